@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""What an attack is: an adversary with stated knowledge, and four counts of how far it got."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+from sfumato.description import Description
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+
+_Z = 1.959963984540054  # 95 % of a normal distribution lie this many deviations around its mean
+
+
+def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
+    """Wilson's score interval of a share (Wilson 1927); (0, 1) when nothing was tried."""
+    if attempts == 0:
+        return 0.0, 1.0
+    share = successes / attempts
+    scale = 1 + z * z / attempts
+    centre = (share + z * z / (2 * attempts)) / scale
+    reach = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts * attempts)) / scale
+    return max(0.0, centre - reach), min(1.0, centre + reach)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attack went, in four counts."""
+
+    attempts: int
+    """How many targets were tried."""
+    successes: int
+    """How many guesses were right."""
+    baseline: int
+    """How many would have been right by guessing blindly, the same number of times."""
+    control: int | None = None
+    """How many guesses were made with the same confidence about people who are not in the data."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What else the attack found, for the report: nothing that names a person."""
+
+    @property
+    def risk(self) -> float:
+        """The share of targets hit."""
+        return self.successes / self.attempts if self.attempts else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the risk."""
+        return wilson(self.successes, self.attempts)
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval: what a release gate looks at."""
+        return self.interval[1]
+
+    def as_json(self) -> dict[str, Any]:
+        """The outcome for a script or a certificate."""
+        return {
+            "attempts": self.attempts,
+            "successes": self.successes,
+            "baseline": self.baseline,
+            "control": self.control,
+            "risk": self.risk,
+            "low": self.low,
+            "high": self.high,
+            **dict(self.facts),
+        }
+
+
+class Attack(Description, ABC):
+    """An adversary, described like a method: a tag, fields with docstrings, the attacker's story first.
+
+    Each must succeed when the release is the original, and fail on pure noise.
+    """
+
+    @abstractmethod
+    def run(
+        self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Attack a release; `truth` are the originals (or an external table), only to count what was right."""

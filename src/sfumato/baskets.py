@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Baskets: one set of items for each person, visit or session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError, PolicyError
+
+Item = int | str
+Items = tuple[Item, ...]
+BasketFormat = Literal["fimi", "spmf", "long"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Baskets:
+    """Sets of items, kept as one run of item codes cut by offsets.
+
+    However it is built, an object holds one normal form: the vocabulary is sorted (integers by size, text
+    by code point), the codes of a basket rise, and an item that no basket holds is not in the vocabulary, so
+    that the name of a hidden item does not travel with what is left. The arrays cannot be written to.
+    """
+
+    items: Items
+    """The vocabulary: all integers (of 64 bits) or all text."""
+    offsets: npt.NDArray[np.int64]
+    """Basket i holds ``codes[offsets[i]:offsets[i + 1]]``."""
+    codes: npt.NDArray[np.int32]
+    """Places in ``items``."""
+    ids: Items | None = None
+    """Whose basket each is, if known. FIMI and SPMF files do not hold them."""
+
+    def __post_init__(self) -> None:
+        """Check the arrays and bring them into the normal form."""
+        items, codes = _ranked(_uniform(self.items, "items"), np.asarray(self.codes, dtype=np.int64))
+        offsets, codes = _sorted_rows(checked_offsets(self.offsets, codes.size), codes, len(items))
+        ids = None if self.ids is None else checked_ids(self.ids, offsets.size - 1)
+        _freeze(self, items=items, offsets=offsets, codes=codes.astype(np.int32), ids=ids)
+
+    @classmethod
+    def of(cls, lists: Iterable[Iterable[Item]], ids: Iterable[Item] | None = None) -> Baskets:
+        """Build from lists of items; mixed integers and text all become text."""
+        rows = [_listed(row) for row in lists]
+        values = _uniform(list(chain.from_iterable(rows)), "items")
+        numbers: dict[Item, int] = {}
+        codes = np.fromiter(
+            (numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values)
+        )
+        offsets = np.cumsum([0, *map(len, rows)])
+        return cls(tuple(numbers), offsets, codes.astype(np.int32), None if ids is None else tuple(ids))
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        format: BasketFormat | None = None,  # noqa: A002
+        *,
+        id: str = "id",  # noqa: A002
+        item: str = "item",
+        separator: str | None = None,
+    ) -> Baskets:
+        """Read a FIMI, SPMF or long-form file (see :mod:`sfumato.data.basket_files`).
+
+        Without a format, ``.dat`` is FIMI, ``.csv``, ``.tsv`` and ``.parquet`` are long form, and the first
+        line decides for other names. The columns and the separator are those of a long-form file; without a
+        separator, the header decides.
+        """
+        from sfumato.data import basket_files as files
+
+        file = Path(path)
+        match format or files.guess_format(file):
+            case "fimi":
+                found = files.read_fimi(file)
+            case "spmf":
+                found = files.read_spmf(file)
+            case "long":
+                found = files.read_long(file, id_column=id, item_column=item, separator=separator)
+            case _:
+                raise PolicyError("baskets are read as «fimi», «spmf» or «long»")
+        return cls(
+            tuple(found.items), found.offsets, found.codes, None if found.ids is None else tuple(found.ids)
+        )
+
+    def write(
+        self,
+        path: str | PathLike[str],
+        format: BasketFormat | None = None,  # noqa: A002
+        *,
+        id: str = "id",  # noqa: A002
+        item: str = "item",
+        separator: str | None = None,
+    ) -> None:
+        """Write the whole file or nothing; without a format the name decides, and other names are SPMF."""
+        from sfumato.data import basket_files as files
+
+        file = Path(path)
+        arrays = files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
+        match format or files.guess_format(file, writing=True):
+            case "fimi":
+                files.write_fimi(file, arrays)
+            case "spmf":
+                files.write_spmf(file, arrays)
+            case "long":
+                files.write_long(file, arrays, id_column=id, item_column=item, separator=separator)
+            case _:
+                raise PolicyError("baskets are written as «fimi», «spmf» or «long»")
+
+    def to_lists(self) -> list[list[Item]]:
+        """The baskets as sorted lists."""
+        values = np.array(self.items, dtype=object)[self.codes].tolist()
+        return [values[start:stop] for start, stop in pairwise(self.offsets.tolist())]
+
+    def __len__(self) -> int:
+        """How many baskets there are."""
+        return self.offsets.size - 1
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same baskets in the same order, under the same ids."""
+        if not isinstance(other, Baskets):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.ids == other.ids
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.codes, other.codes)
+        )
+
+    def __hash__(self) -> int:
+        """Equal baskets hash alike."""
+        return hash((self.items, self.ids, len(self), self.codes.size))
+
+    def __repr__(self) -> str:
+        """Counts only: an item or an id may name a person."""
+        return f"Baskets({len(self):,} baskets, {len(self.items):,} items, {self.codes.size:,} occurrences)"
+
+
+def _listed(row: Iterable[Item]) -> list[Item]:
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        raise DataError(f"a list of items is expected where a {type(row).__name__} is; put it in a list")
+    return list(row)
+
+
+def _uniform(values: Sequence[Item], what: str) -> Items:
+    """The values as plain integers if all are integers, else as text."""
+    kinds = set(map(type, values))
+    whole = {kind for kind in kinds if issubclass(kind, int | np.integer) and kind is not bool}
+    text = {kind for kind in kinds if issubclass(kind, str)}
+    if kinds - whole - text:
+        wrong = sum(type(value) not in whole | text for value in values)
+        names = ", ".join(sorted(kind.__name__ for kind in kinds - whole - text))
+        raise DataError(f"{wrong} {what} are neither integers nor text but {names}; turn them into text")
+    if not text:
+        numbers = tuple(int(value) for value in values)
+        large = sum(not -(2**63) <= number < 2**63 for number in numbers)
+        if large:
+            raise DataError(f"{large} {what} are integers of more than 64 bits; turn them into text")
+        return numbers
+    words = tuple(str.__str__(value) if isinstance(value, str) else str(int(value)) for value in values)
+    unwritable = sum(not word or not _is_unicode(word) for word in words)
+    if unwritable:
+        raise DataError(f"{unwritable} {what} are empty or not valid Unicode; give each a proper name")
+    return words
+
+
+def _is_unicode(word: str) -> bool:
+    return word.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in word)
+
+
+def checked_offsets(offsets: npt.NDArray[np.int64], end: int) -> npt.NDArray[np.int64]:
+    """A copy of offsets that cut a run of ``end`` members."""
+    copy = np.array(offsets, dtype=np.int64)
+    if copy.ndim != 1 or not copy.size or copy[0] != 0 or copy[-1] != end or (np.diff(copy) < 0).any():
+        raise DataError("offsets must rise from 0 to the number of members, one more than there are lists")
+    return copy
+
+
+def checked_ids(ids: Items, count: int) -> Items:
+    """The ids, one of its own for each of ``count`` lists."""
+    values = _uniform(ids, "ids")
+    if len(values) != count or len(set(values)) != count:
+        raise DataError(
+            f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own"
+        )
+    return values
+
+
+def _ranked(items: Items, codes: npt.NDArray[np.int64]) -> tuple[Items, npt.NDArray[np.int64]]:
+    """The vocabulary sorted and without unused items, and the codes that fit it."""
+    if codes.ndim != 1 or (codes.size and not 0 <= codes.min() <= codes.max() < len(items)):
+        raise DataError(f"item codes must be a row of numbers from 0 up to {len(items) - 1}")
+    if len(set(items)) != len(items):
+        raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are there twice")
+    used = np.flatnonzero(np.bincount(codes, minlength=len(items))).tolist()
+    order = sorted(used, key=items.__getitem__)
+    ranks = np.zeros(len(items), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return tuple(items[place] for place in order), ranks[codes]
+
+
+def _sorted_rows(
+    offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int64], item_count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Each row's codes sorted, repeats dropped."""
+    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    keys = rows * item_count + codes
+    if (np.diff(keys) > 0).all():
+        return offsets, codes
+    keys.sort()
+    keys = keys[np.concatenate(([True], np.diff(keys) > 0))]
+    rows, codes = np.divmod(keys, item_count)
+    counts = np.bincount(rows, minlength=offsets.size - 1)
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), codes
+
+
+def _freeze(baskets: Baskets, **fields: object) -> None:
+    for name, value in fields.items():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        object.__setattr__(baskets, name, value)

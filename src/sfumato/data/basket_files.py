@@ -1,0 +1,399 @@
+# SPDX-License-Identifier: MIT
+"""Baskets on disk: FIMI, SPMF and long-form files, read into plain arrays and written whole or not at all.
+
+- **FIMI**: one basket a line, items parted by blanks or tabs. An empty line is an empty basket, except one
+  empty last line, which is nothing; the writer adds that line when the last basket is empty.
+- **SPMF**: the same, but lines that start with ``#``, ``%`` or ``@`` are comments, ``@ITEM=1=apple`` names
+  an item, and empty lines are skipped, as SPMF itself does.
+- **Long form**: CSV, TSV or Parquet with one row for each (id, item); baskets come in the order in which
+  their ids first appear.
+
+Text is UTF-8, gzipped or not, with any line end. Items (and ids) that are all plain integers of 64 bits,
+without plus or leading zero, become ``int``; otherwise, and under ``@ITEM`` names, they stay text.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from sfumato.errors import DataError, PolicyError
+
+Codes = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+Values = Sequence[int | str]
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_GZIP_MAGIC = b"\x1f\x8b"
+_PARQUET_MAGIC = b"PAR1"
+_SEPARATORS = (",", "\t", ";", "|")
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+_NEGATIVE = re.compile(r"-[0-9]+")
+_COMMENT = re.compile(rb"(?m)^[#%@].*$")
+_NAMED_ITEM = re.compile(rb"(?m)^@ITEM=([^=\n]*)=(.*)$")
+
+
+class BasketArrays(NamedTuple):
+    """Baskets as found in a file: unsorted, repeated items and all."""
+
+    items: Values
+    offsets: Offsets
+    codes: Codes
+    ids: Values | None = None
+
+
+class Tokens(NamedTuple):
+    """The words of a text file, coded by first appearance."""
+
+    words: list[str]
+    codes: Codes
+    lines: npt.NDArray[np.int64]
+    """The line of each token, from 0."""
+    line_count: int
+    """Lines of the file, without one empty last line."""
+
+
+class LongForm(NamedTuple):
+    """The columns of a long-form file, with no missing cell."""
+
+    ids: Values
+    id_codes: Codes
+    items: Values
+    item_codes: Codes
+    times: pl.Series | None
+
+
+def guess_format(path: Path, *, writing: bool = False) -> str:
+    """The format of a basket file, from its name or else its first line; text is written as SPMF unasked."""
+    name = path.name.lower()
+    if name.endswith((".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")):
+        return "long"
+    if name.endswith((".dat", ".dat.gz")):
+        return "fimi"
+    return "spmf" if writing or _COMMENT.match(read_text(path).lstrip(b"\n")) else "fimi"
+
+
+def read_fimi(path: Path) -> BasketArrays:
+    """Read one basket from each line."""
+    tokens = tokenize(read_text(path))
+    _refuse_negative(path, tokens)
+    if not tokens.line_count:
+        raise DataError(f"{path}: the file holds no basket; a FIMI file has one on each line")
+    offsets = offsets_of(tokens.lines, tokens.line_count)
+    return BasketArrays(typed(tokens.words), offsets, tokens.codes)
+
+
+def read_spmf(path: Path) -> BasketArrays:
+    """Read one basket from each line that is neither empty nor a comment, with its items' names if given."""
+    text, names = without_comments(read_text(path))
+    tokens = tokenize(text)
+    _refuse_negative(path, tokens)
+    if not tokens.lines.size:
+        raise DataError(f"{path}: the file holds no basket; an SPMF file has one on each plain line")
+    offsets = np.append(first_of_runs(tokens.lines), tokens.lines.size)
+    return BasketArrays(named(path, tokens.words, names), offsets, tokens.codes)
+
+
+def read_long(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
+    """Gather the rows of each id into a basket."""
+    rows = read_long_form(path, (id_column, item_column), separator)
+    order = np.argsort(rows.id_codes, kind="stable")
+    offsets = offsets_of(rows.id_codes, len(rows.ids))
+    return BasketArrays(rows.items, offsets, rows.item_codes[order], rows.ids)
+
+
+def write_fimi(path: Path, baskets: BasketArrays) -> None:
+    """Write one basket a line; ids are left out."""
+    words = [str(item) for item in baskets.items]
+    unwritable = sum(bool(re.search(r"[ \t\r\n]", word) or _NEGATIVE.fullmatch(word)) for word in words)
+    if unwritable:
+        raise DataError(f"{path}: {unwritable} items hold blanks or are negative; write the long form")
+    refuse_nothing(path, baskets.offsets)
+    ends_empty = baskets.offsets[-1] == baskets.offsets[-2]
+    write_text(path, [*_basket_lines(words, baskets), *([""] if ends_empty else [])])
+
+
+def write_spmf(path: Path, baskets: BasketArrays) -> None:
+    """Write one basket a line, under a header of names when items are text; ids are left out."""
+    refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
+    header, words = numbered(path, baskets.items)
+    write_text(path, [*header, *_basket_lines(words, baskets)])
+
+
+def write_long(
+    path: Path, baskets: BasketArrays, *, id_column: str, item_column: str, separator: str | None = None
+) -> None:
+    """Write one row for each (id, item); baskets without ids are numbered from 0."""
+    refuse_empty(path, baskets.offsets, "the long form has no row for them; drop them or write FIMI")
+    lengths = np.diff(baskets.offsets)
+    columns = (repeated_ids(baskets.ids, lengths), pl.Series(baskets.items).gather(baskets.codes))
+    write_table(path, (id_column, item_column), columns, separator)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The whole file, unzipped when its first bytes say gzip."""
+    try:
+        data = path.read_bytes()
+    except OSError as problem:
+        raise DataError(f"{path}: the file cannot be read: {problem.strerror}") from None
+    if data.startswith(_GZIP_MAGIC):
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError, zlib.error):
+            raise DataError(f"{path}: the gzip file is cut short or damaged; fetch it again") from None
+    if not data:
+        raise DataError(f"{path}: the file is empty")
+    return data
+
+
+def read_text(path: Path) -> bytes:
+    """The file as checked UTF-8 with ``\\n`` at line ends."""
+    text = _checked_utf8(path, read_bytes(path))
+    return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write the whole file or leave what was there; a name that ends in ``.gz`` is gzipped."""
+    if path.name.lower().endswith(".gz"):
+        data = gzip.compress(data, compresslevel=6, mtime=0)
+    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as problem:
+        raise DataError(f"{path}: the file cannot be written: {problem.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, lines: Iterable[str]) -> None:
+    """Write lines as UTF-8."""
+    data = "".join(f"{line}\n" for line in lines).encode()
+    # A first item that begins with the mark would lose it on reading.
+    write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
+
+
+def _checked_utf8(path: Path, data: bytes) -> bytes:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise DataError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
+    return data.removeprefix(_BYTE_ORDER_MARK)
+
+
+def tokenize(text: bytes) -> Tokens:
+    """Cut text at blanks and line ends, without a Python loop over the words."""
+    raw = np.frombuffer(text, dtype=np.uint8)
+    line_ends = np.flatnonzero(raw == ord("\n"))
+    solid = (raw != ord(" ")) & (raw != ord("\t")) & (raw != ord("\n"))
+    edges = np.flatnonzero(np.diff(solid, prepend=False, append=False))
+    starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
+    bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(raw[solid])]
+    words, codes = _encoded(pa.Array.from_buffers(pa.large_string(), starts.size, buffers))
+    lines = np.searchsorted(line_ends, starts).astype(np.int64)
+    line_count = line_ends.size + (not text.endswith(b"\n"))
+    if not lines.size or lines[-1] < line_count - 1:
+        line_count -= 1
+    return Tokens(words, codes, lines, line_count)
+
+
+def without_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:
+    """The text with its comment lines emptied, so that line numbers stay, and the names its header gives."""
+    names = {key.decode().strip(): name.decode() for key, name in _NAMED_ITEM.findall(text)}
+    return _COMMENT.sub(b"", text), names
+
+
+def typed(words: list[str]) -> Values:
+    """Integers when every word is one of 64 bits, else the words."""
+    if not all(map(_INTEGER.fullmatch, words)):
+        return words
+    numbers = [int(word) for word in words]
+    return numbers if all(-(2**63) <= number < 2**63 for number in numbers) else words
+
+
+def named(path: Path, words: list[str], names: Mapping[str, str]) -> Values:
+    """The items' names; a word without one stands for itself."""
+    if not names:
+        return typed(words)
+    items = [names.get(word, word) for word in words]
+    shared = len(items) - len(set(items))
+    if shared or "" in items:
+        unclear = shared + items.count("")
+        raise DataError(f"{path}: {unclear} items have an empty @ITEM name or another's; name each apart")
+    return items
+
+
+def numbered(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[str]]:
+    """An SPMF header and the word for each item: integers are themselves, text gets numbers and names."""
+    if any(isinstance(item, str) for item in items):
+        unwritable = sum("\n" in str(item) or "\r" in str(item) for item in items)
+        words = [str(number) for number in range(1, len(items) + 1)]
+        names = [f"@ITEM={word}={item}" for word, item in zip(words, items, strict=True)]
+        header = ["@CONVERTED_FROM_TEXT", *names]
+    else:
+        words = [str(item) for item in items]
+        unwritable = sum(word.startswith("-") for word in words)
+        header = []
+    if unwritable:
+        raise DataError(f"{path}: {unwritable} items hold line ends or are negative; write the long form")
+    return header, words
+
+
+def offsets_of(groups: npt.NDArray[np.integer], count: int) -> Offsets:
+    """Where each of ``count`` groups starts, given the group of every member."""
+    return np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count), dtype=np.int64)))
+
+
+def first_of_runs(values: npt.NDArray[np.integer]) -> Offsets:
+    """Where each run of equal neighbours starts."""
+    return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))).astype(np.int64)
+
+
+def _encoded(values: pa.Array) -> tuple[list[str], Codes]:
+    coded = values.dictionary_encode()
+    return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
+
+
+def _refuse_negative(path: Path, tokens: Tokens) -> None:
+    negative = np.array([bool(_NEGATIVE.fullmatch(word)) for word in tokens.words], dtype=bool)
+    if not negative.any():
+        return
+    lines = np.unique(tokens.lines[negative[tokens.codes]])
+    raise DataError(
+        f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; mend them or, if "
+        "-1 and -2 end elements and sequences, read the file with Sequences.read"
+    )
+
+
+def refuse_empty(path: Path, offsets: Offsets, why: str) -> None:
+    """Stop when there is nothing to write, or an empty group in a format that cannot say so."""
+    refuse_nothing(path, offsets)
+    empty = int((np.diff(offsets) == 0).sum())
+    if empty:
+        raise DataError(f"{path}: {empty} of {offsets.size - 1} lists are empty, and {why}")
+
+
+def refuse_nothing(path: Path, offsets: Offsets) -> None:
+    """Stop when there is nothing to write: an empty file could not be read back."""
+    if offsets.size < 2:
+        raise DataError(f"{path}: there is nothing to write; a file holds at least one list of items")
+
+
+def _basket_lines(words: list[str], baskets: BasketArrays) -> Iterable[str]:
+    tokens = np.array(words, dtype=object)[baskets.codes].tolist()
+    return (" ".join(tokens[start:stop]) for start, stop in pairwise(baskets.offsets.tolist()))
+
+
+def read_long_form(path: Path, columns: tuple[str, ...], separator: str | None) -> LongForm:
+    """The named columns (id, item and perhaps time) of a CSV, TSV or Parquet file."""
+    _check_dialect(columns, separator)
+    data = read_bytes(path)
+    is_parquet = data.startswith(_PARQUET_MAGIC)
+    try:
+        frame = _parquet(path, data, columns) if is_parquet else _csv(path, data, columns, separator)
+    except pl.exceptions.PolarsError:
+        # The cause quotes cells of the file, so it is not passed on.
+        raise DataError(
+            f"{path}: the file cannot be read as a table; check its quotes and the fields of each row"
+        ) from None
+    if not frame.height:
+        raise DataError(f"{path}: the file holds no row below its header")
+    for name in columns:
+        _refuse_missing(path, frame[name])
+    ids, id_codes = _values(path, frame[columns[0]], is_text_only=not is_parquet)
+    items, item_codes = _values(path, frame[columns[1]], is_text_only=not is_parquet)
+    return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
+
+
+def write_table(
+    path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None
+) -> None:
+    """Write columns as Parquet, TSV or CSV, as the name of the file says."""
+    _check_dialect(names, separator)
+    frame = pl.DataFrame(dict(zip(names, columns, strict=True)))
+    buffer = io.BytesIO()
+    if path.name.lower().endswith(".parquet"):
+        frame.write_parquet(buffer)
+    else:
+        usual = "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
+        frame.write_csv(buffer, separator=separator or usual, quote_style="non_numeric")
+    write_bytes(path, buffer.getvalue())
+
+
+def repeated_ids(ids: Sequence[int | str] | None, lengths: npt.NDArray[np.int64]) -> pl.Series:
+    """The id column: each id, or else its number, once for every row."""
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)
+
+
+def _csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
+    # Polars turns an empty last line into a row of nulls.
+    text = _checked_utf8(path, data).rstrip(b"\r\n")
+    header = text.split(b"\n", 1)[0].decode().rstrip("\r")
+    for mark in (separator,) if separator else _SEPARATORS:
+        if set(columns) <= set(next(csv.reader([header], delimiter=mark), [])):
+            return pl.read_csv(io.BytesIO(text), separator=mark, infer_schema=False, columns=list(columns))
+    raise _no_column(path, columns)
+
+
+def _parquet(path: Path, data: bytes, columns: tuple[str, ...]) -> pl.DataFrame:
+    if not set(columns) <= set(pl.read_parquet_schema(io.BytesIO(data))):
+        raise _no_column(path, columns)
+    return pl.read_parquet(io.BytesIO(data), columns=list(columns))
+
+
+def _no_column(path: Path, columns: tuple[str, ...]) -> DataError:
+    # The columns found are not listed: without a header they would be a row of data.
+    wanted = ", ".join(f"«{name}»" for name in columns)
+    return DataError(f"{path}: the header lacks some of {wanted}; give other names, or the right separator")
+
+
+def _check_dialect(columns: Sequence[str], separator: str | None) -> None:
+    if len(set(columns)) < len(columns):
+        raise PolicyError("the id, item and time of a long-form file must be different columns")
+    if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
+        raise PolicyError("a separator is one ASCII character, and neither a quote nor a line end")
+
+
+def _refuse_missing(path: Path, column: pl.Series) -> None:
+    missing = column.is_null()
+    if column.dtype == pl.String:
+        missing |= (column == "").fill_null(True)
+    elif column.dtype.is_float():
+        missing |= column.is_nan().fill_null(True)
+    if missing.any():
+        raise DataError(
+            f"{path}: «{column.name}» is missing in {missing.sum()} of {column.len()} rows, first in row "
+            f"{missing.arg_max()} (from 0); fill those cells or drop the rows"
+        )
+
+
+def _values(path: Path, column: pl.Series, *, is_text_only: bool) -> tuple[Values, Codes]:
+    """Distinct values by first appearance; only a file without types has its integers guessed."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        words, codes = _encoded(column.to_arrow().cast(pa.large_string()))
+        return typed(words) if is_text_only else words, codes
+    if not column.dtype.is_integer():
+        raise DataError(f"{path}: column «{column.name}» is {column.dtype}; cast it to text or integers")
+    return _encoded(column.to_arrow())

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""Cutting numbers into intervals, so that a measured column can be treated as a categorical one.
+
+An interval holds its lower edge and not its upper one; the last holds both. A missing value (null or NaN)
+falls into no interval and stays missing. What is published is either the interval's label or its midpoint:
+the seed paper on adversarial rules (000) discretizes first, blanks entries next, and puts the midpoints of
+the ranges in place of the values at the end.
+
+What leaks: the edges. The outer edges of `equal_width` and `equal_frequency` are the smallest and the
+largest value of the data, and an inner edge of `equal_frequency` lies between two neighbouring values, or is
+the upper one. The labels of `at_cuts` are the custodian's own numbers and depend on no one; only the
+midpoints of its two end intervals depend on the extremes.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.errors import DataError, PolicyError
+
+Numbers = pl.Series | NDArray[np.generic] | Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Discretization:
+    """Intervals that lie side by side, and the way from numbers to them."""
+
+    edges: tuple[float, ...]
+    """One more than there are intervals, ascending; empty when there was no value to learn from. The last
+    interval may be a single point. At an open end, the outermost edge only says how far the data reached."""
+    open_below: bool = False
+    """The first interval takes every value below its upper edge."""
+    open_above: bool = False
+    """The last interval takes every value from its lower edge on."""
+
+    def __post_init__(self) -> None:
+        """Refuse edges that bound no interval or run backwards."""
+        if len(self.edges) == 1 or not np.isfinite(self.edges).all():
+            raise PolicyError("intervals need two finite edges at least")
+        if not _ascending(self.edges[:-1]) or self.edges[-2:] != tuple(sorted(self.edges[-2:])):
+            raise PolicyError("the edges of intervals must ascend")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each interval is called: «[20, 30)», at open ends «< 20» and «≥ 65»."""
+        names = [f"[{_compact(low)}, {_compact(high)})" for low, high in pairwise(self.edges)]
+        if names:
+            names[-1] = f"{names[-1][:-1]}]"
+        if self.open_below:
+            names[0] = f"< {_compact(self.edges[1])}"
+        if self.open_above:
+            names[-1] = f"≥ {_compact(self.edges[-2])}"
+        return tuple(names)
+
+    @property
+    def midpoints(self) -> tuple[float, ...]:
+        """The middle of each interval; at an open end, between the cut and the farthest value seen."""
+        return tuple(_middle(low, high) for low, high in pairwise(self.edges))
+
+    def codes(self, values: Numbers) -> NDArray[np.int64]:
+        """The number of each value's interval, from 0; −1 where the value is missing."""
+        numbers = _numbers(values)
+        missing = np.isnan(numbers)
+        outside = self._outside(numbers)
+        if outside:
+            raise DataError(
+                f"{outside} values{_of(values)} lie outside the intervals; cut all the data together, "
+                "or cut at fixed cuts, whose ends are open"
+            )
+        found = np.searchsorted(np.asarray(self.edges[1:-1]), numbers, side="right")
+        return np.where(missing, -1, found).astype(np.int64)
+
+    def apply(self, series: pl.Series, as_: Literal["label", "midpoint"] = "label") -> pl.Series:
+        """The column with each number replaced by its interval's label or midpoint; missing stays missing."""
+        if as_ not in ("label", "midpoint"):
+            raise PolicyError(
+                f"a discretized column holds each interval's label or midpoint, not its «{as_}»"
+            )
+        codes = pl.Series(self.codes(series))
+        known = codes.set(codes < 0, None)
+        if as_ == "label":
+            words = pl.Series(self.labels, dtype=pl.String)
+        else:
+            words = pl.Series(self.midpoints, dtype=pl.Float64)
+        return words.gather(known).alias(series.name)
+
+    def _outside(self, numbers: NDArray[np.float64]) -> int:
+        if not self.edges:
+            return int((~np.isnan(numbers)).sum())
+        below = 0 if self.open_below else (numbers < self.edges[0]).sum()
+        above = 0 if self.open_above else (numbers > self.edges[-1]).sum()
+        return int(below + above)
+
+
+def equal_width(values: Numbers, bins: int) -> Discretization:
+    """Intervals of one width from the smallest to the largest value.
+
+    Inner edges are rounded to the fewest decimals that move them by no more than two millionths of the
+    width, so that a label says exactly where the cut is. A constant column gives one interval, a single
+    point; values so close together that floats have no room for edges between them give fewer intervals.
+    """
+    _check_bins(bins)
+    numbers = _present(values)
+    if not numbers.size:
+        return Discretization(())
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return Discretization((low, high))
+    # Weighted means, because the distance between two finite floats need not be finite.
+    width = high / bins - low / bins
+    inner = {_short(low * (1 - step / bins) + high * (step / bins), width) for step in range(1, bins)}
+    return Discretization((low, *sorted(edge for edge in inner if low < edge < high), high))
+
+
+def equal_frequency(values: Numbers, bins: int) -> Discretization:
+    """Intervals that hold about as many values each.
+
+    Equal values are never parted: each cut goes between two neighbouring values, as near as can be to where
+    the counts would be equal, at the number there with the fewest decimals. Where one value is so common that
+    two cuts meet, there are fewer intervals than asked for. With no more distinct values than `bins`, each
+    value has an interval to itself.
+    """
+    _check_bins(bins)
+    numbers = _present(values)
+    if not numbers.size:
+        return Discretization(())
+    distinct, counts = np.unique(numbers, return_counts=True)
+    last = _cuts_nearest(counts, bins) if len(distinct) > bins else np.arange(len(distinct) - 1)
+    inner = [_between(float(distinct[at]), float(distinct[at + 1])) for at in last]
+    return Discretization((float(distinct[0]), *inner, float(distinct[-1])))
+
+
+def _cuts_nearest(counts: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
+    """Which distinct values end an interval, so that the intervals' counts are as equal as ties allow."""
+    total = int(counts.sum())
+    # Compared in whole numbers (counts times `bins`), so that halves fall the same way everywhere.
+    ends = np.cumsum(counts)[:-1] * bins
+    wanted = np.arange(1, bins) * total
+    after = np.searchsorted(ends, wanted).clip(0, len(ends) - 1)
+    before = (after - 1).clip(0)
+    return np.unique(np.where(wanted - ends[before] <= ends[after] - wanted, before, after))
+
+
+def at_cuts(values: Numbers, cuts: Sequence[float]) -> Discretization:
+    """Intervals between given cuts, with an open interval below the first and above the last.
+
+    There is always one interval more than there are cuts, whether or not a value falls in it, so that two
+    files cut alike have the same labels. An end interval that no value falls in is taken to reach as far as
+    its neighbour is wide.
+    """
+    given = [float(cut) for cut in cuts]
+    if not given or not np.isfinite(given).all() or not _ascending(given):
+        raise PolicyError("cuts must be one or more finite numbers in ascending order, each given once")
+    numbers = _present(values)
+    first, last = given[0], given[-1]
+    low = float(numbers.min()) if (numbers < first).any() else _beyond(first, -_reach(given[:2]))
+    high = float(numbers.max()) if (numbers >= last).any() else _beyond(last, _reach(given[-2:]))
+    return Discretization((low, *given, high), open_below=True, open_above=True)
+
+
+def _reach(neighbours: list[float]) -> float:
+    if len(neighbours) == 2:
+        return neighbours[1] - neighbours[0]
+    return max(1.0, abs(neighbours[0]))
+
+
+def _beyond(cut: float, step: float) -> float:
+    # A step may be too small to move the cut at all, or so large that the sum is infinite.
+    moved = cut + step if cut + step != cut else math.nextafter(cut, math.copysign(math.inf, step))
+    return min(max(moved, -sys.float_info.max), sys.float_info.max)
+
+
+def _ascending(numbers: Sequence[float]) -> bool:
+    return all(low < high for low, high in pairwise(numbers))
+
+
+def _check_bins(bins: int) -> None:
+    if bins < 1:
+        raise PolicyError(f"a column is cut into 1 interval or more, not {bins}")
+
+
+def _present(values: Numbers) -> NDArray[np.float64]:
+    numbers = _numbers(values)
+    # Adding 0 turns −0 into 0, which would otherwise be shown as an edge of its own.
+    return numbers[~np.isnan(numbers)] + 0.0
+
+
+def _numbers(values: Numbers) -> NDArray[np.float64]:
+    """The values as floats, NaN where missing; anything that is not a finite number is refused."""
+    series = values if isinstance(values, pl.Series) else pl.Series(values, strict=False)
+    if not (series.dtype.is_numeric() or series.dtype == pl.Null):
+        raise DataError(f"only numbers can be cut into intervals; the type{_of(values)} is {series.dtype}")
+    numbers: NDArray[np.float64] = series.cast(pl.Float64).to_numpy()
+    infinite = int(np.isinf(numbers).sum())
+    if infinite:
+        raise DataError(
+            f"{infinite} values{_of(values)} are infinite and lie in no interval; make them missing first"
+        )
+    return numbers
+
+
+def _of(values: Numbers) -> str:
+    return f" of «{values.name}»" if isinstance(values, pl.Series) and values.name else ""
+
+
+def _middle(low: float, high: float) -> float:
+    # The sum of two finite floats need not be finite; the middle of two neighbouring floats is one of them.
+    middle = _short(low / 2 + high / 2, high / 2 - low / 2)
+    return middle if low <= middle < high else low
+
+
+def _short(number: float, width: float) -> float:
+    """The number with the fewest decimals that is within two millionths of a width of it."""
+    for decimals in range(16):
+        short = round(number, decimals)
+        if abs(short - number) <= width * 2e-6:
+            return short + 0.0
+    return number
+
+
+def _between(low: float, high: float) -> float:
+    """The number with the fewest decimals that is above `low` and not above `high`."""
+    for decimals in range(16):
+        short = round(high, decimals)
+        if short > high:
+            short = round(short - 10.0**-decimals, decimals)
+        if low < short <= high:
+            return short + 0.0
+    return high
+
+
+def _compact(number: float) -> str:
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Generalization hierarchies: one row a leaf, from the original value up, as in an ARX file.
+
+Level 0 is the original. Two leaves with the same label at a level are one group there. A hierarchy is
+checked when it is made: each leaf has one row, and a group lies inside one group of the next level, since
+otherwise «more general» would mean nothing and the search over levels would go wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.errors import DataError
+
+SUPPRESSED = "*"
+"""What a suppressed cell is published as."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a hierarchy: which group each leaf is in, what the groups are called, how many leaves they hold."""
+
+    group_of_leaf: npt.NDArray[np.int32]
+    labels: tuple[str, ...]
+    leaves_under: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hierarchy:
+    """What the values of a column may be generalized to, level by level."""
+
+    rows: tuple[tuple[str, ...], ...]
+    name: str = field(default="hierarchy")
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[Any]], name: str = "hierarchy") -> Hierarchy:
+        """Make a hierarchy from rows, one a leaf, left to right from the original value."""
+        texts = [tuple(str(label).strip() for label in row) for row in rows]
+        if not texts or not texts[0]:
+            raise DataError(f"{name}: the hierarchy has no rows")
+        width = len(texts[0])
+        ragged = [number for number, row in enumerate(texts, 1) if len(row) != width]
+        if ragged:
+            raise DataError(
+                f"{name}: {len(ragged)} rows have another number of levels than row 1, which has {width} "
+                f"(the first is row {ragged[0]}); give every leaf a label at every level"
+            )
+        distinct = tuple(dict.fromkeys(texts))
+        _refuse_two_parents(distinct, texts, name)
+        return cls(distinct, name)
+
+    @classmethod
+    def read(cls, path: str | Path, separator: str | None = None) -> Hierarchy:
+        """Read a headerless file as ARX writes it: `1;0-4;0-9;0-19;*`."""
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror})") from None
+        except UnicodeDecodeError:
+            raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
+        mark = separator or (";" if ";" in text else "\t" if "\t" in text else ",")
+        try:
+            rows = [row for row in csv.reader(text.splitlines(), delimiter=mark) if row]
+        except csv.Error:
+            raise DataError(f"{path}: the hierarchy is not a text table parted by «{mark}»") from None
+        return cls.of(rows, name=str(path))
+
+    @property
+    def height(self) -> int:
+        """The number of the topmost level."""
+        return len(self.rows[0]) - 1
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """The original values."""
+        return tuple(row[0] for row in self.rows)
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """Every level, the original first."""
+        return tuple(_level([row[position] for row in self.rows]) for position in range(self.height + 1))
+
+    @cached_property
+    def leaves_under(self) -> dict[str, int]:
+        """How many leaves a published label covers; a label used at several levels means its widest group."""
+        covered: dict[str, int] = {}
+        for level in self.levels:
+            for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
+                covered[label] = max(covered.get(label, 0), count)
+        covered.setdefault(SUPPRESSED, len(self.rows))
+        return covered
+
+    def codes(self, column: pl.Series) -> npt.NDArray[np.int32]:
+        """The leaf number of every cell; a missing cell gets the number after the last leaf."""
+        texts = spelt(column)
+        found = texts.cast(pl.Enum(self.leaves), strict=False)
+        strange = texts.filter(found.is_null() & texts.is_not_null())
+        if len(strange):
+            raise DataError(
+                f"column «{column.name}»: {strange.n_unique()} values, in {len(strange)} rows, have no row in "
+                f"{self.name}; add a row for each, or mark them as missing"
+            )
+        return found.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
+
+    def groups(self, level: int) -> tuple[npt.NDArray[np.int32], int]:
+        """The group of each leaf, and last that of a missing cell, with the number of groups.
+
+        A missing cell stays missing, a group of its own, until a level has a single label: that label says
+        nothing about anyone, so a missing cell may bear it too.
+        """
+        here = self.levels[level]
+        count = len(here.labels)
+        missing = 0 if self.swallows_missing(level) else count
+        return np.append(here.group_of_leaf, np.int32(missing)), max(count, missing + 1)
+
+    def swallows_missing(self, level: int) -> bool:
+        """Whether a missing cell is published as the one label of this level."""
+        return level > 0 and len(self.levels[level].labels) == 1
+
+    def publish(self, codes: npt.NDArray[np.int32], level: int) -> pl.Series:
+        """The labels at a level for leaf numbers; missing cells stay null unless the level has one label."""
+        here = self.levels[level]
+        groups, _ = self.groups(level)
+        labels = [*here.labels, None]
+        return pl.Series(labels, dtype=pl.String).gather(groups[codes])
+
+    def preview(self, most: int = 4) -> pl.DataFrame:
+        """Each level with its number of groups and some labels, to see what a level would publish."""
+        return pl.DataFrame(
+            {
+                "level": range(self.height + 1),
+                "groups": [len(level.labels) for level in self.levels],
+                "largest_group": [int(level.leaves_under.max()) for level in self.levels],
+                "labels": [
+                    ", ".join(level.labels[:most]) + (", …" if len(level.labels) > most else "")
+                    for level in self.levels
+                ],
+            }
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when every leaf is generalized alike."""
+        return isinstance(other, Hierarchy) and set(self.rows) == set(other.rows)
+
+    def __hash__(self) -> int:
+        """Agrees with equality."""
+        return hash(frozenset(self.rows))
+
+    def __repr__(self) -> str:
+        """Counts only: leaves may be values of the data."""
+        return f"Hierarchy({self.name}: {len(self.rows)} leaves, {self.height + 1} levels)"
+
+
+def spelt(column: pl.Series) -> pl.Series:
+    """The cells as a hierarchy spells its leaves; a whole number is spelt without a decimal point."""
+    if not column.dtype.is_float():
+        return column.cast(pl.String)
+    whole = column.cast(pl.Int64, strict=False)
+    return whole.cast(pl.String).zip_with(whole.cast(pl.Float64).eq_missing(column), column.cast(pl.String))
+
+
+def flat(values: pl.Series, name: str) -> Hierarchy:
+    """The hierarchy of a column that has none: the value itself, or nothing."""
+    known = spelt(values.drop_nulls().unique().sort()).to_list()
+    return Hierarchy.of([(value, SUPPRESSED) for value in known] or [("", SUPPRESSED)], name=name)
+
+
+def _level(labels: list[str]) -> Level:
+    number = {label: position for position, label in enumerate(dict.fromkeys(labels))}
+    group = np.fromiter((number[label] for label in labels), dtype=np.int32, count=len(labels))
+    return Level(group, tuple(number), np.bincount(group, minlength=len(number)).astype(np.int64))
+
+
+def _refuse_two_parents(distinct: tuple[tuple[str, ...], ...], texts: list[tuple[str, ...]], name: str) -> None:
+    for position in range(len(distinct[0])):
+        parent: dict[str, str | tuple[str, ...]] = {}
+        for row in distinct:
+            above = row[1:] if position == 0 else row[position + 1] if position + 1 < len(row) else ""
+            if parent.setdefault(row[position], above) != above:
+                raise _two_parents(position, texts.index(row) + 1, name)
+
+
+def _two_parents(position: int, number: int, name: str) -> DataError:
+    if position == 0:
+        return DataError(
+            f"{name}: the leaf in row {number} has a row already, with other labels; keep one row for each leaf"
+        )
+    return DataError(
+        f"{name}: levels {position} and {position + 1} do not nest: the level {position} label of row {number} "
+        f"lies under two labels of level {position + 1}; give it one parent, or two names"
+    )

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""The part a column plays in a release, in the words of ARX and sdcMicro."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+from sfumato.errors import DataError
+
+
+class Role(StrEnum):
+    """What a column says about a person, and so what must happen to it."""
+
+    IDENTIFYING = "identifying"
+    """Names the person outright (name, social security number); never leaves."""
+    QUASI_IDENTIFYING = "quasi_identifying"
+    """Known to others and able to single a person out together with its like (age, ZIP)."""
+    SENSITIVE = "sensitive"
+    """What an adversary wants to learn (disease, salary)."""
+    INSENSITIVE = "insensitive"
+    """Neither known to others nor worth knowing; leaves as it is."""
+
+    @classmethod
+    def parse(cls, word: str) -> Role:
+        """Read a role under its own name or one that ARX or sdcMicro users know it by."""
+        plain = word.strip().lower().replace("-", "_").replace(" ", "_")
+        plain = plain.removesuffix("_attribute")
+        try:
+            return _ALIASES[plain]
+        except KeyError:
+            raise DataError(
+                f"«{word}» is not a role; the roles are {', '.join(role.value for role in cls)}"
+            ) from None
+
+
+_ALIASES = {
+    **{role.value: role for role in Role},
+    "identifier": Role.IDENTIFYING,
+    "direct_identifier": Role.IDENTIFYING,
+    "quasi_identifier": Role.QUASI_IDENTIFYING,
+    "quasiidentifier": Role.QUASI_IDENTIFYING,
+    "qi": Role.QUASI_IDENTIFYING,
+    "keyvars": Role.QUASI_IDENTIFYING,
+    "keyvar": Role.QUASI_IDENTIFYING,
+    "sensiblevar": Role.SENSITIVE,
+    "sensitivevar": Role.SENSITIVE,
+    "confidential": Role.SENSITIVE,
+    "non_sensitive": Role.INSENSITIVE,
+    "nonsensitive": Role.INSENSITIVE,
+    "excludevars": Role.IDENTIFYING,
+}
+
+
+def roles_for(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mapping[str, Role]:
+    """One role for every column, in column order; a column without one, or a role without one, is an error."""
+    names = list(columns)
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise DataError(
+            f"roles name {_listed(unknown)}, which the table does not have; its columns are {_listed(names)}"
+        )
+    forgotten = [name for name in names if name not in given]
+    if forgotten:
+        raise DataError(
+            f"no role is given for {_listed(forgotten)}; every column is named once, as "
+            f"{', '.join(role.value for role in Role)}"
+        )
+    return MappingProxyType({name: Role.parse(given[name]) for name in names})
+
+
+def _listed(names: list[str], most: int = 12) -> str:
+    shown = ", ".join(f"«{name}»" for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""Write a table to a file so that it reads back as the same table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from sfumato.errors import DataError
+
+Format = Literal["csv", "tsv", "parquet", "arrow"]
+SEPARATOR_OF: dict[str, str] = {"csv": ",", "tsv": "\t"}
+_MARKS = ("", "?", "NA", "<missing>")
+
+
+def missing_mark(frame: pl.DataFrame) -> str:
+    """How a missing cell is spelt in text: the first mark that is no value of the table."""
+    texts = frame.select(pl.col(pl.String))
+    used = {mark for mark in _MARKS if texts.select(pl.any_horizontal((pl.all() == mark).any())).to_series().any()}
+    free = [mark for mark in _MARKS if mark not in used]
+    if not free and any(frame.null_count().row(0)):
+        raise DataError(f"every mark for a missing cell ({', '.join(_MARKS)}) is a value of the table; write Parquet")
+    return free[0] if free else _MARKS[0]
+
+
+def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "") -> None:
+    """Write a frame; the caller sees to it that a half-written file is never taken for a whole one."""
+    if kind in SEPARATOR_OF:
+        frame.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
+    elif kind == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_ipc(path)

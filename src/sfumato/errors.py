@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Everything that can go wrong, as one tree.
+
+::
+
+    SfumatoError
+    ├── PolicyError           the policy or an argument asks for something that does not make sense
+    ├── DataError             a file or a table cannot be used as it is
+    ├── ImpossibleRelease     no release satisfies what was asked
+    ├── ClaimBroken           a claim did not hold when it was measured again
+    ├── CertificateRefused    a certificate cannot be given, or cannot be believed
+    └── PartyError            a party of a joint job failed or left
+
+A message names the file, the column, how many rows, and the cure. It never holds a value of the data.
+"""
+
+
+class SfumatoError(Exception):
+    """Any failure that sfumato foresees; the command line prints it as one sentence."""
+
+
+class PolicyError(SfumatoError):
+    """The policy or an argument asks for something that does not make sense."""
+
+
+class DataError(SfumatoError):
+    """A file or a table cannot be used as it is."""
+
+
+class ImpossibleRelease(SfumatoError):
+    """No release satisfies what was asked; the message says what would."""
+
+
+class ClaimBroken(SfumatoError):
+    """A claim did not hold when it was measured again, so nothing was released."""
+
+
+class CertificateRefused(SfumatoError):
+    """A certificate cannot be given, or cannot be believed."""
+
+
+class PartyError(SfumatoError):
+    """A party of a joint mining job failed or left."""

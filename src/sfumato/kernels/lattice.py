@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""The two hot loops of a search over generalization levels: group the rows at a node, choose the next node.
+
+Rows come compressed to distinct ones with a weight. A node is a lookup table: for each column the group of
+each leaf, already multiplied by the column's radix, so that a row's key is a sum of lookups.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+
+
+@compiled("void(int64[::1], int32[::1], int64[::1])")
+def add_to_keys(keys, codes, lookup):  # type: ignore[no-untyped-def]
+    """Add to each row's key what its leaf contributes at this node."""
+    for row in range(keys.shape[0]):
+        keys[row] += lookup[np.uint32(codes[row])]
+
+
+@compiled("int64(int64[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], int64[::1])")
+def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_size):  # type: ignore[no-untyped-def]
+    """Number the classes of equal keys and add up their weights; returns how many classes there are.
+
+    `slot_class` is all −1 on entry and on exit. Keys below its length address it directly; larger ones are
+    hashed into it (its length is a power of two, more than the number of rows).
+    """
+    rows = keys.shape[0]
+    slots = np.int64(slot_class.shape[0])
+    direct = radix <= slots
+    mask = slots - 1
+    classes = np.int32(0)
+    for row in range(rows):
+        key = keys[row]
+        slot = key
+        if not direct:
+            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            slot = np.int64(mixed >> np.uint64(20)) & mask
+            while slot_class[slot] >= 0 and slot_key[slot] != key:
+                slot = (slot + 1) & mask
+        found = slot_class[slot]
+        if found < 0:
+            found = classes
+            slot_class[slot] = found
+            slot_key[slot] = key
+            class_size[found] = 0
+            # The slot is remembered in the upper half of the sizes, to clear it without touching the rest.
+            class_size[rows + found] = slot
+            classes += np.int32(1)
+        class_of_row[row] = found
+        class_size[found] += weights[row]
+    for number in range(classes):
+        slot_class[class_size[rows + number]] = -1
+    return np.int64(classes)
+
+
+@compiled("int64(int32[:,::1], int64[::1], int64[::1], int64[::1], int32[::1], boolean[::1], int64[::1])")
+def refused_rows(codes, starts, spared, weights, class_of_row, refused, excess):  # type: ignore[no-untyped-def]
+    """Count the rows of refused classes, and add up per column what suppressing them costs on top.
+
+    `spared` holds for each column and leaf how many leaves a suppressed cell loses more than a published one.
+    """
+    columns, rows = codes.shape
+    excess[:] = 0
+    count = np.int64(0)
+    for row in range(rows):
+        if refused[class_of_row[row]]:
+            weight = weights[row]
+            count += weight
+            for column in range(columns):
+                excess[column] += weight * spared[starts[column] + codes[column, row]]
+    return count
+
+
+@compiled("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
+def most_telling(live, bound, shape, below, histogram):  # type: ignore[no-untyped-def]
+    """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
+
+    If it fails, every finer node falls; if it succeeds, every node with a larger bound does. The node with
+    the largest minimum of the two counts is chosen, by an n-dimensional prefix sum and a histogram of bounds.
+    """
+    nodes = live.shape[0]
+    low, high = np.inf, -np.inf
+    for node in range(nodes):
+        below[node] = 1 if live[node] else 0
+        if live[node]:
+            low = min(low, bound[node])
+            high = max(high, bound[node])
+    if low > high:
+        return np.int64(-1)
+    stride = np.int64(1)
+    for axis in range(shape.shape[0] - 1, -1, -1):
+        block = stride * shape[axis]
+        for begin in range(0, nodes, block):
+            for node in range(begin + stride, begin + block):
+                below[node] += below[node - stride]
+        stride = block
+    bins = histogram.shape[0]
+    scale = (bins - 1) / (high - low) if high > low else 0.0
+    histogram[:] = 0
+    for node in range(nodes):
+        if live[node]:
+            histogram[np.int64((bound[node] - low) * scale)] += 1
+    for place in range(bins - 2, -1, -1):
+        histogram[place] += histogram[place + 1]
+    best, chosen = np.int64(-1), np.int64(-1)
+    for node in range(nodes):
+        if live[node]:
+            gain = min(np.int64(below[node]), histogram[np.int64((bound[node] - low) * scale)])
+            if gain > best:
+                best, chosen = gain, np.int64(node)
+    return chosen

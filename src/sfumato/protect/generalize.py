@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""Full-domain generalization: publish every column at one level of its hierarchy, the best levels there are.
+
+Against an adversary who knows somebody's quasi-identifying values. What leaks: the levels chosen, how many
+rows were suppressed, and everything that the members of a class share. Samarati (2001); the lattice and its
+monotone pruning as in LeFevre et al., Incognito (2005); optimality with suppression as in ARX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.classes import Classes, Flags, Grouping, Verdict
+from sfumato.protect.lattice import Found, optimal_node
+from sfumato.protect.method import Method
+from sfumato.protect.metrics import MetricName, discernibility, geometric_product, loss
+from sfumato.protect.models import KAnonymity
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Missing, Table
+
+
+class Generalize(Method):
+    """Publish every quasi-identifying column at one level of its hierarchy, with the least loss that is safe.
+
+    Guarantee: every published row satisfies all models; the levels are optimal under the metric, proven by
+    search. Against: an adversary who knows quasi-identifying values of anybody and links (prosecutor).
+    Limits: sensitive values are published as they are, so what a class has in common is learnt; two releases
+    of the same people can break together; suppressed rows protect as many people as there are of them.
+    Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
+    """
+
+    iso_20889: ClassVar[str] = "generalization (full-domain), record suppression"
+
+    method: Literal["generalize"] = "generalize"
+    models: tuple[KAnonymity, ...] = Field(min_length=1)
+    """What every class of published rows must satisfy."""
+    suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
+    """The share of rows that may be suppressed instead of generalizing everybody further."""
+    metric: MetricName = "loss"
+    """What is made as small as possible: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
+    suppressed_rows: Literal["star", "drop"] = "star"
+    """Whether a suppressed row is published with `*` in every quasi-identifying column, or left out."""
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Find the best levels, generalize to them, suppress the rows that are still too few."""
+        table, dropped = _usable(data)
+        tell("encoding the table")
+        grouping = Grouping.of(table)
+        most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
+        found = optimal_node(grouping, self._refuses, self.metric, most)
+        if found.best is None or not found.best.classes:
+            raise self._impossible(grouping, most)
+        suppressed = grouping.suppressed_rows(found.best.levels, self._refuses)
+        rows = dropped.kept[~suppressed] if self.suppressed_rows == "drop" else dropped.kept
+        return Release(
+            data=self._published(table, found.best, suppressed),
+            method=self,
+            claims=self._claims(table, found.best, suppressed),
+            losses=_losses(grouping, found.best) | {"dropped_rows": dropped.count},
+            details=_details(table, found, grouping, rows, dropped.kept[suppressed]),
+        )
+
+    def _refuses(self, classes: Classes) -> Flags:
+        refused = self.models[0].refuses(classes)
+        for model in self.models[1:]:
+            refused = refused | model.refuses(classes)
+        return refused
+
+    def _published(self, table: Table, best: Verdict, suppressed: Flags) -> Table:
+        names = table.quasi_identifying
+        level = dict(zip(names, best.levels, strict=True))
+        starred = pl.Series(suppressed)
+        columns = []
+        for name in table.frame.columns:
+            column = table.frame[name]
+            if name in table.identifying:
+                continue
+            if name in level:
+                if level[name] > 0:
+                    hierarchy = table.hierarchy(name)
+                    column = hierarchy.publish(hierarchy.codes(column), level[name])
+                if suppressed.any() and self.suppressed_rows == "star":
+                    column = column.cast(pl.String).set(starred, SUPPRESSED)
+            columns.append(column.alias(name))
+        frame = pl.DataFrame(columns)
+        return table.with_frame(frame.filter(~starred) if self.suppressed_rows == "drop" else frame)
+
+    def _claims(self, table: Table, best: Verdict, suppressed: Flags) -> tuple[Claim, ...]:
+        # If every column is published as «*» by its level, a starred row is an ordinary row.
+        starred = self.suppressed_rows == "star" and best.suppressed > 0
+        arguments = {"starred_rows": "suppressed" if starred else "class"}
+        share = best.suppressed / len(table)
+        return (
+            *(model.claim(arguments) for model in self.models),
+            Claim(
+                property="suppressed_share",
+                threshold=self.suppression_limit,
+                bound="at_most",
+                measure="suppressed_share",
+                arguments=arguments if self.suppressed_rows == "star" else {**arguments, "left_out": share},
+                meaning="The share of rows that were suppressed is within the limit.",
+            ),
+            Claim(
+                property="identifying_columns",
+                threshold=0,
+                bound="exactly",
+                measure="named_columns",
+                arguments={"names": list(table.identifying)},
+                meaning="No column that names a person is in the release.",
+            ),
+            Claim(
+                property="untrue_cells",
+                threshold=0,
+                bound="exactly",
+                measure="untrue_cells",
+                needs_original=True,
+                meaning="Every published cell is the original value, a generalization of it, or suppressed.",
+            ),
+        )
+
+    def _impossible(self, grouping: Grouping, most: int) -> ImpossibleRelease:
+        top = grouping.verdict(tuple(size - 1 for size in grouping.shape), self._refuses)
+        if grouping.rows and top.classes:
+            cure = (
+                f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more, give every hierarchy a "
+                "level with one label (such as «*»), or ask less of the models"
+            )
+        else:
+            cure = "ask less of the models: even with every value generalized to the top, no class satisfies them"
+        return ImpossibleRelease(
+            f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
+            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {cure}"
+        )
+
+
+class _Kept:
+    """The rows that stay when people with missing cells are left out."""
+
+    def __init__(self, flags: Flags) -> None:
+        self.kept = np.flatnonzero(flags)
+        self.count = int(len(flags) - len(self.kept))
+
+
+def _usable(table: Table) -> tuple[Table, _Kept]:
+    names = table.quasi_identifying
+    if not len(table):
+        raise DataError(f"{table.source}: the table has no rows")
+    if not names:
+        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to generalize")
+    flags = np.ones(len(table), dtype=np.bool_)
+    if table.missing is Missing.DROP:
+        flags = ~table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
+        if not flags.any():
+            raise DataError(f"{table.source}: every row has a missing quasi-identifying cell, and missing = drop")
+    kept = _Kept(flags)
+    return (table if not kept.count else table.with_frame(table.frame.filter(pl.Series(flags)))), kept
+
+
+def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:
+    columns = len(best.levels)
+    published = grouping.rows - best.suppressed
+    return {
+        "loss": float(loss(grouping, best)),
+        "loss_geometric": float(geometric_product(grouping, best)) ** (1 / columns) - 1,
+        "discernibility": discernibility(grouping, best),
+        "height": sum(best.levels),
+        "average_class_size": published / best.classes,
+        "suppressed_rows": best.suppressed,
+    }
+
+
+def _details(
+    table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any
+) -> Mapping[str, Any]:
+    assert found.best is not None
+    names = table.quasi_identifying
+    return {
+        "levels": dict(zip(names, found.best.levels, strict=True)),
+        "heights": {name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
+        "without_hierarchy": [name for name in names if name not in table.hierarchies],
+        "rows": rows,
+        "suppressed": suppressed,
+        "classes": found.best.classes,
+        "nodes": found.nodes,
+        "checked": found.checked,
+        "proven": True,
+    }

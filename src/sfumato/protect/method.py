@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""What a method is: a frozen description of how to protect, the same in Python, a policy file and a form."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+from sfumato.description import Description
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+
+class Method(Description, ABC):
+    """A way to protect data.
+
+    A subclass has a tag (`method: Literal["…"]`), fields with docstrings, and a class docstring that says
+    what is guaranteed, against whom, with which limits, and in which paper.
+    """
+
+    shape: ClassVar[str] = "table"
+    """The shape of data it takes: `table`, `baskets` or `sequences`."""
+    maturity: ClassVar[str] = "stable"
+    """`stable`, or `for study` where the literature knows a break."""
+    iso_20889: ClassVar[str] = ""
+    """The class of de-identification technique in ISO/IEC 20889."""
+
+    @abstractmethod
+    def protect(self, data: Any, randomness: Randomness | None = None) -> Release:
+        """Make a release. The data is not changed; `ImpossibleRelease` if there is none."""

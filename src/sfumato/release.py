@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What a method gives back: data that may leave, what is claimed of it, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import Field
+
+from sfumato.description import Description
+
+Number = int | float
+
+
+class Claim(Description):
+    """A property of a release with its threshold, and the name of the measure that checks it.
+
+    The measure is looked up by name, in code that shares nothing with the method.
+    """
+
+    property: str
+    """What is claimed, as a word: `k_anonymity`."""
+    threshold: Number
+    """The value that the measured one is compared with."""
+    measure: str
+    """The name of the measure that checks it."""
+    bound: Literal["at_least", "at_most", "exactly"] = "at_least"
+    """On which side of the threshold the measured value must lie."""
+    arguments: Mapping[str, Any] = Field(default_factory=dict)
+    """What the measure needs to know besides the data; nothing private."""
+    needs_original: bool = False
+    """Whether only someone with the originals can check it."""
+    meaning: str = ""
+    """The claim as a sentence."""
+
+    def holds(self, measured: Number) -> bool:
+        """Whether a measured value keeps the claim."""
+        if self.bound == "at_least":
+            return measured >= self.threshold
+        if self.bound == "at_most":
+            return measured <= self.threshold
+        return measured == self.threshold
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim, and what was found when it was measured again."""
+
+    property: str
+    threshold: Number
+    bound: str
+    measured: Number | None
+    """None where the measure needs the originals and they are not at hand."""
+    holds: bool | None
+    """None where nothing was measured: neither kept nor broken."""
+    needs_original: bool
+    meaning: str
+
+    @classmethod
+    def of(cls, claim: Claim, measured: Number | None) -> Finding:
+        """Compare what was promised with what was measured."""
+        holds = None if measured is None else claim.holds(measured)
+        return cls(
+            claim.property, claim.threshold, claim.bound, measured, holds, claim.needs_original, claim.meaning
+        )
+
+
+@dataclass(frozen=True)
+class Release:
+    """Data that may leave, the method that made it, its claims and its losses. It holds no secret key."""
+
+    data: Any
+    """A `Table`, `Baskets` or `Sequences`."""
+    method: Any
+    """The `Method` that made it."""
+    claims: tuple[Claim, ...]
+    losses: Mapping[str, Number]
+    """What the release costs an analyst, by the name of the measure."""
+    details: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What the method decided: private, it stays with the custodian, unless the method says otherwise."""

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""Sequences: for each person, an ordered list of items or of itemsets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets, Item, Items, checked_ids, checked_offsets
+from sfumato.errors import DataError, PolicyError
+
+SequenceFormat = Literal["spmf", "long"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sequences:
+    """Ordered lists of elements, each a set of items: codes cut into elements, elements cut into sequences.
+
+    Items, codes and ids are in the normal form of :class:`sfumato.baskets.Baskets`. An element left without
+    items is dropped, so that hiding the items of an element does not leave its place behind. The arrays
+    cannot be written to.
+    """
+
+    items: Items
+    """The vocabulary: all integers (of 64 bits) or all text."""
+    offsets: npt.NDArray[np.int64]
+    """Sequence i holds the elements from ``offsets[i]`` up to ``offsets[i + 1]``."""
+    element_offsets: npt.NDArray[np.int64]
+    """Element j holds ``codes[element_offsets[j]:element_offsets[j + 1]]``."""
+    codes: npt.NDArray[np.int32]
+    """Places in ``items``."""
+    ids: Items | None = None
+    """Whose sequence each is, if known. SPMF files do not hold them."""
+    flat: bool = True
+    """Whether ``to_lists`` gives an element as its one item; false as soon as one element holds several."""
+
+    def __post_init__(self) -> None:
+        """Check the arrays and bring them into the normal form."""
+        elements = Baskets(self.items, self.element_offsets, self.codes)
+        offsets = checked_offsets(self.offsets, len(elements))
+        lengths = np.diff(elements.offsets)
+        kept_before = np.concatenate(([0], np.cumsum(lengths > 0, dtype=np.int64)))
+        fields: dict[str, object] = {
+            "items": elements.items,
+            "offsets": _read_only(kept_before[offsets]),
+            "element_offsets": _read_only(np.concatenate(([0], elements.offsets[1:][lengths > 0]))),
+            "codes": elements.codes,
+            "ids": None if self.ids is None else checked_ids(self.ids, offsets.size - 1),
+            "flat": self.flat and bool((lengths <= 1).all()),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(
+        cls,
+        lists: Iterable[Iterable[Item]] | Iterable[Iterable[Iterable[Item]]],
+        ids: Iterable[Item] | None = None,
+    ) -> Sequences:
+        """Build from lists of items, or from lists of lists of items."""
+        rows = [_listed(row) for row in lists]
+        elements = list(chain.from_iterable(rows))
+        nested = sum(
+            isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements
+        )
+        if nested not in (0, len(elements)):
+            raise DataError(
+                f"{nested} of {len(elements)} elements are lists and the others are not; make all lists"
+            )
+        itemsets = [list(element) for element in elements] if nested else [[element] for element in elements]
+        empty = sum(not itemset for itemset in itemsets)
+        if empty:
+            raise DataError(f"{empty} of {len(itemsets)} elements hold no item; leave them out")
+        sets = Baskets.of(itemsets)
+        offsets = np.cumsum([0, *map(len, rows)])
+        names = None if ids is None else tuple(ids)
+        return cls(sets.items, offsets, sets.offsets, sets.codes, names, flat=not nested)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | PathLike[str],
+        format: SequenceFormat | None = None,  # noqa: A002
+        *,
+        id: str = "id",  # noqa: A002
+        item: str = "item",
+        time: str = "time",
+        separator: str | None = None,
+    ) -> Sequences:
+        """Read an SPMF or long-form file (see :mod:`sfumato.data.sequence_files`).
+
+        Without a format, ``.csv``, ``.tsv`` and ``.parquet`` are long form and all else is SPMF. The columns
+        and the separator are those of a long-form file; without a separator, the header decides.
+        """
+        from sfumato.data import sequence_files as files
+
+        file = Path(path)
+        match format or files.guess_format(file):
+            case "spmf":
+                found = files.read_spmf(file)
+            case "long":
+                found = files.read_long(
+                    file, id_column=id, item_column=item, time_column=time, separator=separator
+                )
+            case _:
+                raise PolicyError("sequences are read as «spmf» or «long»")
+        names = None if found.ids is None else tuple(found.ids)
+        return cls(tuple(found.items), found.offsets, found.element_offsets, found.codes, names)
+
+    def write(
+        self,
+        path: str | PathLike[str],
+        format: SequenceFormat | None = None,  # noqa: A002
+        *,
+        id: str = "id",  # noqa: A002
+        item: str = "item",
+        time: str = "time",
+        separator: str | None = None,
+    ) -> None:
+        """Write the whole file or nothing; without a format the name decides, as in ``read``."""
+        from sfumato.data import sequence_files as files
+
+        file = Path(path)
+        arrays = files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)
+        match format or files.guess_format(file):
+            case "spmf":
+                files.write_spmf(file, arrays)
+            case "long":
+                files.write_long(
+                    file, arrays, id_column=id, item_column=item, time_column=time, separator=separator
+                )
+            case _:
+                raise PolicyError("sequences are written as «spmf» or «long»")
+
+    def to_lists(self) -> list[list[Any]]:
+        """Each sequence as a list of items, or of sorted lists of items when not ``flat``."""
+        values: list[Any] = np.array(self.items, dtype=object)[self.codes].tolist()
+        if not self.flat:
+            values = [values[start:stop] for start, stop in pairwise(self.element_offsets.tolist())]
+        return [values[start:stop] for start, stop in pairwise(self.offsets.tolist())]
+
+    def __len__(self) -> int:
+        """How many sequences there are."""
+        return self.offsets.size - 1
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same sequences in the same order, under the same ids, flat or not."""
+        if not isinstance(other, Sequences):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.ids == other.ids
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.element_offsets, other.element_offsets)
+            and np.array_equal(self.codes, other.codes)
+        )
+
+    def __hash__(self) -> int:
+        """Equal sequences hash alike."""
+        return hash((self.items, self.ids, len(self), self.codes.size))
+
+    def __repr__(self) -> str:
+        """Counts only: an item or an id may name a person."""
+        elements = self.element_offsets.size - 1
+        return f"Sequences({len(self):,} sequences, {elements:,} elements, {len(self.items):,} items)"
+
+
+def _listed(row: Iterable[Any]) -> list[Any]:
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        raise DataError(f"a list of elements is expected where a {type(row).__name__} is; put it in a list")
+    return list(row)
+
+
+def _read_only(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    array.setflags(write=False)
+    return array

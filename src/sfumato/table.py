@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""A table about people: a polars frame in which every column has a role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from sfumato.data.builders import builder_of
+from sfumato.data.hierarchy import Hierarchy, flat
+from sfumato.data.read import MISSING_MARKS, TextFormat, read_frame
+from sfumato.data.roles import Role, roles_for
+from sfumato.errors import DataError, PolicyError
+
+
+class Missing(StrEnum):
+    """What a missing cell of a quasi-identifying column means when people are counted."""
+
+    OWN_VALUE = "own_value"
+    """«Not known» is a value like any other: missing matches missing."""
+    MATCHES_ANY = "matches_any"
+    """A missing cell could be anything, so it matches every value."""
+    NEVER_MATCHES = "never_matches"
+    """A missing cell matches nothing, not even another one: such a person stands alone."""
+    DROP = "drop"
+    """A person with a missing cell is left out, of every count and of the release."""
+
+    @classmethod
+    def parse(cls, word: str) -> Missing:
+        """Read a meaning by its name."""
+        try:
+            return cls(word)
+        except ValueError:
+            raise PolicyError(
+                f"missing = «{word}» is not known; choose {', '.join(meaning.value for meaning in cls)}"
+            ) from None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """A polars frame with a `Role` for every column, never changed once made."""
+
+    frame: pl.DataFrame
+    roles: Mapping[str, Role]
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
+    missing: Missing = Missing.OWN_VALUE
+    source: str = "table"
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        roles: Mapping[str, str | Role] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        separator: str | None = None,
+        missing_marks: Sequence[str] = MISSING_MARKS,
+        missing: str = "own_value",
+        *,
+        header: bool = True,
+        columns: Sequence[str] | None = None,
+        encoding: str = "utf-8",
+        quote: str | None = '"',
+        comment: str | None = None,
+        trim: bool = True,
+    ) -> Table:
+        """Read a table from CSV, TSV, Parquet or Arrow; see `TextFormat` for how text is spelt."""
+        names = None if columns is None else tuple(columns)
+        text = TextFormat(
+            separator, tuple(missing_marks), header, names, encoding, quote=quote, comment=comment, trim=trim
+        )
+        frame = read_frame(path, text)
+        if frame.is_empty():
+            raise DataError(f"{path}: the file has a header and no rows")
+        return cls.of(frame, roles, hierarchies, missing, source=str(path))
+
+    @classmethod
+    def of(
+        cls,
+        data: Any,
+        roles: Mapping[str, str | Role] | None = None,
+        hierarchies: Mapping[str, Any] | None = None,
+        missing: str = "own_value",
+        *,
+        source: str = "table",
+    ) -> Table:
+        """Make a table from a polars, pandas or pyarrow frame, or a dict of lists.
+
+        Without `roles` the table can be looked at and mined; whatever needs roles then says so.
+        A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
+        """
+        frame = _plain(_frame(data, source), source)
+        known = roles_for(frame.columns, roles) if roles is not None else MappingProxyType({})
+        given = {name: _hierarchy(one, frame, name) for name, one in (hierarchies or {}).items()}
+        return cls(frame, known, MappingProxyType(given), Missing.parse(missing), source)
+
+    def columns_with(self, role: Role) -> tuple[str, ...]:
+        """The columns of a role, in the table's order; an error if no roles were given at all."""
+        if not self.roles:
+            raise DataError(
+                f"{self.source}: no roles are given; say for each column whether it is "
+                f"{', '.join(one.value for one in Role)} (`sfumato audit` proposes some)"
+            )
+        return tuple(name for name, one in self.roles.items() if one is role)
+
+    @property
+    def quasi_identifying(self) -> tuple[str, ...]:
+        """The columns an adversary may know from elsewhere."""
+        return self.columns_with(Role.QUASI_IDENTIFYING)
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns an adversary wants to learn."""
+        return self.columns_with(Role.SENSITIVE)
+
+    @property
+    def identifying(self) -> tuple[str, ...]:
+        """The columns that name a person."""
+        return self.columns_with(Role.IDENTIFYING)
+
+    def hierarchy(self, column: str) -> Hierarchy:
+        """The hierarchy of a column; without one, the column is kept as it is or starred whole."""
+        return self.hierarchies.get(column) or flat(self.frame[column], f"values of «{column}»")
+
+    def with_frame(self, frame: pl.DataFrame) -> Table:
+        """The same roles and hierarchies for another frame that has some or all of the columns."""
+        return replace(
+            self,
+            frame=frame,
+            roles=MappingProxyType({name: role for name, role in self.roles.items() if name in frame.columns}),
+            hierarchies=MappingProxyType({n: h for n, h in self.hierarchies.items() if n in frame.columns}),
+        )
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self.frame.height
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when cells, roles, hierarchies and the meaning of missing are."""
+        return (
+            isinstance(other, Table)
+            and self.roles == other.roles
+            and self.missing == other.missing
+            and dict(self.hierarchies) == dict(other.hierarchies)
+            and self.frame.equals(other.frame)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Counts and column names, never a cell."""
+        columns = ", ".join(f"{name}: {self.roles.get(name, 'no role')}" for name in self.frame.columns[:20])
+        return f"Table({len(self)} rows; {columns}{', …' if self.frame.width > 20 else ''})"
+
+
+def _frame(data: Any, source: str) -> pl.DataFrame:
+    try:
+        if isinstance(data, Mapping):
+            return pl.DataFrame(dict(data), strict=True)
+        native = nw.from_native(data)
+        if isinstance(native, nw.LazyFrame):
+            native = native.collect()
+        return native.to_polars()
+    except (pl.exceptions.PolarsError, TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
+        raise DataError(
+            f"{source}: not a table that can be read ({type(error).__name__}); give a polars, pandas or pyarrow "
+            "table, or a dict of equally long lists of one type each, with distinct column names"
+        ) from None
+
+
+def _plain(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """Text, numbers, truth values and dates only; NaN is missing."""
+    nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
+    if nested:
+        raise DataError(
+            f"{source}: the columns {', '.join(nested[:12])} hold lists, records or bytes; a table has plain cells "
+            "(Baskets and Sequences hold lists)"
+        )
+    texts = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
+    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
+    nothing = [name for name, kind in frame.schema.items() if kind == pl.Null]
+    return frame.with_columns(pl.col(texts + nothing).cast(pl.String), pl.col(floats).fill_nan(None))
+
+
+def _hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
+    if column not in frame.columns:
+        raise DataError(f"a hierarchy is given for «{column}», which is no column of the table")
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, (str, Path)):
+        return Hierarchy.read(given)
+    if isinstance(given, Mapping):
+        return builder_of(given).build(frame[column])
+    build = getattr(given, "build", None)
+    if callable(build):
+        made = build(frame[column])
+        assert isinstance(made, Hierarchy)
+        return made
+    return Hierarchy.of(given, name=f"hierarchy of «{column}»")
