@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def test_nested_lists_come_back_with_each_element_sorted(lists: list[list[list[s
     sequences = Sequences.of(lists)
     assert sequences.to_lists() == [[sorted(set(element)) for element in sequence] for sequence in lists]
     assert sequences.flat == (not any(lists))
-    assert (sequences.offsets.dtype, sequences.codes.dtype) == (np.int64, np.int32)
+    assert (sequences.offsets.dtype.name, sequences.codes.dtype.name) == ("int64", "int32")
 
 
 def test_single_items_stay_nested_when_given_so_but_are_the_same_sequence() -> None:
@@ -62,6 +63,13 @@ def test_nothing_can_be_changed() -> None:
             array[0] = 1
     with pytest.raises(AttributeError):
         sequences.flat = False  # type: ignore[misc]
+
+
+def test_a_pickled_copy_is_equal_and_cannot_be_changed_either() -> None:
+    sequences = Sequences.of([[["a"], ["b"]]])
+    copy = pickle.loads(pickle.dumps(sequences))
+    assert copy.to_lists() == sequences.to_lists()
+    assert not copy.element_offsets.flags.writeable
 
 
 def test_the_repr_shows_counts_only() -> None:

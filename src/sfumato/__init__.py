@@ -1,1 +1,129 @@
 # SPDX-License-Identifier: MIT
+"""sfumato: let data leave the house with the least damage that makes it safe, attack it, prove what was found.
+
+A method turns data into a release that carries claims; measures check the claims; attacks try to break them;
+a certificate says what was found.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato import attack, measure, protect
+    from sfumato.attack.attack import Attack, Outcome
+    from sfumato.auditing import Audit, audit
+    from sfumato.baskets import Baskets
+    from sfumato.certificate import Certificate, Verification, check, verify
+    from sfumato.data.hierarchy import Hierarchy
+    from sfumato.data.roles import Role
+    from sfumato.errors import (
+        CertificateRefused,
+        ClaimBroken,
+        DataError,
+        ImpossibleRelease,
+        PartyError,
+        PolicyError,
+        SfumatoError,
+    )
+    from sfumato.key import Key
+    from sfumato.pipeline import Run, run
+    from sfumato.policy import Policy
+    from sfumato.protect.generalize import Generalize
+    from sfumato.protect.method import Method
+    from sfumato.protect.models import KAnonymity
+    from sfumato.randomness import Randomness
+    from sfumato.release import Claim, Finding, Release
+    from sfumato.sequences import Sequences
+    from sfumato.table import Missing, Table
+
+# Names are fetched on first use, so that `import sfumato` and `sfumato --help` stay quick.
+_HOME = {
+    "Attack": "attack.attack",
+    "Audit": "auditing",
+    "Baskets": "baskets",
+    "Certificate": "certificate",
+    "CertificateRefused": "errors",
+    "Claim": "release",
+    "ClaimBroken": "errors",
+    "DataError": "errors",
+    "Finding": "release",
+    "Generalize": "protect.generalize",
+    "Hierarchy": "data.hierarchy",
+    "ImpossibleRelease": "errors",
+    "KAnonymity": "protect.models",
+    "Key": "key",
+    "Method": "protect.method",
+    "Missing": "table",
+    "Outcome": "attack.attack",
+    "PartyError": "errors",
+    "Policy": "policy",
+    "PolicyError": "errors",
+    "Randomness": "randomness",
+    "Release": "release",
+    "Role": "data.roles",
+    "Run": "pipeline",
+    "Sequences": "sequences",
+    "SfumatoError": "errors",
+    "Table": "table",
+    "Verification": "certificate",
+    "audit": "auditing",
+    "check": "certificate",
+    "run": "pipeline",
+    "verify": "certificate",
+}
+_ROOMS = ("attack", "measure", "protect")
+
+__version__ = "0.1.0"
+__all__ = [
+    "Attack",
+    "Audit",
+    "Baskets",
+    "Certificate",
+    "CertificateRefused",
+    "Claim",
+    "ClaimBroken",
+    "DataError",
+    "Finding",
+    "Generalize",
+    "Hierarchy",
+    "ImpossibleRelease",
+    "KAnonymity",
+    "Key",
+    "Method",
+    "Missing",
+    "Outcome",
+    "PartyError",
+    "Policy",
+    "PolicyError",
+    "Randomness",
+    "Release",
+    "Role",
+    "Run",
+    "Sequences",
+    "SfumatoError",
+    "Table",
+    "Verification",
+    "attack",
+    "audit",
+    "check",
+    "measure",
+    "protect",
+    "run",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return import_module(f"sfumato.{name}")
+    if name not in _HOME:
+        raise AttributeError(f"sfumato has no «{name}»")
+    found = getattr(import_module(f"sfumato.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -51,9 +51,7 @@ class Baskets:
         rows = [_listed(row) for row in lists]
         values = _uniform(list(chain.from_iterable(rows)), "items")
         numbers: dict[Item, int] = {}
-        codes = np.fromiter(
-            (numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values)
-        )
+        codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
         offsets = np.cumsum([0, *map(len, rows)])
         return cls(tuple(numbers), offsets, codes.astype(np.int32), None if ids is None else tuple(ids))
 
@@ -85,9 +83,7 @@ class Baskets:
                 found = files.read_long(file, id_column=id, item_column=item, separator=separator)
             case _:
                 raise PolicyError("baskets are read as «fimi», «spmf» or «long»")
-        return cls(
-            tuple(found.items), found.offsets, found.codes, None if found.ids is None else tuple(found.ids)
-        )
+        return cls(tuple(found.items), found.offsets, found.codes, None if found.ids is None else tuple(found.ids))
 
     def write(
         self,
@@ -136,6 +132,10 @@ class Baskets:
     def __hash__(self) -> int:
         """Equal baskets hash alike."""
         return hash((self.items, self.ids, len(self), self.codes.size))
+
+    def __reduce__(self) -> tuple[type[Baskets], tuple[object, ...]]:
+        """Copies are built anew, so that their arrays cannot be written to either."""
+        return Baskets, (self.items, self.offsets, self.codes, self.ids)
 
     def __repr__(self) -> str:
         """Counts only: an item or an id may name a person."""
@@ -186,9 +186,7 @@ def checked_ids(ids: Items, count: int) -> Items:
     """The ids, one of its own for each of ``count`` lists."""
     values = _uniform(ids, "ids")
     if len(values) != count or len(set(values)) != count:
-        raise DataError(
-            f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own"
-        )
+        raise DataError(f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own")
     return values
 
 

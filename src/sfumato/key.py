@@ -37,7 +37,7 @@ class Key:
     def save(self, path: str | Path, passphrase: str | None = None) -> Path:
         """Write the key, mode 0600, under a passphrase if one is given. An existing file is not overwritten."""
         content = json.dumps({"method": self.method, "secret": dict(self.secret)}).encode()
-        packed = {"sfumato_key": 1, "sealed": bool(passphrase)}
+        packed: dict[str, Any] = {"sfumato_key": 1, "sealed": bool(passphrase)}
         if passphrase:
             salt = secrets.token_bytes(16)
             packed |= {"salt": _text(salt), "content": _text(_fernet(passphrase, salt).encrypt(content))}

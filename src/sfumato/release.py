@@ -62,9 +62,7 @@ class Finding:
     def of(cls, claim: Claim, measured: Number | None) -> Finding:
         """Compare what was promised with what was measured."""
         holds = None if measured is None else claim.holds(measured)
-        return cls(
-            claim.property, claim.threshold, claim.bound, measured, holds, claim.needs_original, claim.meaning
-        )
+        return cls(claim.property, claim.threshold, claim.bound, measured, holds, claim.needs_original, claim.meaning)
 
 
 @dataclass(frozen=True)

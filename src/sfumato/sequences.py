@@ -67,13 +67,9 @@ class Sequences:
         """Build from lists of items, or from lists of lists of items."""
         rows = [_listed(row) for row in lists]
         elements = list(chain.from_iterable(rows))
-        nested = sum(
-            isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements
-        )
+        nested = sum(isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements)
         if nested not in (0, len(elements)):
-            raise DataError(
-                f"{nested} of {len(elements)} elements are lists and the others are not; make all lists"
-            )
+            raise DataError(f"{nested} of {len(elements)} elements are lists and the others are not; make all lists")
         itemsets = [list(element) for element in elements] if nested else [[element] for element in elements]
         empty = sum(not itemset for itemset in itemsets)
         if empty:
@@ -106,9 +102,7 @@ class Sequences:
             case "spmf":
                 found = files.read_spmf(file)
             case "long":
-                found = files.read_long(
-                    file, id_column=id, item_column=item, time_column=time, separator=separator
-                )
+                found = files.read_long(file, id_column=id, item_column=item, time_column=time, separator=separator)
             case _:
                 raise PolicyError("sequences are read as «spmf» or «long»")
         names = None if found.ids is None else tuple(found.ids)
@@ -133,9 +127,7 @@ class Sequences:
             case "spmf":
                 files.write_spmf(file, arrays)
             case "long":
-                files.write_long(
-                    file, arrays, id_column=id, item_column=item, time_column=time, separator=separator
-                )
+                files.write_long(file, arrays, id_column=id, item_column=item, time_column=time, separator=separator)
             case _:
                 raise PolicyError("sequences are written as «spmf» or «long»")
 
@@ -165,6 +157,10 @@ class Sequences:
     def __hash__(self) -> int:
         """Equal sequences hash alike."""
         return hash((self.items, self.ids, len(self), self.codes.size))
+
+    def __reduce__(self) -> tuple[type[Sequences], tuple[object, ...]]:
+        """Copies are built anew, so that their arrays cannot be written to either."""
+        return Sequences, (self.items, self.offsets, self.element_offsets, self.codes, self.ids, self.flat)
 
     def __repr__(self) -> str:
         """Counts only: an item or an id may name a person."""

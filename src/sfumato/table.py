@@ -166,7 +166,8 @@ def _frame(data: Any, source: str) -> pl.DataFrame:
         native = nw.from_native(data)
         if isinstance(native, nw.LazyFrame):
             native = native.collect()
-        return native.to_polars()
+        frame: pl.DataFrame = native.to_polars()
+        return frame
     except (pl.exceptions.PolarsError, TypeError, ValueError, nw.exceptions.NarwhalsError) as error:
         raise DataError(
             f"{source}: not a table that can be read ({type(error).__name__}); give a polars, pandas or pyarrow "

@@ -6,8 +6,9 @@ from __future__ import annotations
 import gzip
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -180,7 +181,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": ["7", "7", "8"], "item": [5, 4, 5]}, schema_overrides={"item": pl.UInt8})
     frame.write_parquet(tmp_path / "b.parquet")
     assert Baskets.read(tmp_path / "b.parquet") == Baskets.of([[4, 5], [5]], ids=["7", "8"])
-    frame.cast(pl.Categorical).write_parquet(tmp_path / "c.parquet")
+    frame.cast(pl.String).cast(pl.Categorical).write_parquet(tmp_path / "c.parquet")
     assert Baskets.read(tmp_path / "c.parquet").to_lists() == [["4", "5"], ["5"]]
 
 
@@ -224,7 +225,7 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
         (b"", "the file is empty"),
         (gzip.compress(b""), "the file is empty"),
         (b"\n", "the file holds no basket"),
-        (b"1\n2 -7431\n-7431 -3\n", "2 lists"),
+        (b"1\n2 -7431\n-7431 -3\n", "2 lines hold negative items, the first is line 2; "),
         (b"7431\n7431 \xff\n", "line 2 is not UTF-8 text"),
         ("7431".encode("utf-16"), "line 1 is not UTF-8 text"),
         (gzip.compress(b"7431 " * 999)[:-9], "the gzip file is cut short or damaged"),
@@ -234,8 +235,7 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
 )
 def test_bad_files(tmp_path: Path, text: bytes, what: str) -> None:
     for name in ("b.dat", "b.txt"):
-        message = message_for(written(tmp_path, text, name))
-        assert message.startswith(what.replace("2 lists", "2 lines hold negative items, the first is line 2"))
+        assert message_for(written(tmp_path, text, name)).startswith(what)
     if b"-" in text:
         assert "Sequences.read" in message_for(written(tmp_path, text, "b.txt"), format="spmf")
 
@@ -274,9 +274,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ([[7431]], "no/such/folder/b.dat", "the file cannot be written: No such file"),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(
-    tmp_path: Path, lists: list[list[Any]], name: str, what: str
-) -> None:
+def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, what: str) -> None:
     with pytest.raises(DataError, match=what) as caught:
         Baskets.of(lists).write(tmp_path / name)
     assert SECRET not in str(caught.value).removeprefix(str(tmp_path))
@@ -306,32 +304,30 @@ def test_written_files_repeat_byte_for_byte(tmp_path: Path) -> None:
 # Real files; the counts are those of the data folder's README
 
 
+class Counts(NamedTuple):
+    baskets: int
+    items: int
+    shortest: int
+    longest: int
+    occurrences: int
+
+
 @pytest.mark.parametrize(
-    ("name", "baskets", "items", "occurrences", "shortest", "longest"),
+    ("name", "counts"),
     [
-        ("mushroom.dat", 8_124, 119, 8_124 * 23, 23, 23),
-        ("chess.dat", 3_196, 75, 3_196 * 37, 37, 37),
-        ("retail.dat.gz", 88_162, 16_470, 908_576, 1, 76),
-        ("T10I4D100K.dat.gz", 100_000, 870, 1_010_228, 1, 29),
-        ("bms-webview-1.dat", 59_602, 497, 149_639, 1, 267),
-        ("kosarak-25k.dat", 25_000, 14_804, None, 1, 608),
+        ("mushroom.dat", Counts(8_124, 119, 23, 23, 8_124 * 23)),
+        ("chess.dat", Counts(3_196, 75, 37, 37, 3_196 * 37)),
+        ("retail.dat.gz", Counts(88_162, 16_470, 1, 76, 908_576)),
+        ("T10I4D100K.dat.gz", Counts(100_000, 870, 1, 29, 1_010_228)),
+        ("bms-webview-1.dat", Counts(59_602, 497, 1, 267, 149_639)),
+        ("kosarak-25k.dat", Counts(25_000, 14_804, 1, 608, 201_061)),
     ],
 )
-def test_real_files(
-    shared_data: Path,
-    name: str,
-    baskets: int,
-    items: int,
-    occurrences: int | None,
-    shortest: int,
-    longest: int,
-) -> None:
+def test_real_files(shared_data: Path, name: str, counts: Counts) -> None:
     path = shared_data / "fimi" / name
     found = Baskets.read(path)
     lengths = np.diff(found.offsets)
-    assert (len(found), len(found.items)) == (baskets, items)
-    assert (lengths.min(), lengths.max()) == (shortest, longest)
-    assert occurrences is None or found.codes.size == occurrences
+    assert Counts(len(found), len(found.items), lengths.min(), lengths.max(), found.codes.size) == counts
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
     assert found.to_lists() == [sorted({int(word) for word in line.split()}) for line in text.splitlines()]
@@ -344,14 +340,9 @@ def test_real_quirks(shared_data: Path) -> None:
     assert [raw.items[code] for code in line.tolist()].count(86) == 2
     assert Baskets.read(kosarak).to_lists()[10_101].count(86) == 1
     assert raw.codes.size - Baskets.read(kosarak).codes.size == 1
-    unsorted = {
-        int(row)
-        for row in np.searchsorted(
-            raw.offsets, np.flatnonzero(np.diff(np.array(raw.items)[raw.codes]) < 0), "right"
-        )
-        if True
-    }
-    assert len(unsorted) >= 17_861
+    items = np.array(raw.items)[raw.codes].tolist()
+    lines = [items[start:stop] for start, stop in pairwise(raw.offsets.tolist())]
+    assert sum(line != sorted(line) for line in lines) == 17_861
     for name in ("retail.dat.gz", "T10I4D100K.dat.gz"):
         assert Baskets.read(shared_data / "fimi" / name).items[0] == 0
     webview = Baskets.read(shared_data / "fimi" / "bms-webview-1.dat").items

@@ -94,7 +94,7 @@ class TestProperties:
     def test_missing_values_change_nothing(self, cutter: Cutter, values: list[float], bins: int) -> None:
         holed = pl.Series("x", [None, *values, None, math.nan], dtype=pl.Float64)
         cut = cutter(values, bins)
-        assert equal_width(holed, bins) == equal_width(values, bins)
+        assert cutter(holed, bins) == cut
         assert cut.codes(holed).tolist() == [-1, *cut.codes(values).tolist(), -1, -1]
 
 
@@ -168,6 +168,10 @@ class TestByHand:
         assert at_cuts([1, 9], [5]).labels == ("< 5", "≥ 5")
         assert at_cuts([1, 9], [5]).midpoints == (3, 7)
         assert at_cuts([], [5]).midpoints == (2.5, 7.5)
+
+    def test_the_middle_of_neighbouring_floats_stays_below_the_cut(self) -> None:
+        just_below = math.nextafter(1.0, 0.0)
+        assert at_cuts([just_below], [1.0]).midpoints[0] == just_below
 
     def test_large_and_small_numbers(self) -> None:
         assert at_cuts([], [1_000_000, 1_484_705.5]).labels[1] == "[1000000, 1484705.5)"

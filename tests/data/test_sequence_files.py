@@ -6,8 +6,9 @@ from __future__ import annotations
 import gzip
 import time
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -191,9 +192,7 @@ def test_missing_cells_and_odd_times_are_refused(tmp_path: Path) -> None:
         ([[-7431]], "s.txt", "1 items hold line ends or are negative"),
     ],
 )
-def test_what_cannot_be_written_leaves_no_file(
-    tmp_path: Path, lists: list[list[Any]], name: str, what: str
-) -> None:
+def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, what: str) -> None:
     with pytest.raises(DataError, match=what) as caught:
         Sequences.of(lists).write(tmp_path / name)
     assert SECRET not in str(caught.value).removeprefix(str(tmp_path))
@@ -203,40 +202,40 @@ def test_what_cannot_be_written_leaves_no_file(
 # Real files; the counts are those of the data folder's README
 
 
+class Counts(NamedTuple):
+    sequences: int
+    items: int
+    shortest: int
+    longest: int
+    mean: float
+    distinct: int
+
+
 @pytest.mark.parametrize(
-    ("name", "sequences", "items", "shortest", "longest", "mean", "distinct"),
+    ("name", "counts"),
     [
-        ("SIGN.txt", 730, 267, 18, 94, 52.00, 730),
-        ("LEVIATHAN.txt", 5_834, 9_025, 9, 100, 33.81, 5_834),
-        ("MSNBC.txt", 31_790, 17, 9, 100, 13.33, 30_247),
-        ("bms-webview-1.seq.txt", 59_601, 497, 1, 267, 2.51, 18_473),
-        ("kosarak10k.txt", 10_000, 10_094, 1, 608, 8.14, 7_614),
+        ("SIGN.txt", Counts(730, 267, 18, 94, 52.00, 730)),
+        ("LEVIATHAN.txt", Counts(5_834, 9_025, 9, 100, 33.81, 5_834)),
+        ("MSNBC.txt", Counts(31_790, 17, 9, 100, 13.33, 30_247)),
+        ("bms-webview-1.seq.txt", Counts(59_601, 497, 1, 267, 2.51, 18_473)),
+        ("kosarak10k.txt", Counts(10_000, 10_094, 1, 608, 8.14, 7_614)),
     ],
 )
-def test_real_files(
-    shared_data: Path,
-    name: str,
-    sequences: int,
-    items: int,
-    shortest: int,
-    longest: int,
-    mean: float,
-    distinct: int,
-) -> None:
+def test_real_files(shared_data: Path, name: str, counts: Counts) -> None:
     path = shared_data / "sequences" / name
     found = Sequences.read(path)
+    lists = found.to_lists()
     lengths = np.diff(found.offsets)
-    assert (len(found), len(found.items), found.flat) == (sequences, items, True)
-    assert (lengths.min(), lengths.max(), round(float(lengths.mean()), 2)) == (shortest, longest, mean)
+    mean, distinct = round(float(lengths.mean()), 2), len(set(map(tuple, lists)))
+    assert Counts(len(found), len(found.items), lengths.min(), lengths.max(), mean, distinct) == counts
     lines = [line for line in path.read_text().splitlines() if line]
-    plain = [[int(word) for word in line.split() if word not in ("-1", "-2")] for line in lines]
-    assert found.to_lists() == plain
-    assert len(set(map(tuple, plain))) == distinct
+    assert lists == [[int(word) for word in line.split() if word not in ("-1", "-2")] for line in lines]
+    assert found.flat
 
 
 def test_real_quirks(shared_data: Path) -> None:
     leviathan = Sequences.read(shared_data / "sequences" / "LEVIATHAN.txt").to_lists()
-    assert sum(a == b for line in leviathan for a, b in zip(line, line[1:], strict=False)) == 3_831
+    assert sum(a == b for line in leviathan for a, b in pairwise(line)) == 3_831
     baskets = Baskets.read(shared_data / "fimi" / "bms-webview-1.dat").to_lists()
     sequences = Sequences.read(shared_data / "sequences" / "bms-webview-1.seq.txt").to_lists()
     assert [sorted(set(line)) for line in sequences] == baskets[:-1]

@@ -83,7 +83,5 @@ class Attack(Description, ABC):
     """
 
     @abstractmethod
-    def run(
-        self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None
-    ) -> Outcome:
+    def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
         """Attack a release; `truth` are the originals (or an external table), only to count what was right."""

@@ -324,9 +324,7 @@ def read_long_form(path: Path, columns: tuple[str, ...], separator: str | None) 
     return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
 
 
-def write_table(
-    path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None
-) -> None:
+def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None) -> None:
     """Write columns as Parquet, TSV or CSV, as the name of the file says."""
     _check_dialect(names, separator)
     frame = pl.DataFrame(dict(zip(names, columns, strict=True)))

@@ -179,9 +179,7 @@ class Tree(_Builder):
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f"hierarchy of «{values.name}»")
 
 
-HierarchyBuilder: TypeAlias = Annotated[
-    Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")
-]
+HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[HierarchyBuilder] = TypeAdapter(HierarchyBuilder)
 
 

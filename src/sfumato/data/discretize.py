@@ -82,9 +82,7 @@ class Discretization:
     def apply(self, series: pl.Series, as_: Literal["label", "midpoint"] = "label") -> pl.Series:
         """The column with each number replaced by its interval's label or midpoint; missing stays missing."""
         if as_ not in ("label", "midpoint"):
-            raise PolicyError(
-                f"a discretized column holds each interval's label or midpoint, not its «{as_}»"
-            )
+            raise PolicyError(f"a discretized column holds each interval's label or midpoint, not its «{as_}»")
         codes = pl.Series(self.codes(series))
         known = codes.set(codes < 0, None)
         if as_ == "label":
@@ -202,9 +200,7 @@ def _numbers(values: Numbers) -> NDArray[np.float64]:
     numbers: NDArray[np.float64] = series.cast(pl.Float64).to_numpy()
     infinite = int(np.isinf(numbers).sum())
     if infinite:
-        raise DataError(
-            f"{infinite} values{_of(values)} are infinite and lie in no interval; make them missing first"
-        )
+        raise DataError(f"{infinite} values{_of(values)} are infinite and lie in no interval; make them missing first")
     return numbers
 
 

@@ -21,7 +21,7 @@ How a person is made. Each step draws one value from a table of weights that the
    and the retired have less.
 8. **disease**: by age and sex, and by trade: heart disease, diabetes and cancers rise with age, ovarian and
    prostate cancer are bound to sex, bronchitis follows manual work, flu is everywhere.
-9. **name**: given name by sex, an initial and a family name; at 20,000 people a few in a hundred share theirs.
+9. **name**: given name by sex, an initial and a family name; of 20,000 people, two in a hundred share theirs.
 10. **missing**: 1.5 % of `education` and of `occupation` are taken away at random, each apart.
 
 Every draw is an integer of numpy's PCG64 compared with whole-numbered weights, so that no rounding differs
@@ -210,7 +210,8 @@ class _Draws:
         ladder = (rows << 32) + (sums << 32) // sums[:, -1:]
         throws = self.generator.integers(0, 1 << 32, self.size, dtype=np.int64)
         steps = np.searchsorted(ladder.ravel(), (np.asarray(group) << 32) + throws, side="right")
-        return steps - group * weights.shape[1]
+        picked: Integers = steps - group * weights.shape[1]
+        return picked
 
     def happens(self, numerator: Integers | int, denominator: int) -> NDArray[np.bool_]:
         """For each person, whether something of this chance happens."""
@@ -292,8 +293,9 @@ def _pyramid() -> Integers:
     left = _group(ages, PYRAMID_AGES)
     start, end = _table(PYRAMID_AGES)[0][left], _table(PYRAMID_AGES)[0][left + 1]
     # Spans are 7 or 10 years: in seventieths, the lines stay whole-numbered.
-    rising: Integers = knots[:, left] * (end - ages) + knots[:, left + 1] * (ages - start)
-    return rising * (70 // (end - start))
+    rising = knots[:, left] * (end - ages) + knots[:, left + 1] * (ages - start)
+    weights: Integers = rising * (70 // (end - start))
+    return weights
 
 
 def _education(draws: _Draws, age: Integers, kind: Integers) -> Integers:
@@ -315,9 +317,7 @@ def _occupation(draws: _Draws, trade: Integers, age: Integers, education: Intege
     return np.where(studying, jobs.index("student"), np.where(resting, jobs.index("retired"), trade))
 
 
-def _salary(
-    draws: _Draws, education: Integers, trade: Integers, occupation: Integers, age: Integers
-) -> Integers:
+def _salary(draws: _Draws, education: Integers, trade: Integers, occupation: Integers, age: Integers) -> Integers:
     jobs = list(OCCUPATIONS)
     points = np.asarray(EDUCATION_POINTS)[education] + np.asarray(TRADE_POINTS)[trade]
     points += (np.minimum(age, 55) - YOUNGEST) // 2
@@ -334,15 +334,13 @@ def _disease(draws: _Draws, age: Integers, sex: Integers, trade: Integers) -> In
 
 
 def _names(draws: _Draws, sex: Integers) -> pl.Series:
-    given = FEMALE_NAMES + MALE_NAMES
-    of_sex = [
-        [1] * len(FEMALE_NAMES) + [0] * len(MALE_NAMES),
-        [0] * len(FEMALE_NAMES) + [1] * len(MALE_NAMES),
-    ]
+    women, men, families = FEMALE_NAMES.split(), MALE_NAMES.split(), FAMILY_NAMES.split()
+    initials = [f"{letter}." for letter in INITIALS]
+    of_sex = [[1] * len(women) + [0] * len(men), [0] * len(women) + [1] * len(men)]
     parts = {
-        "given": _words(given, draws.pick(_table(of_sex), sex)),
-        "initial": _words([f"{letter}." for letter in INITIALS], draws.pick(_table([[1] * len(INITIALS)]))),
-        "family": _words(FAMILY_NAMES, draws.pick(_table([[1] * len(FAMILY_NAMES)]))),
+        "given": _words(women + men, draws.pick(_table(of_sex), sex)),
+        "initial": _words(initials, draws.pick(_table([[1] * len(initials)]))),
+        "family": _words(families, draws.pick(_table([[1] * len(families)]))),
     }
     return pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator=" ")).to_series()
 
@@ -362,8 +360,6 @@ def _crossed(rows: object, factors: object) -> Integers:
     return _table(_table(rows)[:, None, :] * _table(factors)[None, :, :])
 
 
-def _words(
-    words: tuple[str, ...] | list[str], codes: Integers, missing: NDArray[np.bool_] | None = None
-) -> pl.Series:
+def _words(words: tuple[str, ...] | list[str], codes: Integers, missing: NDArray[np.bool_] | None = None) -> pl.Series:
     column = pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
     return column if missing is None else column.set(pl.Series(missing), None)

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pyarrow as pa
@@ -74,7 +74,7 @@ def _matching(path: str | Path) -> list[Path]:
     plain = Path(path)
     if plain.exists() or not glob.has_magic(str(path)):
         return [plain]
-    found = sorted(Path(name) for name in glob.glob(str(path)))
+    found = sorted(Path(name) for name in glob.glob(str(path)))  # noqa: PTH207  (patterns may be absolute)
     if not found:
         raise DataError(f"{path}: no file matches this pattern")
     return found
@@ -144,9 +144,7 @@ def _read_text(path: Path, text: TextFormat, head: bytes) -> pl.DataFrame:
     names = _names(names, text, width, path)
     cells = cells.slice(1 if text.header else 0)
     cells.columns = [f"\0{position}" for position in range(width)]
-    return pl.DataFrame(
-        [_typed(_cleaned(cells.to_series(i), text)).alias(name) for i, name in enumerate(names)]
-    )
+    return pl.DataFrame([_typed(_cleaned(cells.to_series(i), text)).alias(name) for i, name in enumerate(names)])
 
 
 def _encoding(head: bytes, given: str, path: Path) -> str:
@@ -165,7 +163,7 @@ def _records(opening: str, separator: str, text: TextFormat, most: int) -> list[
     lines = opening.splitlines(keepends=True)
     if text.comment:
         lines = [line for line in lines if not line.startswith(text.comment)]
-    quoting = csv.QUOTE_MINIMAL if text.quote else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if text.quote else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=separator, quotechar=text.quote or '"', quoting=quoting)
     found: list[list[str]] = []
     try:
@@ -253,7 +251,7 @@ def _opened(path: Path, comment: str | None, encoding: str) -> Any:
         packed = file.read(2) == b"\x1f\x8b"
     if comment is None:
         return pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") if packed else pa.OSFile(str(path))
-    content = gzip.open(path).read() if packed else path.read_bytes()
+    content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
     mark = comment.encode(encoding)
     kept = [line for line in content.splitlines(keepends=True) if not line.startswith(mark)]
     return io.BytesIO(b"".join(kept))
@@ -262,9 +260,7 @@ def _opened(path: Path, comment: str | None, encoding: str) -> Any:
 def _unreadable(path: Path, encoding: str, error: Exception) -> DataError:
     said = str(error)
     if "UTF8" in said or "UTF-8" in said or isinstance(error, UnicodeError) or "codec" in said:
-        return DataError(
-            f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)"
-        )
+        return DataError(f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)")
     if isinstance(error, (OSError, EOFError, zlib.error)) and not isinstance(error, pa.ArrowException):
         return DataError(f"{path}: the file is damaged or cut off; fetch it again")
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")

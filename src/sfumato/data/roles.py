@@ -30,9 +30,7 @@ class Role(StrEnum):
         try:
             return _ALIASES[plain]
         except KeyError:
-            raise DataError(
-                f"«{word}» is not a role; the roles are {', '.join(role.value for role in cls)}"
-            ) from None
+            raise DataError(f"«{word}» is not a role; the roles are {', '.join(role.value for role in cls)}") from None
 
 
 _ALIASES = {

@@ -81,10 +81,7 @@ def write_spmf(path: Path, sequences: SequenceArrays) -> None:
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
     bounds = pairwise(sequences.element_offsets.tolist())
     elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
-    lines = (
-        " ".join([*elements[start:stop], _SEQUENCE_END])
-        for start, stop in pairwise(sequences.offsets.tolist())
-    )
+    lines = (" ".join([*elements[start:stop], _SEQUENCE_END]) for start, stop in pairwise(sequences.offsets.tolist()))
     files.write_text(path, [*header, *lines])
 
 
@@ -116,18 +113,14 @@ def _marks(tokens: Tokens, mark: str) -> npt.NDArray[np.bool_]:
     return np.asarray(tokens.codes == tokens.words.index(mark))
 
 
-def _check_marks(
-    path: Path, tokens: Tokens, closes: npt.NDArray[np.bool_], ends: npt.NDArray[np.bool_]
-) -> None:
+def _check_marks(path: Path, tokens: Tokens, closes: npt.NDArray[np.bool_], ends: npt.NDArray[np.bool_]) -> None:
     is_first = np.concatenate(([True], tokens.lines[1:] != tokens.lines[:-1]))
     is_last = np.concatenate((is_first[1:], [True]))
     after_item = ~np.concatenate(([True], (closes | ends)[:-1])) & ~is_first
     negative = np.array([word.startswith("-") and word[1:].isdecimal() for word in tokens.words])
     _refuse(path, tokens, is_last & ~ends, "do not end in -2; add it or, for baskets, use Baskets.read")
     _refuse(path, tokens, ends & ~is_last, "go on after -2; write one sequence a line")
-    _refuse(
-        path, tokens, ends & after_item, "hold items between the last -1 and -2; close that element with -1"
-    )
+    _refuse(path, tokens, ends & after_item, "hold items between the last -1 and -2; close that element with -1")
     _refuse(path, tokens, closes & ~after_item, "hold a -1 that closes no item; remove it")
     _refuse(
         path,

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Word lists, and nothing else: what columns are called, and what invented people are called.
 
-The words for columns feed `data.propose`. Entries end at «|» or at the line. They are written apart («date of
-birth»); a column is matched whether it writes them apart or together. Accents and capitals do not count, and a
-plural in -s is understood. The languages are English, German, French, Spanish, Italian, Portuguese and Dutch,
-with the commonest Russian, Chinese and Japanese words.
+The words for columns feed `data.propose`. An entry ends at «|» or at the end of its line. Entries are written
+apart («date of birth»); a column is matched whether it writes them apart or together. Accents and capitals do
+not count, and a plural in -s is understood. The languages are English, German, French, Spanish, Italian,
+Portuguese and Dutch, with the commonest Russian, Chinese and Japanese words.
 
 The names feed `data.population`. They are ordinary given and family names; the people made from them are
 invented.
@@ -37,7 +37,8 @@ IDENTIFYING = {
         certificate no|identity card|id card|id number|voter id|visa number|military id|medicare number
         medicaid number|health card number|aadhaar|pan number|steuernummer|steuer id
         sozialversicherungsnummer|versichertennummer|krankenversichertennummer|ausweisnummer
-        personalausweis|reisepass|fuehrerschein|numero de securite sociale|securite sociale|nir|insee
+        personalausweis|reisepass|fuehrerschein|führerschein
+        numero de securite sociale|securite sociale|nir|insee
         passeport|dni|nie|nif|curp|rfc|cedula|pasaporte|seguridad social|codice fiscale|passaporto
         patente|cpf|cnpj|cartao sus|bsn|burgerservicenummer|sofinummer|rijbewijs|pesel|personnummer
         паспорт|снилс|инн|身份证|身份证号|护照""",
@@ -73,7 +74,8 @@ IDENTIFYING = {
 """What names a person outright; HIPAA's eighteen and their like. A mapping from what it is to its words."""
 
 ALONE = """
-    name|id|identifier|nom|nombre|nome|naam|kennung|identifiant|identificador|identificativo"""
+    name|id|identifier|nom|nombre|nome|naam|kennung|identifiant|identificador|identificativo
+    patient|person|customer|client|employee|user|participant"""
 """Words that name a person only when they are a column's whole name: «product name» is not about anyone."""
 
 PERSONS = """
@@ -110,26 +112,28 @@ QUASI_IDENTIFYING = {
     "origin or language": """
         race|ethnicity|ethnic|ethnic group|nationality|citizenship|native country|country of birth
         country of origin|origin|ancestry|language|mother tongue|native language|tribe|immigration
-        immigrant|nationalitaet|staatsangehoerigkeit|herkunft|muttersprache|sprache|nationalite|langue
+        immigrant|nationalitaet|nationalität|staatsangehoerigkeit|staatsangehörigkeit|herkunft|muttersprache|sprache|nationalite|langue
         origine|nacionalidad|raza|idioma|nazionalita|cittadinanza|lingua|nacionalidade|raca
         nationaliteit|herkomst|taal|национальность|民族|国籍""",
     "schooling or work": """
         education|education level|educational|schooling|degree|qualification|school|college|university
         occupation|job|job title|profession|employer|employment|employed|work class|workclass|industry
         department|position|rank|military|veteran|bildung|bildungsabschluss|schulabschluss|abschluss
-        ausbildung|beruf|taetigkeit|arbeitgeber|branche|diplome|etudes|niveau etudes|metier|emploi
+        ausbildung|beruf|taetigkeit|tätigkeit|arbeitgeber|branche|diplome|etudes|niveau etudes|metier|emploi
         employeur|educacion|estudios|ocupacion|profesion|empleo|istruzione|titolo di studio|occupazione
         professione|lavoro|educacao|escolaridade|ocupacao|profissao|opleiding|beroep|werkgever
         образование|профессия|должность|学历|职业|職業""",
     "family or household": """
         marital|marital status|civil status|married|divorced|spouse|relationship|household
         household size|family size|children|number of children|dependents|dependants|siblings|parity
-        familienstand|haushalt|haushaltsgroesse|kinder|kinderzahl|etat civil|situation familiale
+        familienstand|haushalt|haushaltsgroesse|haushaltsgröße
+        kinder|kinderzahl|etat civil|situation familiale
         matrimoniale|nombre enfants|enfants|estado civil|hijos|hogar|stato civile|figli|nucleo familiare
         filhos|agregado|burgerlijke staat|huishouden|kinderen|семейное положение|婚姻|婚姻状况""",
-    "how a person looks, or owns for all to see": """
+    "what can be seen of a person": """
         height|weight|body height|body weight|eye color|eye colour|hair color|hair colour|skin color
-        skin colour|shoe size|handedness|koerpergroesse|groesse|gewicht|taille|poids|altura|estatura
+        skin colour|shoe size|handedness|koerpergroesse|körpergröße|groesse|größe
+        gewicht|taille|poids|altura|estatura
         peso|altezza|lengte|car|vehicle|dwelling|housing|tenure|home owner|homeowner""",
 }
 """What others may know about a person. A mapping from what it is to its words."""
@@ -153,7 +157,7 @@ SENSITIVE = {
         net worth|wealth|capital gain|capital loss|capital gains|capital losses|balance|account balance
         debt|loan|loan amount|mortgage|credit score|credit rating|credit limit|default|bankruptcy
         payment|rent|pension|benefit|benefits|tax paid|spending|expenditure|gehalt|lohn|einkommen
-        verdienst|vermoegen|schulden|kredit|miete|rente|salaire|revenu|traitement mensuel|dette|pret
+        verdienst|vermoegen|vermögen|schulden|kredit|miete|rente|salaire|revenu|traitement mensuel|dette|pret
         loyer|salario|sueldo|ingreso|ingresos|renta|deuda|prestamo|stipendio|reddito|retribuzione|debito
         prestito|pensione|rendimento|renda|divida|emprestimo|salaris|inkomen|loon|schuld|lening|зарплата
         доход|工资|收入|薪水|年収|給与""",
@@ -180,8 +184,7 @@ FEMALE_NAMES = """
     Ines Ingrid Irene Iris Isabel Ivy Jane Joan Julia Karen Kate Laila Lara Laura Lea Leila Lena Linda Lisa
     Livia Lucia Lucy Luisa Lydia Maria Marta Mary Matilda Maya Mei Mila Miriam Mona Nadia Naomi Nina Nora
     Olga Olivia Paola Paula Petra Priya Rachel Rita Rosa Ruth Sara Selma Silvia Sofia Sonia Stella Susan
-    Tara Teresa Tina Ursula Vera Viola Wanda Yara Zoe
-""".split()
+    Tara Teresa Tina Ursula Vera Viola Wanda Yara Zoe"""
 MALE_NAMES = """
     Aaron Adam Ahmed Alan Albert Aldo Alex Ali Anton Arthur Basil Ben Bruno Carl Carlo Cesar Charles Chen
     Claude Cyril Daniel Dario David Diego Dylan Edgar Edward Elias Emil Enzo Eric Ernest Ettore Fabio Felix
@@ -189,8 +192,7 @@ MALE_NAMES = """
     Ian Ibrahim Igor Isaac Ivan Jack Jacob James Jan Jean Joel John Jonas Jose Joseph Juan Karim Kevin Klaus
     Lars Leo Leon Liam Louis Luca Luis Marco Mario Mark Martin Matteo Max Michael Miguel Milan Nathan Neil
     Nico Noah Oliver Omar Oscar Otto Owen Pablo Paolo Patrick Paul Peter Pietro Rafael Ralph Ravi Remo Rene
-    Robert Roy Ruben Samuel Sergio Simon Stefan Theo Thomas Tom Ugo Victor Vito Walter Will Yusuf
-""".split()
+    Robert Roy Ruben Samuel Sergio Simon Stefan Theo Thomas Tom Ugo Victor Vito Walter Will Yusuf"""
 FAMILY_NAMES = """
     Abbott Adler Aguilar Alberti Almeida Alvarez Amato Andersen Archer Arnold Bailey Baker Baldi Barbieri
     Barker Barnes Bassi Bauer Becker Bellini Bennett Benson Berger Bianchi Bishop Blanc Bosch Boyd Brandt
@@ -208,5 +210,4 @@ FAMILY_NAMES = """
     Rizzi Romero Rossi Roth Roux Russo Ryan Sala Santos Sanchez Sato Sauer Schmid Schneider Schulz Serra
     Shah Sharma Shaw Silva Singh Soto Spencer Stein Stone Suzuki Svensson Tanaka Testa Thompson Torres Tran
     Tucker Turner Valente Vargas Vega Vidal Villa Vitale Vogel Wagner Walker Walsh Wang Ward Watson Weber
-    Weiss Werner West Wolf Wood Wright Yang Young Zanetti Zhang Ziegler
-""".split()
+    Weiss Werner West Wolf Wood Wright Yang Young Zanetti Zhang Ziegler"""

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: MIT
+"""Where counting runs."""

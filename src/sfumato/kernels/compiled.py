@@ -9,7 +9,7 @@ from typing import Any
 import numba
 
 
-def compiled(signature: str) -> Callable[[Any], Any]:
+def compiled(signature: str | list[str]) -> Callable[[Any], Any]:
     """Compile for fixed types and keep the result on disk, so that only the first run on a machine pays."""
     made: Callable[[Any], Any] = numba.njit(signature, cache=True, nogil=True, boundscheck=False)
     return made

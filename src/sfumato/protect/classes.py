@@ -47,7 +47,7 @@ class Verdict:
     suppressed: int
     """Rows in refused classes."""
     costs: tuple[int, ...]
-    """Per column, the leaves lost over all rows: leaves under the published value less one; all of them if suppressed."""
+    """Per column, the leaves lost over all rows: those under the published value less one, or all if suppressed."""
     excess: tuple[int, ...]
     """The part of the costs that comes from suppression alone."""
     squares: int
@@ -65,7 +65,7 @@ class Grouping:
         """Compress the rows (one row of `codes` a column) to distinct ones."""
         self.hierarchies = hierarchies
         self.missing = missing
-        self.rows = codes.shape[1]
+        self.rows: int = codes.shape[1]
         self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
         self._starts = np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
@@ -127,9 +127,7 @@ class Grouping:
         from sfumato.kernels.lattice import group_keys
 
         return int(
-            group_keys(
-                self._keys, self._weights, radix, self._slot_key, self._slot_class, self._of_row, self._sizes
-            )
+            group_keys(self._keys, self._weights, radix, self._slot_key, self._slot_class, self._of_row, self._sizes)
         )
 
     def _lookup(self, columns: tuple[int, ...], levels: Levels, radix: int) -> Ints:
@@ -161,9 +159,7 @@ class Grouping:
         )
         return _matching_any(groups, unknown, np.where(kept, sizes, 0))
 
-    def refused(
-        self, levels: Levels, classes: Classes, refuses: Callable[[Classes], Flags]
-    ) -> tuple[Classes, Flags]:
+    def refused(self, levels: Levels, classes: Classes, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
         """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
         refused = refuses(classes)
         if self.missing is not Missing.MATCHES_ANY or classes.crowds is classes.sizes:
@@ -185,9 +181,7 @@ class Grouping:
         suppressed = 0
         if refused.any():
             spared = np.concatenate([self.spared[i][level] for i, level in enumerate(levels)])
-            suppressed = refused_rows(
-                self._codes, self._starts, spared, self._weights, classes.of_row, refused, excess
-            )
+            suppressed = refused_rows(self._codes, self._starts, spared, self._weights, classes.of_row, refused, excess)
         hidden_among = classes.sizes * classes.crowds
         # Where missing cells match anything, crowds shrink with suppression and bound nothing.
         crowd = 0 if self.missing is Missing.MATCHES_ANY else int(hidden_among.sum())

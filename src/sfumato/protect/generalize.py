@@ -65,7 +65,7 @@ class Generalize(Method):
         return Release(
             data=self._published(table, found.best, suppressed),
             method=self,
-            claims=self._claims(table, found.best, suppressed),
+            claims=self._claims(table, found.best),
             losses=_losses(grouping, found.best) | {"dropped_rows": dropped.count},
             details=_details(table, found, grouping, rows, dropped.kept[suppressed]),
         )
@@ -95,19 +95,19 @@ class Generalize(Method):
         frame = pl.DataFrame(columns)
         return table.with_frame(frame.filter(~starred) if self.suppressed_rows == "drop" else frame)
 
-    def _claims(self, table: Table, best: Verdict, suppressed: Flags) -> tuple[Claim, ...]:
-        # If every column is published as «*» by its level, a starred row is an ordinary row.
-        starred = self.suppressed_rows == "star" and best.suppressed > 0
-        arguments = {"starred_rows": "suppressed" if starred else "class"}
-        share = best.suppressed / len(table)
+    def _claims(self, table: Table, best: Verdict) -> tuple[Claim, ...]:
+        left_out = self.suppressed_rows == "drop"
+        # Without suppression a row of stars is an ordinary row: each column's level made it so.
+        arguments = {"starred_rows": "suppressed" if best.suppressed and not left_out else "class"}
         return (
             *(model.claim(arguments) for model in self.models),
             Claim(
                 property="suppressed_share",
                 threshold=self.suppression_limit,
                 bound="at_most",
-                measure="suppressed_share",
-                arguments=arguments if self.suppressed_rows == "star" else {**arguments, "left_out": share},
+                measure="left_out_share" if left_out else "suppressed_share",
+                arguments=arguments,
+                needs_original=left_out,
                 meaning="The share of rows that were suppressed is within the limit.",
             ),
             Claim(
@@ -179,9 +179,7 @@ def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:
     }
 
 
-def _details(
-    table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any
-) -> Mapping[str, Any]:
+def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> Mapping[str, Any]:
     assert found.best is not None
     names = table.quasi_identifying
     return {

@@ -10,6 +10,7 @@ from sfumato.description import Description
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
+
 class Method(Description, ABC):
     """A way to protect data.
 

@@ -65,8 +65,7 @@ def _spread(grouping: Grouping, per_level: list[Floats]) -> list[Floats]:
     """One array a column, shaped to broadcast over the lattice."""
     axes = len(grouping.shape)
     return [
-        values.reshape([-1 if axis == column else 1 for axis in range(axes)])
-        for column, values in enumerate(per_level)
+        values.reshape([-1 if axis == column else 1 for axis in range(axes)]) for column, values in enumerate(per_level)
     ]
 
 

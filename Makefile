@@ -1,0 +1,60 @@
+# sfumato: `make` shows what there is to do. Every target sets up what it needs.
+
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+	command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not ((3, 11) <= sys.version_info[:2] <= (3, 13)))' 2>/dev/null \
+	&& { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+OUT ?= demo-out
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint types docs bench lock clean
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(VENV)/made:
+	@test -n "$(PYTHON)" || { echo "sfumato needs Python 3.11, 3.12 or 3.13: none was found"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/run: $(VENV)/made requirements/run.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/run requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+demo: $(VENV)/run  ## the main job on a built-in population; prints where the report is
+	$(BIN)/sfumato demo --out $(OUT)
+
+test: $(VENV)/dev  ## every test but the slow ones, and a slice of those
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" -p no:cacheprovider
+
+check: lint types test  ## lint, types and tests
+
+lint: $(VENV)/dev  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev  ## mypy --strict
+	$(BIN)/mypy
+
+docs: $(VENV)/dev  ## the documentation, in docs/_build
+	$(BIN)/python -m sphinx -q -W -b html docs docs/_build
+
+bench: $(VENV)/dev  ## every measurement, as tables
+	$(BIN)/python -m bench
+
+lock: $(VENV)/dev  ## compile the hashed requirement files anew
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		pyproject.toml requirements/build.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--extra dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
+
+clean:  ## remove everything that was made
+	rm -rf $(VENV) build dist docs/_build demo-out .mypy_cache .ruff_cache .pytest_cache .hypothesis

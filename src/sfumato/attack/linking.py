@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Linking: look somebody up in the release by what is known about them from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Missing, Table
+
+Ints = npt.NDArray[np.int64]
+_ANYTHING, _MISSING = -1, -2
+
+
+class Linking(Attack):
+    """A neighbour knows that somebody is in the table, and their quasi-identifying values (the prosecutor).
+
+    The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows
+    starred all over are taken only when nothing else fits, since then the person must be among them. The risk
+    is the share of people whose own row was guessed. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
+    """
+
+    attack: Literal["linking"] = "linking"
+    knowledge: tuple[str, ...] | None = None
+    """The columns that the adversary knows; all quasi-identifying ones if not given."""
+    external: str | None = None
+    """A file of people to look up, with the known columns; everybody in the originals if not given."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; count how often the guessed row was theirs."""
+        published: Table = release.data
+        names = self.knowledge or published.quasi_identifying
+        targets = truth if self.external is None else Table.read(self.external)
+        tell("linking")
+        links = linked(published, targets, names)
+        chance = (randomness or Randomness.seeded(0)).generator()
+        if self.external is None:
+            guesses = links.guess(chance)
+            own = np.asarray(release.details.get("rows", np.arange(len(published))))
+            hits = (guesses >= 0) & (own[guesses] == np.arange(len(targets)))
+        else:  # nobody knows the right rows: take it that the person is among those found
+            hits = (links.counts > 0) & (chance.random(len(links.counts)) * links.counts < 1)
+        found = links.counts[links.counts > 0]
+        return Outcome(
+            attempts=len(targets),
+            successes=int(hits.sum()),
+            baseline=round(len(targets) / len(published)) if len(published) else 0,
+            control=None if control is None else int((linked(published, control, names).counts == 1).sum()),
+            facts={
+                "matched": len(found),
+                "unique_matches": int((found == 1).sum()),
+                "smallest_match": int(found.min()) if len(found) else 0,
+                "highest_risk": float(1 / found.min()) if len(found) else 0.0,
+                "knowledge": list(names),
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Links:
+    """For every person looked up, the published rows that fit."""
+
+    parts: tuple[tuple[Ints, Ints, Ints], ...]
+    """Per way of generalizing: published rows in order, and per person where theirs begin and how many there are."""
+    counts: Ints
+    """How many rows fit each person."""
+
+    def rows(self, person: int) -> Ints:
+        """The published rows that fit one person."""
+        found = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+    def guess(self, chance: np.random.Generator) -> Ints:
+        """One of the fitting rows for every person, each as likely; −1 where none fits."""
+        left = np.floor(chance.random(len(self.counts)) * self.counts).astype(np.int64)
+        guesses = np.full(len(self.counts), -1, dtype=np.int64)
+        for order, start, count in self.parts:
+            here = (left >= 0) & (left < count)
+            guesses[here] = order[start[here] + left[here]]
+            left = np.where(here, -1, left - count)
+        return guesses
+
+
+def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
+    """The published rows that each person's values fall under, in the columns the adversary knows."""
+    absent = [name for name in columns if name not in published.frame.columns or name not in people.frame.columns]
+    if absent:
+        raise DataError(f"linking: the column {', '.join(f'«{n}»' for n in absent)} is not in both tables")
+    shapes = {name: _Shape.of(published, name) for name in columns}
+    known = pl.DataFrame([spelt(people.frame[name]).alias(name) for name in columns])
+    cells = pl.DataFrame([spelt(published.frame[name]).alias(name) for name in columns])
+    parts, counts = [], np.zeros(known.height, dtype=np.int64)
+    starred: list[tuple[tuple[int, ...], Ints]] = []
+    for signature, rows in _signatures(cells, shapes):
+        if all(level == _ANYTHING for level in signature):
+            starred.append((signature, rows))
+            continue
+        part = _match(cells, rows, known, shapes, signature, published.missing)
+        parts.append(part)
+        counts += part[2]
+    for _, rows in starred:  # only for those whom nothing else fits
+        lost = counts == 0
+        part = (rows, np.zeros(known.height, dtype=np.int64), np.where(lost, len(rows), 0))
+        parts.append(part)
+        counts = counts + part[2]
+    return Links(tuple(parts), counts)
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the labels of one published column cover."""
+
+    name: str
+    hierarchy: Hierarchy | None
+    level_of: dict[str, int]
+
+    @classmethod
+    def of(cls, published: Table, name: str) -> _Shape:
+        hierarchy = published.hierarchies.get(name)
+        levels: dict[str, tuple[int, int]] = {}
+        for number, level in enumerate(hierarchy.levels if hierarchy else ()):
+            for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
+                # A label that stands at several levels may mean any of them: the widest covers all.
+                levels[label] = max(levels.get(label, (0, 0)), (count, number))
+        return cls(name, hierarchy, {label: level for label, (_, level) in levels.items()})
+
+    def levels(self, cells: pl.Series) -> pl.Series:
+        """The level of each published cell; `_ANYTHING` for `*`, `_MISSING` for a null."""
+        distinct = cells.unique().drop_nulls()
+        numbers = [_ANYTHING if v == SUPPRESSED else self.level_of.get(v, 0) for v in distinct.to_list()]
+        found = cells.replace_strict(distinct, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+        return found.fill_null(_MISSING)
+
+    def labels(self, known: pl.Series, level: int) -> pl.Series:
+        """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
+        if self.hierarchy is None or level == 0:
+            return known
+        above = {row[0]: row[level] for row in self.hierarchy.rows}
+        top = self.hierarchy.levels[level].labels[0] if self.hierarchy.swallows_missing(level) else None
+        labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
+        return labels if top is None else labels.fill_null(top)
+
+
+def _signatures(cells: pl.DataFrame, shapes: dict[str, _Shape]) -> Iterator[tuple[tuple[int, ...], Ints]]:
+    """The published rows, parted by the levels that their cells are at."""
+    levels = pl.DataFrame([shape.levels(cells[name]).alias(name) for name, shape in shapes.items()])
+    grouped = levels.with_row_index("\0row").group_by(list(shapes), maintain_order=True).agg("\0row")
+    for *signature, rows in grouped.iter_rows():
+        yield tuple(signature), np.asarray(rows, dtype=np.int64)
+
+
+def _match(
+    cells: pl.DataFrame,
+    rows: Ints,
+    known: pl.DataFrame,
+    shapes: dict[str, _Shape],
+    signature: tuple[int, ...],
+    missing: Missing,
+) -> tuple[Ints, Ints, Ints]:
+    """Generalize the people to the levels of some published rows, and join."""
+    used = [
+        (name, level)
+        for name, level in zip(shapes, signature, strict=True)
+        if level != _ANYTHING and not (level == _MISSING and missing is Missing.MATCHES_ANY)
+    ]
+    names = [name for name, _ in used]
+    nothing = (rows, np.zeros(known.height, dtype=np.int64), np.zeros(known.height, dtype=np.int64))
+    if missing is Missing.NEVER_MATCHES and _MISSING in signature:
+        return nothing
+    if not names:
+        return rows, nothing[1], np.full(known.height, len(rows), dtype=np.int64)
+    people = pl.DataFrame(
+        [shapes[name].labels(known[name], 0 if level == _MISSING else level).alias(name) for name, level in used]
+    )
+    here = cells[rows].select(names).with_row_index("\0at")
+    groups = here.group_by(names, maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
+    order = rows[groups["\0at"].explode().to_numpy()]
+    groups = groups.drop("\0at").with_columns((pl.col("\0count").cum_sum() - pl.col("\0count")).alias("\0start"))
+    if missing is Missing.MATCHES_ANY and people.select(pl.any_horizontal(pl.all().is_null().any())).item():
+        return _match_unknown(people, cells[rows].select(names), rows)
+    found = people.join(groups, on=names, how="left", maintain_order="left", nulls_equal=True)
+    return order, found["\0start"].fill_null(0).to_numpy(), found["\0count"].fill_null(0).to_numpy()
+
+
+def _match_unknown(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """People with unknown values of their own fit every row that agrees on the rest: list their rows one by one."""
+    order: list[Ints] = []
+    start = np.zeros(people.height, dtype=np.int64)
+    count = np.zeros(people.height, dtype=np.int64)
+    cache: dict[tuple[object, ...], tuple[int, int]] = {}
+    position = 0
+    for person, values in enumerate(people.iter_rows()):
+        if values not in cache:
+            fits = [pl.col(n) == v for n, v in zip(people.columns, values, strict=True) if v is not None]
+            agree = cells.select(pl.all_horizontal(fits).fill_null(False)).to_series() if fits else None
+            found = rows if agree is None else rows[agree.to_numpy()]
+            order.append(found)
+            cache[values] = (position, len(found))
+            position += len(found)
+        start[person], count[person] = cache[values]
+    return np.concatenate(order) if order else rows, start, count

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""The command line: `sfumato demo | audit | run | verify | signer`.
+
+Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
+bad input. A failure is one sentence, never a traceback.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from sfumato.auditing import Audit
+    from sfumato.certificate import Verification
+    from sfumato.pipeline import Run
+
+FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
+
+app = typer.Typer(
+    name="sfumato",
+    help="Let data leave the house with the least damage that makes it safe, attack it, prove what was found.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from sfumato import __version__
+
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Let data leave the house with the least damage that makes it safe."""
+
+
+@app.command()
+def demo(out: Out = None, as_json: Json = False) -> None:
+    """Run the main job on a built-in population of 20,000 invented people; no file needed."""
+    from importlib.resources import files
+
+    from sfumato.auditing import audit
+    from sfumato.certificate import verify
+    from sfumato.pipeline import run
+    from sfumato.policy import Policy
+
+    target = out or Path("sfumato-demo")
+    policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
+    with _progress(as_json):
+        found = audit(policy.table())
+        done = run(policy, target)
+        checked = verify(target, done.certificate.body["signer"])
+    if as_json:
+        _print_json(done.as_json())
+        return
+    _say_audit(found, pairs=3)
+    _say_run(done)
+    _say_verification(checked)
+    print(f"\nOpen the report: {done.out / 'release' / 'report.html'}")
+
+
+@app.command(name="audit")
+def audit_command(
+    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    missing_mark: Annotated[
+        list[str] | None, typer.Option(help="A cell that means «not known»; may be repeated. Default: empty and ?.")
+    ] = None,
+    quasi: Annotated[
+        str | None, typer.Option(help="The quasi-identifying columns, parted by commas, instead of the proposed ones.")
+    ] = None,
+    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
+    encoding: Annotated[str, typer.Option(help="The text encoding.")] = "utf-8",
+    as_json: Json = False,
+) -> None:
+    """Tell what is at risk in a file as it stands."""
+    from sfumato.auditing import audit
+    from sfumato.data.read import MISSING_MARKS
+    from sfumato.table import Table
+
+    with _progress(as_json):
+        table = Table.read(
+            data,
+            separator=separator,
+            missing_marks=missing_mark or MISSING_MARKS,
+            header=header,
+            encoding=encoding,
+        )
+        found = audit(table, [name.strip() for name in quasi.split(",")] if quasi else None)
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        _say_audit(found, pairs=5, roles=True)
+
+
+@app.command(name="run")
+def run_command(
+    policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")], out: Out = None, as_json: Json = False
+) -> None:
+    """Protect, write, verify, attack, measure; end in a certificate and a report."""
+    from sfumato.pipeline import run
+    from sfumato.policy import Policy
+
+    with _progress(as_json):
+        done = run(Policy.read(policy), out)
+    if as_json:
+        _print_json(done.as_json())
+    else:
+        _say_run(done)
+    if not done.published:
+        raise typer.Exit(FAILED)
+
+
+@app.command(name="verify")
+def verify_command(
+    folder: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
+    signer: Annotated[
+        str | None, typer.Option(help="The public key you trust: its text, or a file that holds it.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a release again from its files alone: signature, checksums, claims."""
+    from sfumato.certificate import verify
+    from sfumato.signature import read_signer
+
+    with _progress(as_json):
+        checked = verify(folder, read_signer(signer) if signer else None)
+    if as_json:
+        _print_json(checked.as_json())
+    else:
+        _say_verification(checked)
+    if not checked.holds:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def signer(as_json: Json = False) -> None:
+    """Print the public half of your signing key, for an auditor's `verify --signer`."""
+    from sfumato.signature import public_text, signing_key
+
+    text = public_text(signing_key())
+    if as_json:
+        _print_json({"signer": text})
+    else:
+        typer.echo(text)
+
+
+def main() -> None:
+    """Run the command line; every failure becomes a sentence and an exit code."""
+    wants_json = "--json" in sys.argv[1:]
+    try:
+        app()
+    except KeyboardInterrupt:
+        _fail("Interrupted", "interrupted; nothing was published", INTERRUPTED, wants_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        _explain(error, wants_json)
+
+
+def _explain(error: Exception, wants_json: bool) -> None:
+    from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, SfumatoError
+
+    if os.environ.get("SFUMATO_DEBUG"):
+        raise error
+    if isinstance(error, SfumatoError):
+        failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease))
+        _fail(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
+    if isinstance(error, MemoryError):
+        _fail("MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json)
+    # Whatever else happens is our fault. Its text may hold a value of the data, so it is not shown.
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "?"
+    said = f"a fault in sfumato ({type(error).__name__} at {place}); set SFUMATO_DEBUG=1 to see it whole"
+    _fail("Fault", said, FAULT, wants_json)
+
+
+def _fail(kind: str, message: str, code: int, wants_json: bool) -> None:
+    if wants_json:
+        _print_json({"error": kind, "message": message})
+    else:
+        print(f"sfumato: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+def _print_json(content: Any) -> None:
+    print(json.dumps(content, indent=1, ensure_ascii=False, default=str))
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[None]:
+    """A progress bar on the terminal; nothing in a script or a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from sfumato.progress import listening
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+        tell: Callable[[str, int, int | None], None] = lambda step, done, total: bar.update(  # noqa: E731
+            task, description=step, completed=done, total=total
+        )
+        with listening(tell):
+            yield
+
+
+def _table(*columns: str, title: str | None = None) -> Any:
+    from rich.table import Table as Grid
+
+    return Grid(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+
+
+def _show(*things: Any) -> None:
+    from rich.console import Console
+
+    console = Console()
+    for thing in things:
+        console.print(thing, markup=False, highlight=False) if isinstance(thing, str) else console.print(thing)
+
+
+def _cell(text: object) -> Any:
+    """Text of the data as it is: rich must not take it for markup."""
+    from rich.text import Text
+
+    return Text(str(text))
+
+
+def _say_audit(found: Audit, pairs: int, roles: bool = False) -> None:
+    _show(f"{found.source}: {found.rows:,} rows, {found.columns} columns\n")
+    if roles:
+        grid = _table("column", "proposed role", "why", title="Proposed roles (nothing is decided: you say)")
+        for one in found.proposals:
+            grid.add_row(_cell(one.column), one.role.value, _cell(one.reason))
+        _show(grid, "")
+    for sentence in found.sentences():
+        _show(sentence)
+    if found.pairs:
+        grid = _table("two columns", "people singled out", title="\nThe riskiest pairs")
+        for pair in found.pairs[:pairs]:
+            grid.add_row(_cell(" + ".join(pair.columns)), f"{pair.unique_share:.1%}")
+        _show(grid)
+
+
+def _say_run(done: Run) -> None:
+    body = done.certificate.body
+    grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
+    for found in done.findings:
+        sign = {"at_least": "≥", "at_most": "≤", "exactly": "="}[found.bound]
+        grid.add_row(found.property, f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗")
+    _show(grid)
+    if body["levels"]:
+        grid = _table("column", "level", "of", title="\nLevels chosen")
+        for name, level in body["levels"].items():
+            grid.add_row(_cell(name), str(level), str(body["heights"][name]))
+        _show(grid)
+    grid = _table("attack", "tried", "hit", "risk", "95 % interval", title="\nAttacks")
+    for attack, outcome in done.attacks:
+        interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
+        grid.add_row(
+            attack.model_dump()["attack"],
+            f"{outcome.attempts:,}",
+            f"{outcome.successes:,}",
+            f"{outcome.risk:.4f}",
+            interval,
+        )
+    _show(grid)
+    _show(f"\nLoss {body['utility']['loss']:.4f}, suppressed rows {body['suppression']['rows']}.")
+    _show(body["suppression"]["why"])
+    if done.published:
+        _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
+    for refusal in done.refusals:
+        _show(f"Refused by the gate: {refusal}.")
+    if not done.published:
+        _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
+
+
+def _say_verification(checked: Verification) -> None:
+    for problem in checked.problems:
+        _show(f"✗ {problem}")
+    for found in checked.findings:
+        if found.measured is None:
+            _show(f"? {found.property}: only someone with the originals can check this")
+        else:
+            sign = "✓" if found.holds else "✗"
+            _show(f"{sign} {found.property}: promised {found.threshold:g}, measured {found.measured:g}")
+    if checked.holds:
+        known = "the key you named" if checked.signer_known else f"{checked.signer} (name the key you trust: --signer)"
+        _show(f"The release is as certified, signed by {known}.")
+    else:
+        _show("The release is not as certified.")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Count how many rows share their values: in memory by one packed key a row, elsewhere by the engine's own group-by.
+
+A polars frame is counted here. Anything else that narwhals knows (a polars LazyFrame, a duckdb relation, a
+Spark frame) counts where it lives, and only the class sizes come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+_LARGEST_KEY = 1 << 62
+_FEW = 1 << 16
+
+
+def class_sizes(frame: Any, columns: Sequence[str]) -> Ints:
+    """The number of rows of each distinct combination of values, in no particular order; missing is a value."""
+    if isinstance(frame, pl.DataFrame):
+        return _sizes_in_memory(frame, columns)
+    counted = nw.from_native(frame).lazy().group_by(*columns).agg(nw.len().alias("size")).select("size")
+    sizes: Ints = counted.collect().get_column("size").to_numpy().astype(np.int64)
+    return sizes
+
+
+def _sizes_in_memory(frame: pl.DataFrame, columns: Sequence[str]) -> Ints:
+    if not frame.height:
+        return np.zeros(0, dtype=np.int64)
+    key, radix = packed_key(frame, columns)
+    if radix <= max(_FEW, frame.height // 4):
+        counts = np.bincount(key, minlength=0)
+        return counts[counts > 0].astype(np.int64)
+    if frame.height < _FEW:  # not worth loading a compiler for
+        return np.unique(key, return_counts=True)[1].astype(np.int64)
+    from sfumato.kernels.counting import sizes_of_equal
+
+    sizes: Ints = sizes_of_equal(key)
+    return sizes
+
+
+def packed_key(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+    """One whole number a row, equal exactly where all columns are, and an upper bound for it."""
+    key = np.zeros(frame.height, dtype=np.int64)
+    radix = 1
+    for name in columns:
+        codes, lowest, width = _codes(frame[name])
+        if radix * width > _LARGEST_KEY:
+            key = pl.Series(key).rank("dense").to_numpy().astype(np.int64)
+            radix = frame.height + 1
+        _append_digit(key, codes, lowest, width)
+        radix *= width
+    return key, radix
+
+
+def _append_digit(key: Ints, codes: npt.NDArray[Any], lowest: int, width: int) -> None:
+    if len(key) < _FEW:
+        np.multiply(key, width, out=key)
+        np.add(key, codes.astype(np.int64) - lowest, out=key)
+        return
+    from sfumato.kernels.counting import append_digit
+
+    append_digit(key, codes if codes.dtype == np.uint8 else codes.astype(np.int64, copy=False), lowest, width)
+
+
+def _codes(column: pl.Series) -> tuple[npt.NDArray[Any], int, int]:
+    """Whole numbers for the values of a column, the lowest of them, and how many there may be from there on."""
+    if column.dtype == pl.Boolean:
+        return column.cast(pl.UInt8).fill_null(2).to_numpy(), 0, 3
+    if column.dtype.is_integer():
+        low, high = column.min(), column.max()
+        if low is None:
+            return np.zeros(len(column), dtype=np.uint8), 0, 1
+        assert isinstance(low, int) and isinstance(high, int)
+        if high - low < 4 * len(column) + _FEW:
+            if not column.null_count():
+                return column.to_numpy(), low, high - low + 1
+            return column.cast(pl.Int64).fill_null(low - 1).to_numpy(), low - 1, high - low + 2
+    if column.dtype == pl.String:
+        values = column.drop_nulls().unique()
+        found = column.cast(pl.Enum(values)).to_physical()
+        return found.cast(pl.Int64).fill_null(len(values)).to_numpy(), 0, len(values) + 1
+    ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+    return ranks, 0, int(ranks.max(initial=0)) + 1

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""A release folder on disk: `release/` may leave, `private/` stays; written whole or not at all.
+
+Everything is written into a hidden folder beside the target, flushed to disk, and moved into place at the
+end. A run that is killed leaves the target as it was; the next run sweeps the hidden folder away.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.errors import DataError
+
+_PARTIAL = ".sfumato-partial-"
+_OURS = {"release", "private", "refused"}
+_AT_FDCWD, _EXCHANGE = -100, 2
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Where a run writes before anything is published."""
+
+    root: Path
+
+    @property
+    def release(self) -> Path:
+        """What may leave."""
+        return self.root / "release"
+
+    @property
+    def private(self) -> Path:
+        """What stays: readable by its owner alone."""
+        return self.root / "private"
+
+
+@contextmanager
+def staged(out: Path) -> Iterator[Staging]:
+    """A hidden folder beside `out`, gone again whatever happens inside the block."""
+    out = out.absolute()
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        if out.exists() and not out.is_dir():
+            raise DataError(f"{out}: a file lies where the release folder should be; choose another folder")
+        _sweep(out.parent)
+        staging = Staging(out.parent / f"{_PARTIAL}{out.name}-{os.getpid()}")
+        shutil.rmtree(staging.root, ignore_errors=True)
+        staging.root.mkdir(mode=0o700)
+        staging.release.mkdir()
+        staging.private.mkdir(mode=0o700)
+    except OSError as error:
+        raise DataError(f"{out}: the release cannot be written there ({error.strerror})") from None
+    try:
+        yield staging
+    except OSError as error:
+        raise DataError(f"{out}: the release could not be written ({error.strerror}); nothing was published") from None
+    finally:
+        shutil.rmtree(staging.root, ignore_errors=True)
+
+
+def publish(staging: Staging, out: Path) -> None:
+    """Move what was staged into place, in one step where the folder is ours alone."""
+    out = out.absolute()
+    _flush(staging.root)
+    _relax(staging.root)
+    if not out.exists() or not any(out.iterdir()):
+        _replace(staging.root, out)
+    elif {entry.name for entry in out.iterdir()} <= _OURS:
+        _exchange(staging.root, out)
+    else:  # others' files live here: the private part first, so that a release never lacks its record
+        for part in sorted(staging.root.iterdir(), key=lambda path: path.name):
+            target = out / part.name
+            if target.exists():
+                _exchange(part, target)
+            else:
+                _replace(part, target)
+    _flush_folder(out.parent)
+
+
+def _relax(root: Path) -> None:
+    root.chmod(0o755)
+
+
+def _replace(source: Path, target: Path) -> None:
+    source.rename(target)  # an empty folder may stand there: POSIX puts ours in its place
+
+
+def _exchange(new: Path, old: Path) -> None:
+    """Swap two folders at once, so that there is never a moment without a release; then `new` is the old one."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    renameat2 = getattr(libc, "renameat2", None)
+    if renameat2 and renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _EXCHANGE) == 0:
+        return
+    aside = new.with_name(new.name + "-old")  # no such call here: two steps
+    old.rename(aside)
+    new.rename(old)
+    aside.rename(new)
+
+
+def _flush(root: Path) -> None:
+    for path in root.rglob("*"):
+        if path.is_file():
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        else:
+            _flush_folder(path)
+
+
+def _flush_folder(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what killed runs left behind; a run that is still alive keeps its folder."""
+    for leftover in parent.glob(f"{_PARTIAL}*"):
+        owner = leftover.name.rsplit("-", 1)[-1].removesuffix("-old")
+        if not owner.isdigit() or not _alive(int(owner)):
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, as hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The measures that claims name: each takes the published data, and the originals where it cannot do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.errors import PolicyError
+from sfumato.measure.privacy import k_anonymity, suppressed_share
+from sfumato.measure.truth import untrue_cells
+from sfumato.release import Claim, Finding, Number
+from sfumato.table import Missing, Table
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a check may look at."""
+
+    published: Any
+    original: Any = None
+    rows: npt.NDArray[np.int64] | None = None
+    """Which original row each published row was made from; None without the originals."""
+
+
+Check = Callable[[Evidence, Mapping[str, Any]], Number]
+
+
+def measured(claim: Claim, evidence: Evidence) -> Finding:
+    """Measure a claim again; without the originals, a claim that needs them is left open."""
+    if claim.measure not in CHECKS:
+        raise PolicyError(f"the claim «{claim.property}» names the measure «{claim.measure}», which does not exist")
+    if claim.needs_original and evidence.original is None:
+        return Finding.of(claim, None)
+    return Finding.of(claim, CHECKS[claim.measure](evidence, claim.arguments))
+
+
+def _k_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return k_anonymity(evidence.published, None, arguments.get("starred_rows", "class"))
+
+
+def _suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return suppressed_share(evidence.published) if arguments.get("starred_rows") == "suppressed" else 0.0
+
+
+def _left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    original: Table = evidence.original
+    usable = original.frame
+    if original.missing is Missing.DROP:
+        usable = usable.drop_nulls(list(original.quasi_identifying))
+    return 1 - len(evidence.published) / usable.height
+
+
+def _named_columns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    columns: list[str] = evidence.published.frame.columns
+    return sum(name in columns for name in arguments["names"])
+
+
+def _untrue_cells(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    rows = evidence.rows
+    if rows is None:
+        rows = pl.arange(0, len(evidence.published), eager=True, dtype=pl.Int64).to_numpy()
+    return untrue_cells(evidence.published, evidence.original, rows)
+
+
+CHECKS: Mapping[str, Check] = {
+    "k_anonymity": _k_anonymity,
+    "left_out_share": _left_out_share,
+    "named_columns": _named_columns,
+    "suppressed_share": _suppressed_share,
+    "untrue_cells": _untrue_cells,
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""What a release costs an analyst, measured on the published cells themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.errors import DataError
+from sfumato.measure.classes import StarredRows, crowds, starred
+from sfumato.table import Table
+
+
+def discernibility(table: Table, starred_rows: StarredRows = "class", rows: int | None = None) -> int:
+    """Σ over classes of |class|², and |D| for every suppressed row; `rows` is |D| where rows were left out."""
+    total = len(table) if rows is None else rows
+    found = crowds(table, None, starred_rows)
+    published = int(found.select((pl.col("rows") * pl.col("crowd")).sum()).item())
+    return published + (total - int(found["rows"].sum())) * total
+
+
+def average_class_size(table: Table, starred_rows: StarredRows = "class") -> float:
+    """Published rows for each class."""
+    found = crowds(table, None, starred_rows)
+    return float(found["rows"].sum()) / len(found) if len(found) else 0.0
+
+
+def column_loss(published: pl.Series, hierarchy: Hierarchy, missing_kept: bool = True) -> float:
+    """The mean over cells of (leaves under the published value − 1) / (leaves − 1); a suppressed cell loses 1."""
+    scale = len(hierarchy.rows) - 1
+    counts = spelt(published).value_counts(name="\0n")
+    lost = 0.0
+    for label, count in counts.iter_rows():
+        if label is None:
+            share = 0.0 if missing_kept else 1.0
+        elif label == SUPPRESSED:
+            share = 1.0
+        elif label not in hierarchy.leaves_under:
+            raise DataError(f"column «{published.name}»: {count} cells are no label of {hierarchy.name}")
+        else:
+            share = (hierarchy.leaves_under[label] - 1) / scale if scale else 0.0
+        lost += share * count
+    return lost / len(published) if len(published) else 0.0
+
+
+def loss(table: Table, hierarchies: Sequence[str] | None = None) -> float:
+    """The mean loss over all quasi-identifying cells of a published table."""
+    names = list(table.quasi_identifying if hierarchies is None else hierarchies)
+    return sum(column_loss(table.frame[name], table.hierarchy(name)) for name in names) / len(names)
+
+
+def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:
+    """How often each published label stands for a person, before and after: `value`, `original`, `published`.
+
+    Original cells are counted under the published label that covers them, so that only what suppression took
+    away shows as a difference, beside the coarser labels themselves.
+    """
+    after = spelt(published).fill_null("(missing)").value_counts(name="published")
+    after.columns = ["value", "published"]
+    labels = set(after["value"]) - {SUPPRESSED}
+    before = spelt(original).fill_null("(missing)")
+    if hierarchy is not None:
+        cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
+        before = before.replace(cover)
+    counted = before.value_counts(name="original")
+    counted.columns = ["value", "original"]
+    both = counted.join(after, on="value", how="full", coalesce=True)
+    return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
+
+
+def total_variation(before_and_after: pl.DataFrame) -> float:
+    """Half the sum of differences between the two distributions of `distribution`, as shares of people."""
+    before, after = before_and_after["original"], before_and_after["published"]
+    total, kept = before.sum(), after.sum()
+    if not total or not kept:
+        return 0.0
+    gap = (before / total - after / kept).abs().sum()
+    return float(gap) / 2
+
+
+def suppressed_rows(table: Table) -> int:
+    """Rows with `*` in every quasi-identifying column."""
+    return int(starred(table.frame, table.quasi_identifying).sum())

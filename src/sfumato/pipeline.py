@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: MIT
+"""The data's way: read, protect, write, measure again on the written file, attack, certify, publish.
+
+It never goes back. Nothing is published before every claim held on the file as written, every attack ran
+and the gate let it pass; then everything appears at once.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from sfumato import measure
+from sfumato.attack import Attack, Linking, Outcome
+from sfumato.certificate import FORMAT, NAME, Certificate, finding_json, stamp, versions, written_format
+from sfumato.data.hierarchy import spelt
+from sfumato.data.read import read_frame
+from sfumato.data.write import missing_mark, write_frame
+from sfumato.errors import ClaimBroken
+from sfumato.folder import Staging, publish, sha256, staged
+from sfumato.measure.checks import Evidence, measured
+from sfumato.policy import DEMO, Policy
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Finding, Release
+from sfumato.report.account import Account
+from sfumato.signature import public_text, signed, signing_key
+from sfumato.table import Table
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One reason why the gate did not open."""
+
+    gate: str
+    limit: float
+    found: float
+
+    def __str__(self) -> str:
+        """The reason as a sentence."""
+        return f"{self.gate} is {self.limit:g}, and the release has {self.found:.4f}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run did."""
+
+    out: Path
+    certificate: Certificate
+    findings: tuple[Finding, ...]
+    attacks: tuple[tuple[Attack, Outcome], ...]
+    refusals: tuple[Refusal, ...]
+
+    @property
+    def published(self) -> bool:
+        """Whether there is a release."""
+        return not self.refusals
+
+    def as_json(self) -> dict[str, Any]:
+        """The run for a script."""
+        body = self.certificate.body
+        release = self.out / "release"
+        return {
+            "release_dir": str(release) if self.published else None,
+            "private_dir": str(self.out / ("private" if self.published else "refused")),
+            "report": str(release / "report.html") if self.published else None,
+            "claims": [asdict(finding) for finding in self.findings],
+            "losses": dict(body["losses"]),
+            "utility": dict(body["utility"]),
+            "attacks": list(body["attacks"]),
+            "levels": dict(body["levels"]),
+            "suppressed_rows": body["suppression"]["rows"],
+            "gate": [{"gate": r.gate, "limit": r.limit, "found": r.found} for r in self.refusals],
+            "signer": body["signer"],
+        }
+
+
+def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
+    """Carry out a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
+    target = Path(out or policy.output.path).absolute()
+    clock = _Clock()
+    key = signing_key()
+    tell("reading")
+    original = policy.table()
+    clock.lap("read")
+    chance = randomness or Randomness.secure()
+    release = protect(policy, original, chance)
+    clock.lap("protect")
+    with staged(target) as staging:
+        published = _write(release, policy, staging)
+        clock.lap("write")
+        findings = _measured_again(release, original, published)
+        on_file = Release(published, release.method, release.claims, release.losses, release.details)
+        attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
+        clock.lap("attack")
+        body = _body(policy, release, published, findings, attacks, staging, chance)
+        refusals = _refusals(policy, body, attacks)
+        account = _account(policy, original, release, published, body, clock)
+        certificate = _certify(account, body, key, staging, refused=bool(refusals))
+        _keep_private(policy, original, release, staging)
+        tell("publishing")
+        if refusals:
+            _only_the_refusal(staging)
+        publish(staging, target)
+    return Run(target, certificate, findings, attacks, refusals)
+
+
+def protect(policy: Policy, original: Table, randomness: Randomness) -> Release:
+    """Apply the methods in order; the claims of all of them are claims of the last release."""
+    methods = policy.methods()
+    release = methods[0].protect(original, randomness=randomness)
+    for method in methods[1:]:
+        after = method.protect(release.data, randomness=randomness)
+        rows = release.details["rows"][after.details["rows"]]
+        release = Release(
+            after.data,
+            method,
+            (*release.claims, *after.claims),
+            {**release.losses, **after.losses},
+            {**release.details, **after.details, "rows": rows},
+        )
+    return release
+
+
+class _Clock:
+    """How long each step took."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.seconds: dict[str, float] = {}
+
+    def lap(self, step: str) -> None:
+        now = time.perf_counter()
+        self.seconds[step] = now - self._last
+        self._last = now
+
+
+def _write(release: Release, policy: Policy, staging: Staging) -> Table:
+    """Write the data and read it back: from here on only the file counts."""
+    tell("writing")
+    kind = policy.output.format
+    mark = missing_mark(release.data.frame)
+    path = staging.release / f"data.{kind}"
+    write_frame(release.data.frame, path, kind, mark)
+    frame = read_frame(path, written_format(kind, mark))
+    for name in release.data.frame.columns:
+        if not spelt(frame[name]).equals(spelt(release.data.frame[name]), null_equal=True):
+            raise ClaimBroken(f"the column «{name}» does not read back from the file as it was written")
+    table: Table = release.data
+    return table.with_frame(frame)
+
+
+def _measured_again(release: Release, original: Table, published: Table) -> tuple[Finding, ...]:
+    tell("measuring claims on the written file")
+    evidence = Evidence(published, original, release.details["rows"])
+    findings = tuple(measured(claim, evidence) for claim in release.claims)
+    broken = [found for found in findings if not found.holds]
+    if broken:
+        said = "; ".join(f"{f.property}: promised {f.threshold}, measured {f.measured}" for f in broken)
+        raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {said}")
+    return findings
+
+
+def _attacks(policy: Policy) -> tuple[Attack, ...]:
+    """The attacks of the policy; the gate needs linking even if the policy forgot it."""
+    named = policy.attacks()
+    return named if any(isinstance(attack, Linking) for attack in named) else (Linking(), *named)
+
+
+def _body(
+    policy: Policy,
+    release: Release,
+    published: Table,
+    findings: tuple[Finding, ...],
+    attacks: tuple[tuple[Attack, Outcome], ...],
+    staging: Staging,
+    randomness: Randomness,
+) -> dict[str, Any]:
+    kind = policy.output.format
+    suppressed = int(release.losses.get("suppressed_rows", 0))
+    path = Path(policy.data.path)
+    return {
+        "format": FORMAT,
+        "title": policy.title,
+        "created": stamp(),
+        "versions": versions(),
+        "maturity": release.method.maturity,
+        "for_publication": randomness.for_publication,
+        "input_sha256": sha256(path) if policy.data.path != DEMO and path.is_file() else None,
+        "data": {
+            "file": f"data.{kind}",
+            "format": kind,
+            "missing_mark": missing_mark(release.data.frame),
+            "rows": len(published),
+            "columns": published.frame.width,
+            "sha256": sha256(staging.release / f"data.{kind}"),
+        },
+        "roles": {name: role.value for name, role in published.roles.items()},
+        "removed_columns": [name for c in release.claims for name in c.arguments.get("names", ())],
+        "missing": published.missing.value,
+        "methods": [_described(method) for method in policy.methods()],
+        "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
+        "losses": dict(release.losses),
+        "utility": _utility(published, release),
+        "levels": dict(release.details.get("levels", {})),
+        "heights": dict(release.details.get("heights", {})),
+        "suppression": _suppression(release, suppressed),
+        "attacks": [{**_described(attack), **outcome.as_json()} for attack, outcome in attacks],
+        "gate": policy.gate.model_dump(mode="json", exclude_none=True),
+    }
+
+
+def _described(description: Any) -> dict[str, Any]:
+    """A method or attack with its parameters; of a file only the name, since folders are the custodian's."""
+    said: dict[str, Any] = description.model_dump(mode="json")
+    if said.get("external"):
+        said["external"] = Path(said["external"]).name
+    if hasattr(description, "iso_20889"):
+        said["iso_20889"] = description.iso_20889
+    return said
+
+
+def _starred(release: Release) -> Any:
+    return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
+
+
+def _utility(published: Table, release: Release) -> dict[str, float]:
+    """Losses measured again on the written cells."""
+    starred = _starred(release)
+    return {
+        "loss": measure.loss(published),
+        "discernibility": measure.discernibility(published, starred),
+        "average_class_size": measure.average_class_size(published, starred),
+    }
+
+
+def _suppression(release: Release, suppressed: int) -> dict[str, Any]:
+    """How many rows were suppressed, and whether they hide one another."""
+    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    if _starred(release) != "suppressed":
+        why = "No suppressed row is in the release." if suppressed else "No row was suppressed."
+        return {"rows": suppressed, "safe": True, "why": why}
+    if suppressed >= least:
+        why = (
+            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: whoever is not found in "
+            f"a published class is one of {suppressed}."
+        )
+        return {"rows": suppressed, "safe": True, "why": why}
+    why = (
+        f"Only {suppressed} rows are suppressed, fewer than k = {least}: whoever is not found in a published class "
+        'must be one of them. Leave them out (suppressed_rows = "drop") if that is too few.'
+    )
+    return {"rows": suppressed, "safe": False, "why": why}
+
+
+def _refusals(
+    policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]
+) -> tuple[Refusal, ...]:
+    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
+    found = {
+        "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
+        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=0.0),
+        "max_loss": float(body["utility"]["loss"]),
+    }
+    limits = policy.gate.model_dump(exclude_none=True)
+    return tuple(Refusal(name, limit, found[name]) for name, limit in limits.items() if found[name] > limit)
+
+
+def _account(
+    policy: Policy, original: Table, release: Release, published: Table, body: dict[str, Any], clock: _Clock
+) -> Account:
+    tell("comparing before and after")
+    names = published.quasi_identifying
+    rows = release.details["rows"]
+    before = Linking().run(Release(original, None, (), {}), original)
+    starred = _starred(release)
+    account = Account(
+        title=policy.title,
+        certificate=body,
+        original=original,
+        published=published,
+        before=before,
+        sizes_before=measure.class_size_counts(original),
+        sizes_after=measure.class_size_counts(published, None, starred),
+        distributions={
+            name: measure.distribution(
+                original.frame[name],
+                published.frame[name],
+                original.hierarchies.get(name) if name in names else None,
+            )
+            for name in published.frame.columns
+        },
+        column_loss={n: measure.column_loss(published.frame[n], original.hierarchy(n)) for n in names},
+        details={**release.details, "rows_in_release": len(rows)},
+        advice=_advice(body, release),
+        seconds=clock.seconds,
+        source=original.source,
+    )
+    clock.lap("compare")
+    return account
+
+
+def _advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
+    """What to do next."""
+    said = []
+    levels, heights = body["levels"], body["heights"]
+    lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
+    if lost:
+        said.append(
+            f"{', '.join(lost)} left nothing but «*»: add levels to the hierarchy between the finest and the top, or "
+            "allow more suppression, to keep some of it."
+        )
+    if release.details.get("without_hierarchy"):
+        said.append(
+            f"No hierarchy was given for {', '.join(release.details['without_hierarchy'])}: such a column is kept as "
+            "it is or starred whole. A hierarchy would keep part of it."
+        )
+    if not body["suppression"]["safe"]:
+        said.append(body["suppression"]["why"])
+    if body["suppression"]["rows"] == 0 and release.method.suppression_limit == 0:
+        said.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
+    said.append(
+        "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
+        "columns before the release leaves."
+    )
+    said.append("Before you release the same people again, compare the two releases: together they may say more.")
+    return tuple(said)
+
+
+def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging, *, refused: bool) -> Certificate:
+    """Write both reports, then the certificate that covers every file of the release."""
+    from sfumato.report import render
+
+    tell("drawing the report")
+    named = {**body, "signer": public_text(key)}
+    (staging.private / "report.html").write_text(render(account, internal=True), encoding="utf-8")
+    if refused:
+        return Certificate({**named, "files": {}, "signature": None})
+    (staging.release / "report.html").write_text(render(account, internal=False), encoding="utf-8")
+    files = {path.name: sha256(path) for path in sorted(staging.release.iterdir())}
+    whole = signed({**body, "files": files}, key)
+    (staging.release / NAME).write_text(json.dumps(whole, indent=1, ensure_ascii=False), encoding="utf-8")
+    return Certificate(whole)
+
+
+def _keep_private(policy: Policy, original: Table, release: Release, staging: Staging) -> None:
+    """The custodian's record: what must not leave, and what it takes to check every claim later."""
+    rows = release.details["rows"]
+    pl.DataFrame({"original_row": rows}).write_parquet(staging.private / "rows.parquet")
+    record = {
+        "source": original.source,
+        "rows": len(original),
+        "columns": original.frame.columns,
+        "roles": {name: role.value for name, role in original.roles.items()},
+        "policy": policy.model_dump(mode="json"),
+        "suppressed_rows": [int(row) for row in release.details.get("suppressed", ())],
+        "nodes": release.details.get("nodes"),
+        "checked": release.details.get("checked"),
+    }
+    path = staging.private / "record.json"
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    for file in staging.private.iterdir():
+        file.chmod(0o600)
+
+
+def _only_the_refusal(staging: Staging) -> None:
+    """The gate stayed shut: keep the report for the custodian, and nothing that could leave."""
+    for file in staging.release.iterdir():
+        file.unlink()
+    staging.release.rmdir()
+    staging.private.rename(staging.root / "refused")

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""A policy file: what the data is, what each column means, how to protect it, and when to refuse.
+
+TOML, checked by the same models that Python uses. An error names the line and the field, never a value.
+Paths are relative to the policy file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from sfumato.attack import ATTACKS, Attack
+from sfumato.data.builders import HierarchyBuilder
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.read import MISSING_MARKS
+from sfumato.data.roles import Role
+from sfumato.data.write import Format
+from sfumato.description import Description
+from sfumato.errors import PolicyError
+from sfumato.protect import METHODS, Method
+from sfumato.table import Table
+
+DEMO = "demo"
+
+
+def _tagged(kinds: tuple[type, ...], tag: str) -> Any:
+    if len(kinds) == 1:
+        return kinds[0]
+    return Annotated[reduce(or_, kinds), Field(discriminator=tag)]
+
+
+AnyMethod: Any = _tagged(METHODS, "method")
+AnyAttack: Any = _tagged(ATTACKS, "attack")
+
+
+class DataSection(Description):
+    """Where the data is and how it is spelt."""
+
+    path: str
+    """A file, a pattern such as `parts/*.csv`, or `demo` for the built-in population."""
+    separator: str | None = None
+    """One character between cells; found out if not given."""
+    missing_marks: tuple[str, ...] = MISSING_MARKS
+    """Cells that mean «not known»."""
+    missing: Literal["own_value", "matches_any", "never_matches", "drop"] = "own_value"
+    """What a missing quasi-identifying cell means when people are counted."""
+    header: bool = True
+    """Whether the first line names the columns."""
+    columns: tuple[str, ...] | None = None
+    """The names of the columns, where the file has none."""
+    encoding: str = "utf-8"
+    """The text encoding."""
+    comment: str | None = None
+    """Lines that start with it are skipped."""
+    trim: bool = True
+    """Whether blanks around a cell are left out."""
+
+
+class RolesSection(Description):
+    """Every column, named once."""
+
+    identifying: tuple[str, ...] = ()
+    """Columns that name a person: never released."""
+    quasi_identifying: tuple[str, ...] = ()
+    """Columns that others know and that can single a person out together."""
+    sensitive: tuple[str, ...] = ()
+    """Columns that an adversary wants to learn."""
+    insensitive: tuple[str, ...] = ()
+    """Columns that are released as they are."""
+
+    @model_validator(mode="after")
+    def _named_once(self) -> RolesSection:
+        names = [name for names in self.by_role().values() for name in names]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"the column {', '.join(f'«{name}»' for name in twice)} has more than one role")
+        return self
+
+    def by_role(self) -> dict[Role, tuple[str, ...]]:
+        """The columns of each role."""
+        return {role: getattr(self, role.value) for role in Role}
+
+    def by_column(self) -> dict[str, Role]:
+        """The role of each column."""
+        return {name: role for role, names in self.by_role().items() for name in names}
+
+
+class GateSection(Description):
+    """When to refuse, although every claim holds. Risks are compared by the upper end of their interval."""
+
+    max_linking_risk: float | None = Field(default=None, ge=0, le=1)
+    """The largest share of people that linking may find."""
+    max_record_risk: float | None = Field(default=None, ge=0, le=1)
+    """The largest chance that linking may have with any one person."""
+    max_loss: float | None = Field(default=None, ge=0, le=1)
+    """The largest loss that is still worth releasing."""
+
+
+class OutputSection(Description):
+    """Where the release goes."""
+
+    path: str = "out"
+    """A folder; it gets `release/` (may leave) and `private/` (stays)."""
+    format: Format = "csv"
+    """The form of the data file."""
+
+
+class Policy(Description):
+    """A whole policy."""
+
+    title: str = "Release"
+    """What the report is headed."""
+    data: DataSection
+    roles: RolesSection = RolesSection()
+    hierarchies: Mapping[str, str | HierarchyBuilder] = Field(default_factory=dict)
+    """Column → a hierarchy file, or a description of how to build one."""
+    protect: tuple[AnyMethod, ...] = Field(min_length=1)
+    """Methods, in order."""
+    attack: tuple[AnyAttack, ...] = ()
+    """Attacks to run on the release."""
+    gate: GateSection = GateSection()
+    output: OutputSection = OutputSection()
+
+    @classmethod
+    def read(cls, path: str | Path) -> Policy:
+        """Read a policy file; errors say in which line and field."""
+        file = Path(path)
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise PolicyError(f"{file}: the policy cannot be read ({error.strerror})") from None
+        except UnicodeDecodeError:
+            raise PolicyError(f"{file}: the policy is not UTF-8; save it as UTF-8") from None
+        return cls.parse(text, file)
+
+    @classmethod
+    def parse(cls, text: str, file: Path) -> Policy:
+        """Check the text of a policy; `file` is what paths are relative to and errors name."""
+        try:
+            content = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+            raise PolicyError(f"{file}: not valid TOML at {place[1] if place else 'some place'}") from None
+        try:
+            policy = cls.model_validate(content)
+        except ValidationError as error:
+            raise PolicyError(_told(error, text, file)) from None
+        return policy._located(file.parent)
+
+    def _located(self, base: Path) -> Policy:
+        """Paths made relative to the policy file's folder."""
+
+        def at(name: str) -> str:
+            return str(base / Path(name).expanduser())
+
+        hierarchies = {n: at(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
+        attacks = tuple(_attack_at(attack, at) for attack in self.attack)
+        data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": at(self.data.path)})
+        output = self.output.model_copy(update={"path": at(self.output.path)})
+        return self.model_copy(update={"data": data, "hierarchies": hierarchies, "attack": attacks, "output": output})
+
+    def methods(self) -> tuple[Method, ...]:
+        """The methods, in order."""
+        return self.protect
+
+    def attacks(self) -> tuple[Attack, ...]:
+        """The attacks, in order."""
+        return self.attack
+
+    def table(self) -> Table:
+        """Read the data that the policy speaks of."""
+        if self.data.path == DEMO:
+            return self._demo()
+        data = self.data
+        return Table.read(
+            data.path,
+            self.roles.by_column(),
+            self.hierarchies,
+            data.separator,
+            data.missing_marks,
+            data.missing,
+            header=data.header,
+            columns=data.columns,
+            encoding=data.encoding,
+            comment=data.comment,
+            trim=data.trim,
+        )
+
+    def _demo(self) -> Table:
+        from sfumato.data.population import population, population_hierarchies, population_roles
+
+        roles: Mapping[str, str | Role] = self.roles.by_column() or population_roles()
+        built = {name: Hierarchy.of(rows, f"built-in {name}") for name, rows in population_hierarchies().items()}
+        return Table.of(
+            population(), roles, {**built, **self.hierarchies}, self.data.missing, source="built-in population"
+        )
+
+
+def _attack_at(attack: Any, at: Any) -> Any:
+    external = getattr(attack, "external", None)
+    return attack.model_copy(update={"external": at(external)}) if external else attack
+
+
+def _told(error: ValidationError, text: str, file: Path) -> str:
+    lines = _lines(text)
+    said = []
+    for one in error.errors()[:8]:
+        path, line = _nearest(one["loc"], lines)
+        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in _shown(one["loc"])).lstrip(".")
+        message = one["msg"].removeprefix("Value error, ")
+        place = f"line {line}, " if path else ""
+        said.append(f"{place}{field or 'policy'}: {message[0].lower()}{message[1:]}")
+    more = len(error.errors()) - len(said)
+    return f"{file}: " + "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def _shown(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The field's path without the tags of methods, attacks and models that pydantic puts in."""
+    tags = {
+        kind.model_fields[tag].default for kinds, tag in ((METHODS, "method"), (ATTACKS, "attack")) for kind in kinds
+    }
+    return tuple(part for part in loc if part not in tags)
+
+
+_Path = tuple[int | str, ...]
+
+
+def _lines(text: str) -> dict[_Path, int]:
+    """In which line each table and key of a TOML text stands."""
+    found: dict[_Path, int] = {}
+    counts: dict[_Path, int] = {}
+    table: _Path = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]", line):
+            table = tuple(part.strip().strip("\"'") for part in head[2].split("."))
+            if head[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+            found.setdefault(table, number)
+        elif key := re.match(r"\s*([A-Za-z0-9_\-\"'.]+)\s*=", line):
+            path = (*table, *(part.strip("\"'") for part in key[1].split(".")))
+            found.setdefault(path, number)
+    return found
+
+
+def _nearest(loc: _Path, lines: Mapping[_Path, int]) -> tuple[_Path, int]:
+    """The innermost part of a field's path that has a line of its own."""
+    path: _Path = ()
+    for part in loc:
+        if any(known[: len(path) + 1] == (*path, part) for known in lines):
+            path = (*path, part)
+    return path, lines.get(path, next((n for known, n in lines.items() if known[: len(path)] == path), 1))
