@@ -49,7 +49,7 @@ docs: $(VENV)/dev  ## the documentation, in docs/_build
 bench: $(VENV)/dev  ## every measurement, as tables
 	$(BIN)/python -m bench
 
-lock: $(VENV)/dev  ## compile the hashed requirement files anew
+lock: $(VENV)/made  ## compile the hashed requirement files anew
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		pyproject.toml requirements/build.in -o requirements/run.txt

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.data.propose import RoleProposal, propose_roles
 from sfumato.data.roles import Role
+from sfumato.errors import DataError
 from sfumato.measure.privacy import k_anonymity, uniqueness
 from sfumato.progress import tell
 from sfumato.table import Table
@@ -84,7 +85,10 @@ def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit
             if table.roles
             else [one.column for one in proposals if one.role is Role.QUASI_IDENTIFYING]
         )
-    names = tuple(quasi_identifying)
+    names = tuple(dict.fromkeys(quasi_identifying))
+    unknown = [name for name in names if name not in table.frame.columns]
+    if unknown:
+        raise DataError(f"{table.source}: there is no column {', '.join(f'«{name}»' for name in unknown)}")
     distinct = {one.column: one.distinct for one in proposals}
     considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
     pairs = _pairs(table, considered)

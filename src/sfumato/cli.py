@@ -7,13 +7,15 @@ bad input. A failure is one sentence, never a traceback.
 
 from __future__ import annotations
 
+import errno
+import io
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -166,20 +168,32 @@ def signer(as_json: Json = False) -> None:
 def main() -> None:
     """Run the command line; every failure becomes a sentence and an exit code."""
     wants_json = "--json" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):  # a terminal without a ✓ gets a ?, not a fault
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+    except SystemExit:
+        raise
     except KeyboardInterrupt:
-        _fail("Interrupted", "interrupted; nothing was published", INTERRUPTED, wants_json)
-    except BrokenPipeError:
+        code = INTERRUPTED
+    except BrokenPipeError:  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except Exception as error:
+        code = 0
+    except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
         _explain(error, wants_json)
+    if code == INTERRUPTED:
+        _fail("Interrupted", "interrupted; nothing was published", INTERRUPTED, wants_json)
+    sys.exit(code if isinstance(code, int) else 0)
 
 
-def _explain(error: Exception, wants_json: bool) -> None:
+def _explain(error: BaseException, wants_json: bool) -> NoReturn:
     from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, SfumatoError
 
+    if hasattr(error, "format_message"):  # typer's own words on a wrong command line
+        hint = "" if wants_json else " (see --help)"
+        _fail("UsageError", f"{error.format_message()}{hint}", BAD_INPUT, wants_json)
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     if isinstance(error, SfumatoError):
@@ -187,6 +201,8 @@ def _explain(error: Exception, wants_json: bool) -> None:
         _fail(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
         _fail("MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json)
+    if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
+        _fail("OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json)
     # Whatever else happens is our fault. Its text may hold a value of the data, so it is not shown.
     last = error.__traceback__
     while last and last.tb_next:
@@ -196,7 +212,7 @@ def _explain(error: Exception, wants_json: bool) -> None:
     _fail("Fault", said, FAULT, wants_json)
 
 
-def _fail(kind: str, message: str, code: int, wants_json: bool) -> None:
+def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
     if wants_json:
         _print_json({"error": kind, "message": message})
     else:

@@ -15,4 +15,5 @@ class Description(BaseModel):
         hide_input_in_errors=True,
         use_attribute_docstrings=True,
         validate_default=True,
+        allow_inf_nan=False,
     )

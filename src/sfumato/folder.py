@@ -8,6 +8,7 @@ end. A run that is killed leaves the target as it was; the next run sweeps the h
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import os
 import shutil
@@ -20,6 +21,10 @@ from sfumato.errors import DataError
 
 _PARTIAL = ".sfumato-partial-"
 _OURS = {"release", "private", "refused"}
+_DISK_FAULTS = {
+    errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENAMETOOLONG, errno.ENOSPC, errno.EPERM,
+    errno.EROFS,
+}  # fmt: skip
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 
@@ -59,6 +64,8 @@ def staged(out: Path) -> Iterator[Staging]:
     try:
         yield staging
     except OSError as error:
+        if error.errno not in _DISK_FAULTS:
+            raise
         raise DataError(f"{out}: the release could not be written ({error.strerror}); nothing was published") from None
     finally:
         shutil.rmtree(staging.root, ignore_errors=True)
@@ -71,9 +78,11 @@ def publish(staging: Staging, out: Path) -> None:
     _relax(staging.root)
     if not out.exists() or not any(out.iterdir()):
         _replace(staging.root, out)
-    elif {entry.name for entry in out.iterdir()} <= _OURS:
+    elif staging.release.exists() and {entry.name for entry in out.iterdir()} <= _OURS:
         _exchange(staging.root, out)
-    else:  # others' files live here: the private part first, so that a release never lacks its record
+    else:  # something here must stay. The private part goes first, so that a release never lacks its record
+        if staging.release.exists():
+            shutil.rmtree(out / "refused", ignore_errors=True)
         for part in sorted(staging.root.iterdir(), key=lambda path: path.name):
             target = out / part.name
             if target.exists():

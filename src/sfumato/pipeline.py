@@ -76,7 +76,7 @@ class Run:
             "attacks": list(body["attacks"]),
             "levels": dict(body["levels"]),
             "suppressed_rows": body["suppression"]["rows"],
-            "gate": [{"gate": r.gate, "limit": r.limit, "found": r.found} for r in self.refusals],
+            "gate": list(body["gate"]),
             "signer": body["signer"],
         }
 
@@ -90,7 +90,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     original = policy.table()
     clock.lap("read")
     chance = randomness or Randomness.secure()
-    release = protect(policy, original, chance)
+    release = _ordered(protect(policy, original, chance), policy, chance)
     clock.lap("protect")
     with staged(target) as staging:
         published = _write(release, policy, staging)
@@ -100,7 +100,8 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
-        refusals = _refusals(policy, body, attacks)
+        body["gate"] = _gate(policy, body, attacks)
+        refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
         account = _account(policy, original, release, published, body, clock)
         certificate = _certify(account, body, key, staging, refused=bool(refusals))
         _keep_private(policy, original, release, staging)
@@ -126,6 +127,16 @@ def protect(policy: Policy, original: Table, randomness: Randomness) -> Release:
             {**release.details, **after.details, "rows": rows},
         )
     return release
+
+
+def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:
+    """Shuffle the rows if the policy says so, and remember which is which."""
+    if policy.output.order == "as_read":
+        return release
+    order = randomness.generator().permutation(len(release.data))
+    data = release.data.with_frame(release.data.frame[order])
+    details = {**release.details, "rows": release.details["rows"][order]}
+    return Release(data, release.method, release.claims, release.losses, details)
 
 
 class _Clock:
@@ -212,7 +223,6 @@ def _body(
         "heights": dict(release.details.get("heights", {})),
         "suppression": _suppression(release, suppressed),
         "attacks": [{**_described(attack), **outcome.as_json()} for attack, outcome in attacks],
-        "gate": policy.gate.model_dump(mode="json", exclude_none=True),
     }
 
 
@@ -252,16 +262,16 @@ def _suppression(release: Release, suppressed: int) -> dict[str, Any]:
             f"a published class is one of {suppressed}."
         )
         return {"rows": suppressed, "safe": True, "why": why}
+    rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
     why = (
-        f"Only {suppressed} rows are suppressed, fewer than k = {least}: whoever is not found in a published class "
-        'must be one of them. Leave them out (suppressed_rows = "drop") if that is too few.'
+        f"Only {rows} suppressed, fewer than k = {least}: whoever is not found in a published class must be "
+        'among them. Leave them out (suppressed_rows = "drop") if that is too few.'
     )
     return {"rows": suppressed, "safe": False, "why": why}
 
 
-def _refusals(
-    policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]
-) -> tuple[Refusal, ...]:
+def _gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]) -> list[dict[str, Any]]:
+    """Each limit of the gate beside what was found: of a risk, the upper end of its interval."""
     linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
     found = {
         "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
@@ -269,7 +279,10 @@ def _refusals(
         "max_loss": float(body["utility"]["loss"]),
     }
     limits = policy.gate.model_dump(exclude_none=True)
-    return tuple(Refusal(name, limit, found[name]) for name, limit in limits.items() if found[name] > limit)
+    return [
+        {"gate": name, "limit": limit, "found": found[name], "open": found[name] <= limit}
+        for name, limit in limits.items()
+    ]
 
 
 def _account(
@@ -328,6 +341,10 @@ def _advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
     said.append(
         "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
         "columns before the release leaves."
+    )
+    said.append(
+        "Rows keep the order they were read in. If that order says something (sorted by name, or by day of admission), "
+        'set order = "shuffled" under [output].'
     )
     said.append("Before you release the same people again, compare the two releases: together they may say more.")
     return tuple(said)

@@ -15,10 +15,10 @@ from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from sfumato.attack import ATTACKS, Attack
-from sfumato.data.builders import HierarchyBuilder
+from sfumato.data.builders import builder_of
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.read import MISSING_MARKS
 from sfumato.data.roles import Role
@@ -41,6 +41,21 @@ AnyMethod: Any = _tagged(METHODS, "method")
 AnyAttack: Any = _tagged(ATTACKS, "attack")
 
 
+def _hierarchy_entry(given: Any) -> Any:
+    """A path, or a description of how to build: read here, so that an error names its own field alone."""
+    if isinstance(given, Mapping):
+        try:
+            return builder_of(given)
+        except PolicyError as error:
+            raise ValueError(str(error).removeprefix("hierarchy: ")) from None
+    if not isinstance(given, (str, BaseModel)):
+        raise ValueError('a hierarchy is a file, or a description such as { kind = "prefix", keep = [3] }')
+    return given
+
+
+HierarchyEntry = Annotated[Any, BeforeValidator(_hierarchy_entry)]
+
+
 class DataSection(Description):
     """Where the data is and how it is spelt."""
 
@@ -58,7 +73,7 @@ class DataSection(Description):
     """The names of the columns, where the file has none."""
     encoding: str = "utf-8"
     """The text encoding."""
-    comment: str | None = None
+    comment: str | None = Field(default=None, min_length=1)
     """Lines that start with it are skipped."""
     trim: bool = True
     """Whether blanks around a cell are left out."""
@@ -111,6 +126,8 @@ class OutputSection(Description):
     """A folder; it gets `release/` (may leave) and `private/` (stays)."""
     format: Format = "csv"
     """The form of the data file."""
+    order: Literal["as_read", "shuffled"] = "as_read"
+    """Whether rows keep their order. A file sorted by name or date tells by its order who is where: shuffle it."""
 
 
 class Policy(Description):
@@ -120,7 +137,7 @@ class Policy(Description):
     """What the report is headed."""
     data: DataSection
     roles: RolesSection = RolesSection()
-    hierarchies: Mapping[str, str | HierarchyBuilder] = Field(default_factory=dict)
+    hierarchies: Mapping[str, HierarchyEntry] = Field(default_factory=dict)
     """Column → a hierarchy file, or a description of how to build one."""
     protect: tuple[AnyMethod, ...] = Field(min_length=1)
     """Methods, in order."""
@@ -128,6 +145,13 @@ class Policy(Description):
     """Attacks to run on the release."""
     gate: GateSection = GateSection()
     output: OutputSection = OutputSection()
+
+    @model_validator(mode="after")
+    def _methods_once(self) -> Policy:
+        tags = [method.method for method in self.protect]
+        if len(set(tags)) < len(tags):
+            raise ValueError("a method stands twice under [[protect]]; the second cannot undo or refine the first")
+        return self
 
     @classmethod
     def read(cls, path: str | Path) -> Policy:
@@ -145,8 +169,8 @@ class Policy(Description):
     def parse(cls, text: str, file: Path) -> Policy:
         """Check the text of a policy; `file` is what paths are relative to and errors name."""
         try:
-            content = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            content = tomllib.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
             place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
             raise PolicyError(f"{file}: not valid TOML at {place[1] if place else 'some place'}") from None
         try:
@@ -159,7 +183,13 @@ class Policy(Description):
         """Paths made relative to the policy file's folder."""
 
         def at(name: str) -> str:
-            return str(base / Path(name).expanduser())
+            try:
+                located = base / Path(name).expanduser()
+            except RuntimeError:
+                raise PolicyError("a path of the policy begins with the home of a user who does not exist") from None
+            if "\0" in name:
+                raise PolicyError("a path of the policy holds a NUL, which no file name can")
+            return str(located)
 
         hierarchies = {n: at(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
         attacks = tuple(_attack_at(attack, at) for attack in self.attack)
@@ -212,14 +242,26 @@ def _attack_at(attack: Any, at: Any) -> Any:
 def _told(error: ValidationError, text: str, file: Path) -> str:
     lines = _lines(text)
     said = []
-    for one in error.errors()[:8]:
+    errors = _innermost(error)
+    for one in errors[:8]:
         path, line = _nearest(one["loc"], lines)
         field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in _shown(one["loc"])).lstrip(".")
         message = one["msg"].removeprefix("Value error, ")
         place = f"line {line}, " if path else ""
         said.append(f"{place}{field or 'policy'}: {message[0].lower()}{message[1:]}")
-    more = len(error.errors()) - len(said)
+    more = len(errors) - len(said)
     return f"{file}: " + "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def _innermost(error: ValidationError) -> list[Any]:
+    """The errors that no other error explains: a list is too short only because its one item was refused."""
+    errors = error.errors()
+    places = [one["loc"] for one in errors]
+    return [
+        one
+        for one in errors
+        if not any(len(place) > len(one["loc"]) and place[: len(one["loc"])] == one["loc"] for place in places)
+    ]
 
 
 def _shown(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:

@@ -15,7 +15,7 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from sfumato.errors import CertificateRefused, DataError
+from sfumato.errors import DataError
 
 _RAW = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
 
@@ -74,11 +74,12 @@ def signed(body: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
 def vouched(certificate: Mapping[str, Any], signer: str | None = None) -> bool:
     """Whether the certificate is signed, by `signer` if one is given: an auditor's trust is in that key alone."""
     claimed = certificate.get("signer")
-    if not isinstance(claimed, str) or (signer is not None and _raw(signer) != _raw(claimed)):
+    key = _raw(claimed) if isinstance(claimed, str) else None
+    if key is None or (signer is not None and _raw(signer) != key):
         return False
     body = {name: value for name, value in certificate.items() if name != "signature"}
     try:
-        Ed25519PublicKey.from_public_bytes(_raw(claimed)).verify(
+        Ed25519PublicKey.from_public_bytes(key).verify(
             base64.b64decode(certificate["signature"], validate=True), _canonical(body)
         )
     except (InvalidSignature, KeyError, TypeError, ValueError):
@@ -101,18 +102,18 @@ def read_signer(given: str) -> str:
         if not isinstance(key, Ed25519PublicKey):
             raise DataError(f"{path}: this is not an Ed25519 public key")
         return base64.b64encode(key.public_bytes(*_RAW)).decode()
-    _raw(content.strip())
+    if _raw(content.strip()) is None:
+        raise DataError("the signer is not an Ed25519 public key; `sfumato signer` prints yours")
     return content.strip()
 
 
-def _raw(text: str) -> bytes:
+def _raw(text: str) -> bytes | None:
+    """The 32 bytes of a public key; None if the text is none."""
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raw = b""
-    if len(raw) != 32:
-        raise CertificateRefused("the signer is not an Ed25519 public key; `sfumato signer` prints yours")
-    return raw
+        return None
+    return raw if len(raw) == 32 else None
 
 
 def _canonical(body: Mapping[str, Any]) -> bytes:

@@ -183,10 +183,25 @@ def _plain(frame: pl.DataFrame, source: str) -> pl.DataFrame:
             f"{source}: the columns {', '.join(nested[:12])} hold lists, records or bytes; a table has plain cells "
             "(Baskets and Sequences hold lists)"
         )
-    texts = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
-    floats = [name for name, kind in frame.schema.items() if kind.is_float()]
-    nothing = [name for name, kind in frame.schema.items() if kind == pl.Null]
-    return frame.with_columns(pl.col(texts + nothing).cast(pl.String), pl.col(floats).fill_nan(None))
+    signs = [name for name in frame.columns if name == "*" or (name.startswith("^") and name.endswith("$"))]
+    if signs:
+        raise DataError(f"{source}: a column cannot be called {', '.join(signs)}, which means «all columns»; rename it")
+    return pl.DataFrame([_plain_column(column) for column in frame.get_columns()]) if frame.width else frame
+
+
+def _plain_column(column: pl.Series) -> pl.Series:
+    kind = column.dtype
+    if kind.is_float():
+        return column.fill_nan(None)
+    if kind == pl.Duration:
+        return column.dt.to_string()
+    if kind in _AS_TEXT:
+        return column.cast(pl.String)
+    return column
+
+
+# Kinds whose text differs from writer to writer: spelt once, at the door, so that a release reads back as it was.
+_AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, pl.Int128)
 
 
 def _hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:

@@ -223,14 +223,14 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
     ("text", "what"),
     [
         (b"", "the file is empty"),
-        (gzip.compress(b""), "the file is empty"),
+        (gzip.compress(b"", mtime=0), "the file is empty"),
         (b"\n", "the file holds no basket"),
         (b"1\n2 -7431\n-7431 -3\n", "2 lines hold negative items, the first is line 2; "),
         (b"7431\n7431 \xff\n", "line 2 is not UTF-8 text"),
         ("7431".encode("utf-16"), "line 1 is not UTF-8 text"),
-        (gzip.compress(b"7431 " * 999)[:-9], "the gzip file is cut short or damaged"),
-        (gzip.compress(b"7431 ")[:12], "the gzip file is cut short or damaged"),
-        (gzip.compress(b"7431 ") + b"7431", "the gzip file is cut short or damaged"),
+        (gzip.compress(b"7431 " * 999, mtime=0)[:-9], "the gzip file is cut short or damaged"),
+        (gzip.compress(b"7431 ", mtime=0)[:12], "the gzip file is cut short or damaged"),
+        (gzip.compress(b"7431 ", mtime=0) + b"7431", "the gzip file is cut short or damaged"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: bytes, what: str) -> None:

@@ -24,7 +24,8 @@ def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
     scale = 1 + z * z / attempts
     centre = (share + z * z / (2 * attempts)) / scale
     reach = z * sqrt(share * (1 - share) / attempts + z * z / (4 * attempts * attempts)) / scale
-    return max(0.0, centre - reach), min(1.0, centre + reach)
+    # Rounding must not push the share itself out of its interval.
+    return max(0.0, min(share, centre - reach)), min(1.0, max(share, centre + reach))
 
 
 @dataclass(frozen=True)

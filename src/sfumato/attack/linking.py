@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from pydantic import field_validator
 
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
@@ -37,21 +38,29 @@ class Linking(Attack):
     external: str | None = None
     """A file of people to look up, with the known columns; everybody in the originals if not given."""
 
+    @field_validator("knowledge")
+    @classmethod
+    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if names is not None and (not names or len(set(names)) < len(names)):
+            raise ValueError("name at least one column, and each once")
+        return names
+
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Look up every person; count how often the guessed row was theirs."""
         published: Table = release.data
         names = self.knowledge or published.quasi_identifying
-        targets = truth if self.external is None else Table.read(self.external)
         tell("linking")
-        links = linked(published, targets, names)
         chance = (randomness or Randomness.seeded(0)).generator()
-        if self.external is None:
-            guesses = links.guess(chance)
+        if self.external is None:  # the prosecutor's targets are in the release: one person a published row
             own = np.asarray(release.details.get("rows", np.arange(len(published))))
-            hits = (guesses >= 0) & (own[guesses] == np.arange(len(targets)))
+            targets = truth.with_frame(truth.frame[own])
+            links = linked(published, targets, names)
+            hits = links.guess(chance) == np.arange(len(targets))
         else:  # nobody knows the right rows: take it that the person is among those found
+            targets = Table.read(self.external)
+            links = linked(published, targets, names)
             hits = (links.counts > 0) & (chance.random(len(links.counts)) * links.counts < 1)
         found = links.counts[links.counts > 0]
         return Outcome(

@@ -7,8 +7,10 @@ values that the column has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
+from fractions import Fraction
 from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -49,17 +51,19 @@ class Intervals(_Builder):
     def _nested(cls, widths: tuple[float, ...]) -> tuple[float, ...]:
         if any(width <= 0 for width in widths):
             raise ValueError("every width is greater than 0")
-        if any(wide <= narrow or abs(wide / narrow - round(wide / narrow)) > 1e-9 for narrow, wide in pairwise(widths)):
+        if any(wide <= narrow or (_exact(wide) / _exact(narrow)) % 1 for narrow, wide in pairwise(widths)):
             raise ValueError("every width is a multiple of the width before it, so that levels nest")
         return widths
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
-        numbers = _numbers(known)
+        # In exact fractions: 0.3 begins an interval of width 0.1, although 0.3 / 0.1 is less than 3 in floats.
+        numbers = [_exact(number) for number in _numbers(known).tolist()]
         rows = [[text] for text in spelt(known).to_list()]
-        for width in self.widths:
-            starts = np.floor((numbers - self.origin) / width) * width + self.origin
-            for row, start in zip(rows, starts.tolist(), strict=True):
-                row.append(f"[{_short(start)}, {_short(start + width)})")
+        origin = _exact(self.origin)
+        for width in map(_exact, self.widths):
+            for row, number in zip(rows, numbers, strict=True):
+                start = (number - origin) // width * width + origin
+                row.append(f"[{_short(float(start))}, {_short(float(start + width))})")
         return rows
 
 
@@ -67,7 +71,7 @@ class Quantiles(_Builder):
     """Numbers into groups of about equally many rows: counts = [16, 4] gives sixteenths, then quarters."""
 
     kind: Literal["quantiles"] = "quantiles"
-    counts: tuple[int, ...] = Field(min_length=1)
+    counts: tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...] = Field(min_length=1)
     """The number of groups, most first; each a divisor of the one before."""
 
     @field_validator("counts")
@@ -139,6 +143,17 @@ class Dates(_Builder):
             raise ValueError("weeks lie in two months or two years at times; use week alone")
         return units
 
+    @field_validator("format")
+    @classmethod
+    def _readable(cls, form: str | None) -> str | None:
+        try:
+            datetime.strptime("", form or "")
+        except re.error:
+            raise ValueError("the date format repeats a sign, or is none") from None
+        except ValueError:
+            return form
+        return form
+
     def _rows(self, known: pl.Series) -> list[list[str]]:
         texts = spelt(known).to_list()
         dates = [self._date(text) for text in texts]
@@ -196,6 +211,11 @@ def _numbers(known: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
     if not known.dtype.is_numeric():
         raise DataError(f"column «{known.name}» holds text; intervals and quantiles need numbers")
     return known.cast(pl.Float64).to_numpy()
+
+
+def _exact(number: float) -> Fraction:
+    """The decimal number that a float is written as."""
+    return Fraction(repr(number))
 
 
 def _short(number: float) -> str:

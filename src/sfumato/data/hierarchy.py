@@ -9,6 +9,7 @@ otherwise «more general» would mean nothing and the search over levels would g
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -44,7 +45,7 @@ class Hierarchy:
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], name: str = "hierarchy") -> Hierarchy:
         """Make a hierarchy from rows, one a leaf, left to right from the original value."""
-        texts = [tuple(str(label).strip() for label in row) for row in rows]
+        texts = [tuple(str(label) for label in row) for row in rows]
         if not texts or not texts[0]:
             raise DataError(f"{name}: the hierarchy has no rows")
         width = len(texts[0])
@@ -67,9 +68,12 @@ class Hierarchy:
             raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror})") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
+        except ValueError:
+            raise DataError("a hierarchy's path is no file name") from None
         mark = separator or (";" if ";" in text else "\t" if "\t" in text else ",")
         try:
-            rows = [row for row in csv.reader(text.splitlines(), delimiter=mark) if row]
+            parsed = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
+            rows = [[label.strip() for label in row] for row in parsed if row]
         except csv.Error:
             raise DataError(f"{path}: the hierarchy is not a text table parted by «{mark}»") from None
         return cls.of(rows, name=str(path))
@@ -102,7 +106,7 @@ class Hierarchy:
     def codes(self, column: pl.Series) -> npt.NDArray[np.int32]:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
         texts = spelt(column)
-        found = texts.cast(pl.Enum(self.leaves), strict=False)
+        found = texts.cast(pl.Enum(self._spellings(column.dtype)), strict=False)
         strange = texts.filter(found.is_null() & texts.is_not_null())
         if len(strange):
             raise DataError(
@@ -110,6 +114,14 @@ class Hierarchy:
                 f"{self.name}; add a row for each, or mark them as missing"
             )
         return found.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
+
+    def _spellings(self, kind: pl.DataType) -> tuple[str, ...]:
+        """The leaves as the cells of such a column are spelt: «1.50» is the number 1.5."""
+        if not kind.is_float():
+            return self.leaves
+        numbers = pl.Series(self.leaves, dtype=pl.String).cast(pl.Float64, strict=False)
+        same = tuple(n or leaf for n, leaf in zip(spelt(numbers).to_list(), self.leaves, strict=True))
+        return same if len(set(same)) == len(same) else self.leaves
 
     def groups(self, level: int) -> tuple[npt.NDArray[np.int32], int]:
         """The group of each leaf, and last that of a missing cell, with the number of groups.
@@ -126,12 +138,16 @@ class Hierarchy:
         """Whether a missing cell is published as the one label of this level."""
         return level > 0 and len(self.levels[level].labels) == 1
 
-    def publish(self, codes: npt.NDArray[np.int32], level: int) -> pl.Series:
+    def publish(
+        self, codes: npt.NDArray[np.int32], level: int, suppressed: npt.NDArray[np.bool_] | None = None
+    ) -> pl.Series:
         """The labels at a level for leaf numbers; missing cells stay null unless the level has one label."""
-        here = self.levels[level]
+        labels = [*self.levels[level].labels, None, SUPPRESSED]
         groups, _ = self.groups(level)
-        labels = [*here.labels, None]
-        return pl.Series(labels, dtype=pl.String).gather(groups[codes])
+        places = groups[codes]
+        if suppressed is not None:
+            places = np.where(suppressed, len(labels) - 1, places)
+        return pl.Series(labels, dtype=pl.String).gather(places)
 
     def preview(self, most: int = 4) -> pl.DataFrame:
         """Each level with its number of groups and some labels, to see what a level would publish."""

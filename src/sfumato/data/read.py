@@ -9,20 +9,21 @@ Messages name the file, the line and the count, never a cell.
 from __future__ import annotations
 
 import codecs
-import csv
 import glob
 import gzip
 import io
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
+import pyarrow.ipc
 import pyarrow.parquet
 
 from sfumato.errors import DataError
@@ -32,7 +33,8 @@ MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
 _LARGEST_BLOCK = (1 << 31) - 1
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
-_DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,17})?(?:[eE][+-]?[0-9]{1,2})?$"
+_DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
+_MOST_DIGITS = 15  # a float keeps so many
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,11 @@ def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame
 
 def _matching(path: str | Path) -> list[Path]:
     plain = Path(path)
-    if plain.exists() or not glob.has_magic(str(path)):
-        return [plain]
+    try:
+        if plain.exists() or not glob.has_magic(str(path)):
+            return [plain]
+    except (OSError, ValueError):
+        raise DataError("the data file's name is too long, or no file name at all") from None
     found = sorted(Path(name) for name in glob.glob(str(path)))  # noqa: PTH207  (patterns may be absolute)
     if not found:
         raise DataError(f"{path}: no file matches this pattern")
@@ -84,20 +89,25 @@ def _one_schema(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
     """Files of one glob may hold numbers in one and text in another: text wins."""
     first = frames[0].schema
     mixed = [name for name in first if any(frame.schema[name] != first[name] for frame in frames)]
-    return [frame.with_columns(pl.col(mixed).cast(pl.String)) for frame in frames]
+    numbers = [name for name in mixed if all(frame.schema[name].is_numeric() for frame in frames)]
+    texts = [name for name in mixed if name not in numbers]
+    return [frame.with_columns(pl.col(numbers).cast(pl.Float64), pl.col(texts).cast(pl.String)) for frame in frames]
 
 
 def _read_one(path: Path, text: TextFormat) -> pl.DataFrame:
-    head = _first_bytes(path)
+    head = _first_bytes(path, 8)
     if head[:4] == b"PAR1":
-        return _frame_of(_binary(path, pyarrow.parquet.read_table), path)
+        return _binary(path, pyarrow.parquet.read_schema, pyarrow.parquet.read_table)
     if head[:6] == b"ARROW1" or head[:4] == b"FEA1":
-        return _frame_of(_binary(path, pyarrow.feather.read_table), path)
-    return _read_text(path, text, head)
+        return _binary(path, lambda name: pa.ipc.open_file(name).schema, pyarrow.feather.read_table)
+    return _read_text(path, text)
 
 
-def _first_bytes(path: Path, count: int = 1 << 16) -> bytes:
+def _first_bytes(path: Path, count: int) -> bytes:
+    """The first bytes of a file, unpacked."""
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise DataError(f"{path}: a pipe or device cannot be read; save it to a file first")
         with path.open("rb") as file:
             head = file.read(count)
         if head[:2] == b"\x1f\x8b":
@@ -109,41 +119,58 @@ def _first_bytes(path: Path, count: int = 1 << 16) -> bytes:
         raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{path}: the gzip file is damaged or cut off; fetch it again") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'bad name'})") from None
     if not head:
         raise DataError(f"{path}: the file is empty")
     return head
 
 
-def _binary(path: Path, reader: Any) -> pa.Table:
+def _binary(path: Path, schema: Callable[[str], Any], read: Callable[[str], Any]) -> pl.DataFrame:
     try:
-        return reader(str(path))
-    except (pa.ArrowException, OSError):
+        names = list(schema(str(path)).names)
+    except (pa.ArrowException, OSError, ValueError):
         raise DataError(f"{path}: the file is damaged or cut off; write it again") from None
+    _refuse_repeated(names, path)
+    if not names:
+        raise DataError(f"{path}: the file has no columns")
+    try:
+        table = read(str(path))
+    except (pa.ArrowException, OSError, ValueError):
+        raise DataError(f"{path}: the file is damaged, or holds a type that cannot be read; write it again") from None
+    return _frame_of(table, path)
 
 
 def _frame_of(table: pa.Table, path: Path) -> pl.DataFrame:
-    _refuse_repeated(table.column_names, path)
-    frame = pl.from_arrow(table)
-    assert isinstance(frame, pl.DataFrame)
-    return frame
+    columns = [_series(table.column(i), name, path) for i, name in enumerate(table.column_names)]
+    return pl.DataFrame(columns)
 
 
-def _read_text(path: Path, text: TextFormat, head: bytes) -> pl.DataFrame:
-    encoding = _encoding(head, text.encoding, path)
-    opening = head.decode(encoding, errors="replace")
-    separator = text.separator or _likely_separator(opening, text)
-    if len(separator) != 1 or ord(separator) > 127:
+def _series(column: Any, name: str, path: Path) -> pl.Series:
+    try:
+        made = pl.from_arrow(column)
+    except BaseException as error:  # polars panics on some types, which is no Exception
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
         raise DataError(
-            f"{path}: the separator must be one plain character (for «, » give «,»: blanks around cells are trimmed)"
-        )
-    width = _width(opening, separator, text, path)
+            f"{path}: the column «{name}» has a type or bytes that cannot be read; write it as text or numbers"
+        ) from None
+    assert isinstance(made, pl.Series)
+    return made.alias(name)
+
+
+def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
+    encoding = _encoding(_first_bytes(path, 4), text.encoding, path)
+    opening = _opening(path, encoding, text)
+    separator = text.separator or _likely_separator(opening, text)
+    _refuse_signs(separator, text.quote, path)
+    width = next(record_widths(opening, separator, text.quote), 0)
+    if not width:
+        raise DataError(f"{path}: the file holds no rows")
     cells = _cells(path, separator, width, encoding, text)
     names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
     names = _names(names, text, width, path)
     cells = cells.slice(1 if text.header else 0)
-    cells.columns = [f"\0{position}" for position in range(width)]
     return pl.DataFrame([_typed(_cleaned(cells.to_series(i), text)).alias(name) for i, name in enumerate(names)])
 
 
@@ -153,36 +180,71 @@ def _encoding(head: bytes, given: str, path: Path) -> str:
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:
-        return codecs.lookup(given).name
-    except LookupError:
-        raise DataError(f"{path}: «{given}» is not an encoding; try utf-8, latin-1 or cp1252") from None
+        name = codecs.lookup(given).name
+        usable = "a,b".encode(name).decode(name) == "a,b"
+    except (LookupError, ValueError, TypeError, AttributeError):
+        usable = False
+    if not usable:
+        raise DataError(f"{path}: this is not a text encoding; try utf-8, latin-1 or cp1252")
+    return name
 
 
-def _records(opening: str, separator: str, text: TextFormat, most: int) -> list[list[str]]:
-    """The first records of a file, as far as its opening holds them whole."""
-    lines = opening.splitlines(keepends=True)
-    if text.comment:
-        lines = [line for line in lines if not line.startswith(text.comment)]
-    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if text.quote else csv.QUOTE_NONE
-    reader = csv.reader(lines, delimiter=separator, quotechar=text.quote or '"', quoting=quoting)
-    found: list[list[str]] = []
-    try:
-        for record in reader:
-            if record:
-                found.append(record)
-            if len(found) == most:
-                return found
-    except csv.Error:
-        return found
-    # The last record may be cut off where the opening ends; alone, it is all there is.
-    return found[:-1] if len(found) > 1 and len(opening) >= 1 << 15 else found
+def _refuse_signs(separator: str, quote: str | None, path: Path) -> None:
+    for what, sign in (("separator", separator), ("quote", quote)):
+        if sign is not None and (len(sign) != 1 or not (sign == "\t" or " " <= sign <= "~")):
+            raise DataError(
+                f"{path}: the {what} must be one plain character (for «, » give «,»: blanks around cells are trimmed)"
+            )
+    if separator == quote:
+        raise DataError(f"{path}: the separator and the quote are the same character")
+
+
+def _opening(path: Path, encoding: str, text: TextFormat) -> str:
+    """The beginning of a file, as much of it as holds some whole records under any separator."""
+    size = 1 << 16
+    while True:
+        head = _first_bytes(path, size)
+        opening = _without_comments(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
+        if len(head) < size or size > 1 << 28:
+            return opening
+        if min(len(list(record_widths(opening, mark, text.quote, 3))) for mark in SEPARATORS) == 3:
+            return opening
+        size *= 16
+
+
+def record_widths(text: str, separator: str, quote: str | None, most: int = 1) -> Iterator[int]:
+    """How many cells the first records have; empty lines are passed over."""
+    signs = re.compile("[" + re.escape(f"{separator}\n\r{quote or ''}") + "]")
+    cells, begin, inside, found = 1, 0, False, 0
+    for sign in signs.finditer(text):
+        place, char = sign.start(), sign.group()
+        if char == quote:
+            # A quote opens a cell only at its beginning; inside, a doubled one closes and opens again.
+            inside = not inside if inside or place == begin or text[place - 1] == quote else inside
+        elif not inside and char == separator:
+            cells, begin = cells + 1, place + 1
+        elif not inside:
+            if place > begin or cells > 1:
+                yield cells
+                found += 1
+                if found == most:
+                    return
+            cells, begin = 1, place + 1
+    if begin < len(text) or cells > 1:
+        yield cells
+
+
+def _without_comments(text: str, comment: str | None) -> str:
+    if not comment:
+        return text
+    return "".join(line for line in re.split(r"(?<=\n)", text) if not line.startswith(comment))
 
 
 def _likely_separator(opening: str, text: TextFormat) -> str:
     """The separator under which the first records agree on the largest number of cells."""
 
     def agreement(separator: str) -> tuple[float, int]:
-        widths = [len(record) for record in _records(opening, separator, text, 50)]
+        widths = list(record_widths(opening, separator, text.quote, 50))
         if not widths or widths[0] < 2:
             return (0.0, 0)
         return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
@@ -191,23 +253,23 @@ def _likely_separator(opening: str, text: TextFormat) -> str:
     return best if agreement(best)[1] >= 2 else ","
 
 
-def _width(opening: str, separator: str, text: TextFormat, path: Path) -> int:
-    records = _records(opening, separator, text, 1)
-    if not records:
-        if len(opening) >= 1 << 15:  # one record longer than the opening: count what is seen of it
-            return opening.split("\n", 1)[0].count(separator) + 1
-        raise DataError(f"{path}: the file holds no rows")
-    return len(records[0])
-
-
 def _cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pl.DataFrame:
     """Every cell as text, the header among them; a row of another width is an error."""
-    ragged: list[int] = []
+    try:
+        table = _parsed(path, separator, width, encoding, text, None)
+    except _FAULTS as error:
+        raise _unreadable(path, separator, width, encoding, text, error) from None
+    if table.num_columns != width:
+        raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; mend the file")
+    return _frame_of(table, path)
 
-    def note(row: Any) -> str:
-        ragged.append(row.actual_columns)
-        return "skip"
 
+_FAULTS = (pa.ArrowException, OSError, EOFError, ValueError, zlib.error, AssertionError)
+
+
+def _parsed(
+    path: Path, separator: str, width: int, encoding: str, text: TextFormat, note: Callable[[Any], str] | None
+) -> pa.Table:
     parse = pyarrow.csv.ParseOptions(
         delimiter=separator,
         quote_char=text.quote or False,
@@ -221,49 +283,66 @@ def _cells(path: Path, separator: str, width: int, encoding: str, text: TextForm
     )
     block = _BLOCK
     while True:
-        ragged.clear()
-        read = pyarrow.csv.ReadOptions(
-            autogenerate_column_names=True, block_size=block, encoding="utf-8" if "utf-8" in encoding else encoding
-        )
+        read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=block)
         try:
             with _opened(path, text.comment, encoding) as stream:
-                table = pyarrow.csv.read_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
-            break
-        except (pa.ArrowException, OSError, EOFError, UnicodeError, zlib.error, AssertionError) as error:
-            if "straddling" in str(error) and block < _LARGEST_BLOCK:
-                block = min(block * 16, _LARGEST_BLOCK)
-                continue
-            raise _unreadable(path, encoding, error) from None
-    if ragged or table.num_columns != width:
-        raise DataError(
-            f"{path}: {len(ragged)} row{'s have' if len(ragged) != 1 else ' has'} another number of cells than the "
-            f"{width} columns; mend the file, or name the right separator (read with «{_visible(separator)}»)"
-        )
-    return _frame_of(table, path)
-
-
-def _visible(separator: str) -> str:
-    return {"\t": "tab"}.get(separator, separator)
+                return pyarrow.csv.read_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error) or block >= _LARGEST_BLOCK:
+                raise
+            block = min(block * 16, _LARGEST_BLOCK)  # one cell is longer than a block
 
 
 def _opened(path: Path, comment: str | None, encoding: str) -> Any:
+    """The file as UTF-8 bytes; streamed where it is that already, else turned in memory."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
-    if comment is None:
-        return pa.CompressedInputStream(pa.OSFile(str(path)), "gzip") if packed else pa.OSFile(str(path))
+    if not comment and encoding in ("utf-8", "utf-8-sig", "ascii"):
+        file = pa.PythonFile(path.open("rb"))  # opened by Python, which copes with any file name
+        return pa.CompressedInputStream(file, "gzip") if packed else file
     content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
-    mark = comment.encode(encoding)
-    kept = [line for line in content.splitlines(keepends=True) if not line.startswith(mark)]
-    return io.BytesIO(b"".join(kept))
+    return io.BytesIO(_without_comments(content.decode(encoding), comment).encode())
 
 
-def _unreadable(path: Path, encoding: str, error: Exception) -> DataError:
-    said = str(error)
-    if "UTF8" in said or "UTF-8" in said or isinstance(error, UnicodeError) or "codec" in said:
+def _unreadable(path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception) -> DataError:
+    """What is wrong with a file that could not be parsed, in words and counts."""
+    if not _decodes(path, encoding):
         return DataError(f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)")
-    if isinstance(error, (OSError, EOFError, zlib.error)) and not isinstance(error, pa.ArrowException):
+    if not isinstance(error, pa.ArrowInvalid):
         return DataError(f"{path}: the file is damaged or cut off; fetch it again")
+    ragged: list[int] = []
+
+    def note(row: Any) -> str:
+        ragged.append(row.actual_columns)
+        return "skip"
+
+    try:
+        _parsed(path, separator, width, encoding, text, note)
+    except _FAULTS:
+        ragged.clear()
+    if ragged:
+        rows = "row has" if len(ragged) == 1 else "rows have"
+        return DataError(
+            f"{path}: {len(ragged)} {rows} another number of cells than the {width} columns; mend the file, or name "
+            f"the right separator (read with «{'tab' if separator == chr(9) else separator}»)"
+        )
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")
+
+
+def _decodes(path: Path, encoding: str) -> bool:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with path.open("rb") as plain:
+            packed = plain.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeError:
+        return False
+    except (OSError, EOFError, zlib.error):
+        return True  # damaged, but not by its encoding
+    return True
 
 
 def _names(read: list[str], text: TextFormat, width: int, path: Path) -> list[str]:
@@ -273,8 +352,11 @@ def _names(read: list[str], text: TextFormat, width: int, path: Path) -> list[st
         names = list(text.columns)
     else:
         names = read or [""] * width
-    names = [name or f"column_{position}" for position, name in enumerate(names)]
-    _refuse_repeated(names, path)
+    _refuse_repeated([name for name in names if name], path)
+    for position, name in enumerate(names):
+        if not name:
+            fresh = f"column_{position}"
+            names[position] = fresh if fresh not in names else f"{fresh}_unnamed"
     return names
 
 
@@ -299,7 +381,12 @@ def _typed(column: pl.Series) -> pl.Series:
     known = column.drop_nulls()
     if known.is_empty():
         return column
-    for pattern, kind in ((_WHOLE, pl.Int64), (_DECIMAL, pl.Float64)):
-        if known.head(64).str.contains(pattern).all() and known.str.contains(pattern).all():
-            return column.cast(kind)
+    if _all_match(known, _WHOLE):
+        return column.cast(pl.Int64)
+    if _all_match(known, _DECIMAL) and (known.str.count_matches("[0-9]") <= _MOST_DIGITS).all():
+        return column.cast(pl.Float64)
     return column
+
+
+def _all_match(known: pl.Series, pattern: str) -> bool:
+    return known.head(64).str.contains(pattern).all() and known.str.contains(pattern).all()

@@ -48,14 +48,22 @@ def packed_key(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
     """One whole number a row, equal exactly where all columns are, and an upper bound for it."""
     key = np.zeros(frame.height, dtype=np.int64)
     radix = 1
+    coded = _numbered_text(frame.select(columns))
     for name in columns:
-        codes, lowest, width = _codes(frame[name])
+        codes, lowest, width = _codes(coded[name])
         if radix * width > _LARGEST_KEY:
             key = pl.Series(key).rank("dense").to_numpy().astype(np.int64)
             radix = frame.height + 1
         _append_digit(key, codes, lowest, width)
         radix *= width
     return key, radix
+
+
+def _numbered_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Text columns as the numbers of their values, all columns at once, so that polars may use every core."""
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    # A vocabulary of its own for each column keeps the numbers small.
+    return frame.with_columns(pl.col(name).cast(pl.Categorical(pl.Categories.random())).to_physical() for name in texts)
 
 
 def _append_digit(key: Ints, codes: npt.NDArray[Any], lowest: int, width: int) -> None:
@@ -81,9 +89,5 @@ def _codes(column: pl.Series) -> tuple[npt.NDArray[Any], int, int]:
             if not column.null_count():
                 return column.to_numpy(), low, high - low + 1
             return column.cast(pl.Int64).fill_null(low - 1).to_numpy(), low - 1, high - low + 2
-    if column.dtype == pl.String:
-        values = column.drop_nulls().unique()
-        found = column.cast(pl.Enum(values)).to_physical()
-        return found.cast(pl.Int64).fill_null(len(values)).to_numpy(), 0, len(values) + 1
     ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
     return ranks, 0, int(ranks.max(initial=0)) + 1

@@ -55,22 +55,19 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
     return np.int64(classes)
 
 
-@compiled("int64(int32[:,::1], int64[::1], int64[::1], int64[::1], int32[::1], boolean[::1], int64[::1])")
+@compiled("void(int32[:,::1], int64[::1], int64[::1], int64[::1], int32[::1], boolean[::1], int64[::1])")
 def refused_rows(codes, starts, spared, weights, class_of_row, refused, excess):  # type: ignore[no-untyped-def]
-    """Count the rows of refused classes, and add up per column what suppressing them costs on top.
+    """Add up per column what suppressing the rows of refused classes costs on top.
 
     `spared` holds for each column and leaf how many leaves a suppressed cell loses more than a published one.
     """
     columns, rows = codes.shape
     excess[:] = 0
-    count = np.int64(0)
     for row in range(rows):
         if refused[class_of_row[row]]:
             weight = weights[row]
-            count += weight
             for column in range(columns):
                 excess[column] += weight * spared[starts[column] + codes[column, row]]
-    return count
 
 
 @compiled("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")

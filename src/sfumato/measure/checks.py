@@ -53,7 +53,8 @@ def _left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     usable = original.frame
     if original.missing is Missing.DROP:
         usable = usable.drop_nulls(list(original.quasi_identifying))
-    return 1 - len(evidence.published) / usable.height
+    # One division: it is rounded once, so a share within the limit is never measured above it.
+    return (usable.height - len(evidence.published)) / usable.height
 
 
 def _named_columns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:

@@ -57,15 +57,13 @@ def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy
     Original cells are counted under the published label that covers them, so that only what suppression took
     away shows as a difference, beside the coarser labels themselves.
     """
-    after = spelt(published).fill_null("(missing)").value_counts(name="published")
-    after.columns = ["value", "published"]
+    after = spelt(published).alias("value").fill_null("(missing)").value_counts(name="published")
     labels = set(after["value"]) - {SUPPRESSED}
-    before = spelt(original).fill_null("(missing)")
+    before = spelt(original).alias("value").fill_null("(missing)")
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
         before = before.replace(cover)
     counted = before.value_counts(name="original")
-    counted.columns = ["value", "original"]
     both = counted.join(after, on="value", how="full", coalesce=True)
     return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
 

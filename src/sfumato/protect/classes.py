@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.table import Missing, Table
 
 Ints = npt.NDArray[np.int64]
@@ -37,6 +37,17 @@ class Classes:
     sizes: Ints
     crowds: Ints
     """Equal to the sizes, except where missing cells match anything or nothing."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The classes at one node and which of them are refused; good until the next node is grouped."""
+
+    levels: Levels
+    classes: Classes
+    refused: Flags
+    suppressed: int
+    """Rows in refused classes."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class Grouping:
 
     def __init__(self, hierarchies: tuple[Hierarchy, ...], codes: Codes, missing: Missing) -> None:
         """Compress the rows (one row of `codes` a column) to distinct ones."""
+        self.codes = codes
         self.hierarchies = hierarchies
         self.missing = missing
         self.rows: int = codes.shape[1]
@@ -172,22 +184,30 @@ class Grouping:
                 return classes, refused
             refused = again
 
+    def judged(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> Judged:
+        """Group the rows at a node and judge the classes."""
+        classes, refused = self.refused(levels, self.classes(levels), refuses)
+        return Judged(levels, classes, refused, int(classes.sizes[refused].sum()))
+
     def verdict(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> Verdict:
         """Group, judge and count the cost at a node."""
+        return self.cost(self.judged(levels, refuses))
+
+    def cost(self, judged: Judged) -> Verdict:
+        """Count the cost of a node that was just judged."""
         from sfumato.kernels.lattice import refused_rows
 
-        classes, refused = self.refused(levels, self.classes(levels), refuses)
+        levels, classes, refused = judged.levels, judged.classes, judged.refused
         excess = np.zeros(len(levels), dtype=np.int64)
-        suppressed = 0
-        if refused.any():
+        if judged.suppressed:
             spared = np.concatenate([self.spared[i][level] for i, level in enumerate(levels)])
-            suppressed = refused_rows(self._codes, self._starts, spared, self._weights, classes.of_row, refused, excess)
+            refused_rows(self._codes, self._starts, spared, self._weights, classes.of_row, refused, excess)
         hidden_among = classes.sizes * classes.crowds
         # Where missing cells match anything, crowds shrink with suppression and bound nothing.
         crowd = 0 if self.missing is Missing.MATCHES_ANY else int(hidden_among.sum())
         return Verdict(
             levels=levels,
-            suppressed=int(suppressed),
+            suppressed=judged.suppressed,
             costs=tuple(int(self.marginals[i][level] + excess[i]) for i, level in enumerate(levels)),
             excess=tuple(excess.tolist()),
             squares=int(hidden_among[~refused].sum()),
@@ -210,13 +230,8 @@ class Grouping:
     def lost(self) -> list[list[Ints]]:
         """Per column and level, the leaves that a cell loses, by leaf; the last entry is a missing cell."""
         return [
-            [
-                np.append(
-                    level.leaves_under[level.group_of_leaf] - 1, scale if h.swallows_missing(number) else 0
-                ).astype(np.int64)
-                for number, level in enumerate(h.levels)
-            ]
-            for h, scale in zip(self.hierarchies, self.scales, strict=True)
+            [_lost(hierarchy, level, scale) for level in range(hierarchy.height + 1)]
+            for hierarchy, scale in zip(self.hierarchies, self.scales, strict=True)
         ]
 
     @cached_property
@@ -233,6 +248,14 @@ class Grouping:
             np.add.at(counts, self._codes[column], self._weights)
             totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
         return totals
+
+
+def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
+    """The leaves that a cell loses at a level, by leaf and last for a missing cell; `*` loses all."""
+    here = hierarchy.levels[level]
+    of_group = np.where(np.array(here.labels) == SUPPRESSED, scale, here.leaves_under - 1)
+    missing = of_group[0] if hierarchy.swallows_missing(level) else 0
+    return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
 
 
 def _bundles(widths: list[int]) -> list[tuple[int, ...]]:

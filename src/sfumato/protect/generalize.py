@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.classes import Classes, Flags, Grouping, Verdict
@@ -63,7 +63,7 @@ class Generalize(Method):
         suppressed = grouping.suppressed_rows(found.best.levels, self._refuses)
         rows = dropped.kept[~suppressed] if self.suppressed_rows == "drop" else dropped.kept
         return Release(
-            data=self._published(table, found.best, suppressed),
+            data=self._published(table, grouping, found.best, suppressed),
             method=self,
             claims=self._claims(table, found.best),
             losses=_losses(grouping, found.best) | {"dropped_rows": dropped.count},
@@ -76,24 +76,17 @@ class Generalize(Method):
             refused = refused | model.refuses(classes)
         return refused
 
-    def _published(self, table: Table, best: Verdict, suppressed: Flags) -> Table:
-        names = table.quasi_identifying
-        level = dict(zip(names, best.levels, strict=True))
-        starred = pl.Series(suppressed)
-        columns = []
-        for name in table.frame.columns:
-            column = table.frame[name]
-            if name in table.identifying:
-                continue
-            if name in level:
-                if level[name] > 0:
-                    hierarchy = table.hierarchy(name)
-                    column = hierarchy.publish(hierarchy.codes(column), level[name])
-                if suppressed.any() and self.suppressed_rows == "star":
-                    column = column.cast(pl.String).set(starred, SUPPRESSED)
-            columns.append(column.alias(name))
-        frame = pl.DataFrame(columns)
-        return table.with_frame(frame.filter(~starred) if self.suppressed_rows == "drop" else frame)
+    def _published(self, table: Table, grouping: Grouping, best: Verdict, suppressed: Flags) -> Table:
+        starred = suppressed if self.suppressed_rows == "star" and suppressed.any() else None
+        frame = table.frame.drop(table.identifying)
+        columns = zip(table.quasi_identifying, grouping.hierarchies, grouping.codes, best.levels, strict=True)
+        frame = frame.with_columns(
+            hierarchy.publish(codes, level, starred).alias(name)
+            for name, hierarchy, codes, level in columns
+            if level > 0 or starred is not None
+        )
+        left_out = self.suppressed_rows == "drop" and suppressed.any()
+        return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
 
     def _claims(self, table: Table, best: Verdict) -> tuple[Claim, ...]:
         left_out = self.suppressed_rows == "drop"
@@ -157,6 +150,13 @@ def _usable(table: Table) -> tuple[Table, _Kept]:
         raise DataError(f"{table.source}: the table has no rows")
     if not names:
         raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to generalize")
+    for name in names:
+        starred = int((spelt(table.frame[name]) == SUPPRESSED).sum())
+        if starred:
+            raise DataError(
+                f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
+                "«*» to missing_marks, or spell it otherwise"
+            )
     flags = np.ones(len(table), dtype=np.bool_)
     if table.missing is Missing.DROP:
         flags = ~table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()

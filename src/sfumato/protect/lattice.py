@@ -52,15 +52,25 @@ def optimal_node(
     below, histogram = np.zeros(nodes, dtype=np.int32), np.zeros(4096, dtype=np.int64)
     best: tuple[tuple[Fraction, Fraction, int, int, tuple[int, ...]], Verdict] | None = None
     checked = 0
-    while (node := int(most_telling(live.ravel(), costs.bound.ravel(), shape, below, histogram))) >= 0:
+    # The ends first: the finest node may do, and if the coarsest does not, nothing does.
+    ends = [0, nodes - 1] if nodes > 1 else [0]
+
+    def next_node() -> int:
+        while ends:
+            if live.flat[end := ends.pop(0)]:
+                return end
+        return int(most_telling(live.ravel(), costs.bound.ravel(), shape, below, histogram))
+
+    while (node := next_node()) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        verdict = grouping.verdict(levels, refuses)
+        judged = grouping.judged(levels, refuses)
         checked += 1
         live[levels] = False
-        costs.learn(verdict)
-        if verdict.suppressed > most_suppressed:
+        if judged.suppressed > most_suppressed:
             live[finer(levels)] = False
         else:
+            verdict = grouping.cost(judged)
+            costs.learn(verdict)
             rank = (
                 costs.value(verdict), loss(grouping, verdict), verdict.suppressed, sum(levels), levels,
             )  # fmt: skip
@@ -75,9 +85,13 @@ def optimal_node(
     return Found(best[1] if best else None, checked, nodes)
 
 
+def _large(number: int) -> str:
+    return f"{number:,}" if number < 10**12 else f"10^{len(str(number)) - 1}"
+
+
 def _refuse_too_large(nodes: int) -> None:
     if nodes > LARGEST_LATTICE:
         raise PolicyError(
-            f"the hierarchies span {nodes:.3g} combinations of levels, more than the {LARGEST_LATTICE:,} that an "
+            f"the hierarchies span {_large(nodes)} combinations of levels, more than the {LARGEST_LATTICE:,} that an "
             "optimal search can hold; give fewer levels to some hierarchies, or fewer quasi-identifying columns"
         )

@@ -24,7 +24,7 @@ class KAnonymity(Description):
     """
 
     model: Literal["k_anonymity"] = "k_anonymity"
-    k: int = Field(ge=1)
+    k: int = Field(ge=1, strict=True)
     """The least number of rows that share their quasi-identifying values."""
 
     def refuses(self, classes: Classes) -> npt.NDArray[np.bool_]:

@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: MIT
+"""What the report says, worked out before it is laid out: the page that leaves sees only what may leave.
+
+Of the originals, the leaving page gets nothing but coarsely rounded shares: a difference between an
+original and a published count would tell how many people of one value were suppressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from sfumato.report import words
+from sfumato.report.account import Account
+
+
+@dataclass(frozen=True)
+class Originals:
+    """How exactly a page speaks of the originals."""
+
+    step: float | None
+    """What shares are rounded to; None in the house."""
+
+    @classmethod
+    def of(cls, account: Account, internal: bool) -> Originals:
+        """In the house exactly; outside in steps worth ten people or more, so that nobody can be counted."""
+        if internal:
+            return cls(None)
+        people = account.before.attempts
+        return cls(next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if step * people >= 10), 1.0))
+
+    def share(self, share: float) -> float:
+        """A share that the page may know."""
+        return share if self.step is None else round(round(share / self.step) * self.step, 2)
+
+    def word(self, share: float) -> str:
+        """The same in words."""
+        known = self.share(share)
+        if self.step is None:
+            return words.percent(known)
+        return f"about {words.percent(known)}" if known else f"under {words.percent(self.step)}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """One limit of the release gate, and what was found."""
+
+    name: str
+    meaning: str
+    limit: str
+    found: str
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The whole report in one sentence."""
+
+    good: bool
+    headline: str
+    sentence: str
+    warning: str
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One key figure."""
+
+    figure: str
+    caption: str
+    note: str
+    wide: bool = False
+
+
+@dataclass(frozen=True)
+class ColumnRow:
+    """What was done to one column."""
+
+    name: str
+    role: str
+    level: int | None
+    height: int | None
+    done: str
+    loss: float | None
+    values: int
+    examples: tuple[str, ...]
+    original_values: int | None
+    """None on the page that leaves."""
+
+
+def gates(body: Mapping[str, Any]) -> list[Gate]:
+    """Every limit of the gate beside what was found, in words."""
+    rows = []
+    for gate in body.get("gate", ()):
+        title, meaning = words.GATES.get(gate["gate"], (words.spaced(gate["gate"]), ""))
+        rows.append(Gate(title, meaning, words.percent(gate["limit"]), words.percent(gate["found"]), gate["open"]))
+    return rows
+
+
+def verdict(body: Mapping[str, Any]) -> Verdict:
+    """Whether the claims hold and the gate opened."""
+    claims = body["claims"]
+    broken = [claim for claim in claims if claim["holds"] is False]
+    shut = [gate for gate in gates(body) if not gate.passed]
+    day = words.moment(body["created"])
+    hold = (
+        f"All {len(claims)} claims hold" if len(claims) > 1 else "The claim holds" if claims else "Nothing was claimed"
+    )
+    warning = (
+        ""
+        if body.get("for_publication", True)
+        else "Not for publication: chance came from a seed, and whoever knows the seed can replay it."
+    )
+    if broken:
+        said = f"{words.several(len(broken), 'claim does', 'claims do')} not hold on the written file."
+        return Verdict(False, "Broken", f"{said} {day}.", warning)
+    if shut:
+        which = "; ".join(f"{gate.name.lower()} {gate.found}, limit {gate.limit}" for gate in shut)
+        sentence = f"Refused by the gate ({which}). Nothing was released, although {hold[0].lower()}{hold[1:]}. {day}."
+        return Verdict(False, "Refused by the gate", sentence, warning)
+    measured = ", each measured again on the file as written" if len(claims) > 1 else ""
+    sentence = f"{hold}{measured}. The certificate is signed. {day}."
+    return Verdict(True, hold, sentence, warning)
+
+
+def tiles(account: Account, internal: bool) -> list[Tile]:
+    """The key figures."""
+    body = account.certificate
+    data, suppressed = body["data"], body["suppression"]["rows"]
+    made = [
+        Tile(words.number(data["rows"]), "people in the release", words.several(data["columns"], "column")),
+        _crowd_tile(account),
+        Tile(words.number(suppressed), "rows suppressed", _suppressed_share(body)),
+    ]
+    linking = main_attack(body)
+    if linking is not None:
+        before = words.percent(Originals.of(account, internal).share(account.before.risk))
+        note = f"before → after; 95 % interval {words.span(linking['low'], linking['high'])}"
+        figure = f"{before} → {words.percent(linking['risk'])}"
+        made.append(Tile(figure, "of people can be linked to their row", note, wide=True))
+    loss = body["utility"].get("loss")
+    if loss is not None:
+        made.append(Tile(words.percent(1 - loss), "of the detail kept", "in the quasi-identifying columns"))
+    return made
+
+
+def _crowd_tile(account: Account) -> Tile:
+    claims = [claim for claim in account.certificate["claims"] if claim["property"] == "k_anonymity"]
+    if claims:
+        least = max(int(claim["threshold"]) for claim in claims)
+        reached = min((c["measured"] for c in claims if c["measured"] is not None), default=None)
+        return Tile(f"k = {words.number(reached)}", "smallest crowd", f"promised: at least {words.number(least)}")
+    return Tile(f"k = {words.number(smallest(account.sizes_after))}", "smallest crowd", "not promised, only measured")
+
+
+def _suppressed_share(body: Mapping[str, Any]) -> str:
+    shares = [claim["measured"] for claim in body["claims"] if claim["property"] == "suppressed_share"]
+    return f"{words.percent(shares[0])} of all rows" if shares and shares[0] is not None else "of all rows"
+
+
+def smallest(sizes: pl.DataFrame) -> int:
+    """The smallest crowd; 0 when there is none."""
+    least = sizes["size"].min() if sizes.height else 0
+    return int(least) if isinstance(least, int) else 0
+
+
+def main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The linking attack that went furthest."""
+    linking = [attack for attack in body["attacks"] if attack.get("attack") == "linking"]
+    return max(linking, key=lambda attack: float(attack["risk"]), default=None)
+
+
+BINS: tuple[tuple[str, int, int | None], ...] = (
+    ("1", 1, 1),
+    ("2–4", 2, 4),
+    ("5–9", 5, 9),
+    ("10–49", 10, 49),
+    ("50–199", 50, 199),
+    ("200+", 200, None),
+)
+"""Crowd sizes: how a bin is called, its smallest and its largest."""
+
+
+def crowd_shares(sizes: pl.DataFrame) -> list[float]:
+    """The share of people in each bin of crowd sizes."""
+    total = int(sizes["rows"].sum()) if sizes.height else 0
+    if not total:
+        return [0.0] * len(BINS)
+    return [share_between(sizes, low, high) for _, low, high in BINS]
+
+
+def share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
+    """The share of people whose crowd is of these sizes."""
+    total = int(sizes["rows"].sum()) if sizes.height else 0
+    inside = (pl.col("size") >= low) & (pl.col("size") <= high if high is not None else pl.lit(True))
+    return int(sizes.filter(inside)["rows"].sum()) / total if total else 0.0
+
+
+def columns(account: Account, internal: bool) -> list[ColumnRow]:
+    """One line a released column."""
+    levels, heights = account.certificate.get("levels", {}), account.certificate.get("heights", {})
+    made = []
+    for name, counts in account.distributions.items():
+        role = str(account.certificate["roles"].get(name, ""))
+        seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
+        seen = seen.filter(pl.col("value") != "*")
+        told = seen["value"].head(3).to_list()
+        level, height = levels.get(name), heights.get(name)
+        made.append(
+            ColumnRow(
+                name=name,
+                role=words.ROLES.get(role, (words.spaced(role), ""))[0],
+                level=level,
+                height=height,
+                done=_done(level, height, bool(told)),
+                loss=account.column_loss.get(name),
+                values=seen.height,
+                examples=tuple(words.short(label, 28) for label in told),
+                original_values=_original_values(account, name) if internal else None,
+            )
+        )
+    return made
+
+
+def _original_values(account: Account, name: str) -> int | None:
+    frame = account.original.frame
+    return frame[name].n_unique() if name in frame.columns else None
+
+
+def _done(level: int | None, height: int | None, told: bool) -> str:
+    if level is None or height is None:
+        return "published as it is"
+    if not told:
+        return "nothing told"
+    return "kept exact" if level == 0 else f"level {level} of {height}"
+
+
+def roles(body: Mapping[str, Any]) -> str:
+    """What the roles that occur mean, as one sentence."""
+    present = [words.ROLES[role] for role in words.ROLES if role in body["roles"].values()]
+    said = "; ".join(f"{'a' if name[0] not in 'aeiou' else 'an'} {name} one {meaning}" for name, meaning in present)
+    return f"Every column has a role: {said}." if said else ""
+
+
+def claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each claim in words: promised, measured, and who can check it."""
+    made = []
+    for claim in body["claims"]:
+        share = claim["property"].endswith("_share")
+        column = claim.get("claim", {}).get("arguments", {}).get("column")
+        title = words.PROPERTIES.get(claim["property"], words.spaced(claim["property"]).capitalize())
+        made.append(
+            {
+                "title": title + (f", column «{words.short(column)}»" if isinstance(column, str) else ""),
+                "meaning": claim["meaning"],
+                "promised": words.promised(claim["bound"], claim["threshold"], share=share),
+                "measured": words.percent(claim["measured"]) if share else words.number(claim["measured"]),
+                "holds": claim["holds"],
+                "who": "only with the originals" if claim["needs_original"] else "anyone with the file",
+            }
+        )
+    return made
+
+
+def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
+    """Each loss with one sentence; how many people were left out for missing cells is told in the house only."""
+    made = []
+    for name, value in body["losses"].items():
+        if name == "dropped_rows" and not internal:
+            continue
+        title, meaning = words.LOSSES.get(name, (words.spaced(name).capitalize(), ""))
+        told = words.percent if name.startswith("loss") else words.number
+        if name == "height" and body.get("heights"):
+            meaning += f" The highest possible is {sum(body['heights'].values())}."
+        again = body["utility"].get(name)
+        made.append(
+            {"title": title, "value": told(value), "again": "" if again is None else told(again), "meaning": meaning}
+        )
+    return made
+
+
+def attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each attack: its story, and how far it got."""
+    known = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
+    made = []
+    for attack in body["attacks"]:
+        title, story = words.STORIES.get(attack["attack"]) or _registered_story(attack["attack"])
+        names: Sequence[str] = attack.get("knowledge") or ()
+        everything = f"all {words.several(len(known), 'quasi-identifying column')}"
+        knows = everything if set(names) == set(known) else words.listed(names)
+        tries = attack["attempts"]
+        facts = [
+            ("Knows", knows or "nothing but the release"),
+            ("People tried", words.number(tries)),
+            ("Right guesses", words.number(attack["successes"])),
+            ("Risk", f"{words.percent(attack['risk'])} (95 % interval {words.span(attack['low'], attack['high'])})"),
+            ("By blind guessing", words.percent(attack["baseline"] / tries if tries else 0.0)),
+        ]
+        if attack.get("control") is not None:
+            facts.append(("Equally sure about strangers", words.number(attack["control"])))
+        if "highest_risk" in attack:
+            facts.append(("Highest risk for one person", words.percent(attack["highest_risk"])))
+        if "smallest_match" in attack:
+            facts.append(("Smallest match", words.several(attack["smallest_match"], "row")))
+        made.append({"title": title, "story": story, "facts": facts})
+    return made
+
+
+def _registered_story(tag: str) -> tuple[str, str]:
+    """An attack's own story: what its class says first."""
+    from sfumato.attack import ATTACKS
+
+    for kind in ATTACKS:
+        if kind.model_fields["attack"].default == tag and kind.__doc__:
+            return words.spaced(tag).capitalize(), kind.__doc__.split("\n\n")[0].replace("`", "").strip()
+    return words.spaced(tag).capitalize(), ""
+
+
+def parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each method with its parameters, and what its own fields say they mean."""
+    from sfumato.protect import METHODS
+
+    kinds = {kind.model_fields["method"].default: kind for kind in METHODS}
+    made = []
+    for method in body["methods"]:
+        fields = kinds[method["method"]].model_fields if method["method"] in kinds else {}
+        rows = [
+            (
+                "ISO/IEC 20889 class" if name == "iso_20889" else words.spaced(name),
+                _parameter(value),
+                ((fields[name].description or "") if name in fields else ""),
+            )
+            for name, value in method.items()
+            if name != "method"
+        ]
+        made.append(
+            {
+                "name": words.spaced(method["method"]),
+                "rows": [(name, value, meaning.replace("`", "")) for name, value, meaning in rows],
+            }
+        )
+    return made
+
+
+def _parameter(value: Any) -> str:
+    if isinstance(value, Mapping):
+        tag = next((str(value[key]) for key in ("model", "kind", "method", "attack") if key in value), "")
+        rest = ", ".join(f"{key} = {_parameter(one)}" for key, one in value.items() if str(one) != tag)
+        return f"{words.spaced(tag)} ({rest})" if tag and rest else words.spaced(tag) or rest
+    if isinstance(value, list | tuple):
+        return ", ".join(_parameter(one) for one in value[:24]) + (" …" if len(value) > 24 else "")
+    return "none" if value is None else words.short(words.number(value), 80)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""The page: what the report says, put into one HTML file with its style and pictures inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import Any
+
+import polars as pl
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from sfumato.report import content, pictures, words
+from sfumato.report.account import Account
+
+PICTURED = 30
+"""How many columns are drawn, and listed before the table folds."""
+_VALUES, _TOP = 24, 20
+
+
+def page(account: Account, *, internal: bool) -> str:
+    """The report as HTML. Nothing of it runs, and nothing is fetched."""
+    here = files("sfumato.report")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(
+        number=words.number, percent=words.percent, short=words.short, clean=words.clean, spaced=words.spaced
+    )
+    template = environment.from_string(here.joinpath("page.html.j2").read_text(encoding="utf-8"))
+    style = colours() + here.joinpath("page.css").read_text(encoding="utf-8")
+    return template.render(style=Markup(style), **_said(account, internal)).lstrip()
+
+
+def colours() -> str:
+    """The palette as variables, and the rules that make every picture follow them."""
+    light = "".join(f"--{name}:{pair[0]};" for name, pair in pictures.PALETTE.items())
+    dark = "".join(f"--{name}:{pair[1]};" for name, pair in pictures.PALETTE.items())
+    swaps = "".join(
+        f'.picture [{part}="{pair[0]}"]{{{part}:var(--{name})}}\n'
+        for name, pair in pictures.PALETTE.items()
+        for part in ("fill", "stroke")
+    )
+    return f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{swaps}"
+
+
+def _said(account: Account, internal: bool) -> dict[str, Any]:
+    body = account.certificate
+    return {
+        "internal": internal,
+        "title": words.short(account.title, 120),
+        "body": body,
+        "verdict": content.verdict(body),
+        "tiles": content.tiles(account, internal),
+        "linking": _linking(account, internal),
+        "crowds": _crowds(account, internal),
+        "claims": content.claims(body),
+        "columns": content.columns(account, internal),
+        "roles": content.roles(body),
+        "first": PICTURED,
+        "removed": words.listed(body.get("removed_columns", ()), most=60),
+        "attacks": content.attacks(body),
+        "losses": content.losses(body, internal),
+        "distributions": _distributions(account, internal),
+        "gates": content.gates(body),
+        "methods": content.parameters(body),
+        "missing": words.MISSING.get(body["missing"], words.spaced(body["missing"])),
+        "created": words.moment(body["created"]),
+        "advice": account.advice if internal else (),
+        "house": _house(account) if internal else None,
+    }
+
+
+def _linking(account: Account, internal: bool) -> dict[str, Any] | None:
+    """The risk before and after."""
+    after = content.main_attack(account.certificate)
+    if after is None:
+        return None
+    originals, before = content.Originals.of(account, internal), account.before
+    risk, low, high = (originals.share(share) for share in (before.risk, before.low, before.high))
+    said = originals.word(before.risk)
+    risk_after = words.percent(after["risk"])
+    gates = {gate["gate"]: gate["limit"] for gate in account.certificate.get("gate", ())}
+    limit = gates.get("max_linking_risk")
+    bars = [
+        pictures.Bar("originals", risk, low, high, said, "before"),
+        pictures.Bar("release", after["risk"], after["low"], after["high"], risk_after, "after"),
+    ]
+    rows = [
+        ("originals", said, words.span(low, high)),
+        ("release", risk_after, words.span(after["low"], after["high"])),
+    ]
+    return {
+        "svg": Markup(pictures.risks(bars, limit)),
+        "label": f"Share of people who can be linked: {said} in the originals, {risk_after} in the release.",
+        "rows": rows,
+        "limit": None if limit is None else words.percent(limit),
+        "log": pictures.vanishing(bars),
+        "before": said,
+        "after": risk_after,
+    }
+
+
+def _crowds(account: Account, internal: bool) -> dict[str, Any]:
+    before, after = content.crowd_shares(account.sizes_before), content.crowd_shares(account.sizes_after)
+    originals = content.Originals.of(account, internal)
+    bins = [name for name, _, _ in content.BINS]
+    least = content.smallest(account.sizes_after)
+    alone = content.share_between(account.sizes_before, 1, 1)
+    fewer = content.share_between(account.sizes_before, 1, max(least - 1, 1))
+    return {
+        "svg": Markup(pictures.crowds(bins, [originals.share(share) for share in before], after)),
+        "label": "Share of people by the number of people with the same values, before and after.",
+        "rows": [
+            (name, originals.word(was), words.percent(now)) for name, was, now in zip(bins, before, after, strict=True)
+        ],
+        "least": least,
+        "alone": originals.word(alone),
+        "fewer": originals.word(fewer),
+        "step": None if originals.step is None else words.percent(originals.step),
+    }
+
+
+def _distributions(account: Account, internal: bool) -> dict[str, Any]:
+    """A small picture for each of the first columns that have something to compare."""
+    names = list(account.distributions)
+    drawn, single = [], []
+    for name in names[:PICTURED]:
+        counts = account.distributions[name]
+        told = counts.filter(pl.col("published") > 0)
+        starred = told["value"].to_list() in ([], ["*"])
+        if told.height <= 1 and (starred or counts.height <= 1 or not internal):
+            single.append((name, told["value"][0] if told.height else None))
+        else:
+            drawn.append(_distribution(name, counts if internal else told, internal))
+    return {"drawn": drawn, "single": single, "left": len(names) - len(names[:PICTURED])}
+
+
+def _distribution(name: str, counts: pl.DataFrame, internal: bool) -> dict[str, Any]:
+    rows, rest = _shortened(counts)
+    labels = [label for label, _, _ in rows]
+    before = [count for _, count, _ in rows] if internal else None
+    after = [count for _, _, count in rows]
+    return {
+        "name": name,
+        "svg": Markup(pictures.distribution(labels, after, before)),
+        "label": f"People by value of {words.short(name)}, {words.several(counts.height, 'value')}.",
+        "rows": [(words.short(label, 60), was if internal else None, now) for label, was, now in rows],
+        "rest": rest,
+    }
+
+
+def _shortened(counts: pl.DataFrame) -> tuple[list[tuple[str, int, int]], int]:
+    """Numbers in their order, names by frequency; of very many, the most frequent and the rest as one."""
+    ranked = counts.sort(["published", "original", "value"], descending=[True, True, False])
+    rest = counts.height - _TOP if counts.height > _VALUES else 0
+    shown = ranked.head(_TOP) if rest else ranked
+    rows: Sequence[tuple[Any, ...]] = shown.select("value", "original", "published").rows()
+    told = [(str(label), was, now) for label, was, now in rows]
+    if words.ordered([label for label, _, _ in told]):
+        told.sort(key=lambda row: words.natural(row[0]))
+    else:
+        told.sort(key=lambda row: words.UNTOLD.index(row[0]) + 1 if row[0] in words.UNTOLD else 0)
+    if rest:
+        tail = ranked.tail(-_TOP)
+        told.append((f"{words.number(rest)} others", int(tail["original"].sum()), int(tail["published"].sum())))
+    return told, rest
+
+
+def _house(account: Account) -> list[tuple[str, str]]:
+    """What stays: counts of the originals, how the search went, how long it took."""
+    details, body = account.details, account.certificate
+    before, k = account.sizes_before, max(content.smallest(account.sizes_after), 1)
+    nodes, checked = details.get("nodes"), details.get("checked")
+    fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
+    said = [
+        ("Source", words.clean(account.source)),
+        ("Rows of the originals", words.number(len(account.original))),
+        ("Columns of the originals", words.number(account.original.frame.width)),
+        ("Rows in the release", words.number(body["data"]["rows"])),
+        ("Rows suppressed", words.number(body["suppression"]["rows"])),
+        ("Rows left out for missing cells", words.number(body["losses"].get("dropped_rows", 0))),
+        ("Combinations of quasi-identifying values, before", words.number(int(before["classes"].sum()))),
+        ("Combinations of quasi-identifying values, after", words.number(int(account.sizes_after["classes"].sum()))),
+        (f"People in crowds smaller than {k}, before", words.number(fewer)),
+        ("People whom linking found in the originals", words.number(account.before.successes)),
+    ]
+    if nodes is not None and checked is not None:
+        said.append(("Combinations of levels", f"{words.number(nodes)}, of which {words.number(checked)} were checked"))
+    if details.get("proven"):
+        said.append(("Best levels", "proven by search"))
+    seconds = [f"{words.STEPS.get(step, words.spaced(step))} {took:.2f} s" for step, took in account.seconds.items()]
+    said.append(("Time", ", ".join(seconds)))
+    return said

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""The pictures of the report: Vega-Lite drawn as SVG, offline, in colours that the page can exchange.
+
+The SVG holds shapes and shortened labels, never the data behind them. Every colour is a light value of
+`PALETTE`; the page's style sheet maps each to a variable, so that a picture follows light, dark and print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import vl_convert
+
+from sfumato.report import words
+
+PALETTE: Mapping[str, tuple[str, str]] = {
+    "paper": ("#faf7f2", "#191715"),
+    "card": ("#fffdfa", "#221f1c"),
+    "ink": ("#2b2622", "#ece5db"),
+    "soft": ("#6a6057", "#b3a89b"),
+    "line": ("#ddd4c8", "#3d3731"),
+    "before": ("#b09a7c", "#94805f"),
+    "accent": ("#2f6b66", "#7fc1b8"),
+    "warn": ("#a03f27", "#ee9a7c"),
+}
+"""Each colour by light and by dark."""
+
+LABEL = 22
+"""The longest label in a picture, in signs."""
+
+_INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line", "card"))
+_BEFORE, _AFTER, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
+_HUES = {"domain": ["before", "after"], "range": [_BEFORE, _AFTER]}
+_COLOUR = {"color": {"field": "side", "type": "nominal", "scale": _HUES, "legend": None}}
+_CONFIG: Mapping[str, Any] = {
+    "aria": False,
+    "background": None,
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": _SOFT,
+        "labelFontSize": 12,
+        "titleColor": _SOFT,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "domainColor": _LINE,
+        "gridColor": _LINE,
+        "tickColor": _LINE,
+        "ticks": False,
+        "labelPadding": 6,
+    },
+    "text": {"color": _INK, "fontSize": 12},
+}
+_NAMESPACES = (' xmlns="http://www.w3.org/2000/svg"', ' xmlns:xlink="http://www.w3.org/1999/xlink"')
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A share with its interval, and how it is written."""
+
+    label: str
+    share: float
+    low: float
+    high: float
+    said: str
+    side: str
+    """`before` or `after`."""
+
+
+def drawn(spec: Spec) -> str:
+    """A Vega-Lite specification as SVG that can stand inside an HTML page."""
+    whole = {"config": dict(_CONFIG), "padding": 2, **spec}
+    svg: str = vl_convert.vegalite_to_svg(whole, allowed_base_urls=[])
+    for namespace in _NAMESPACES:
+        svg = svg.replace(namespace, "", 1)
+    return svg
+
+
+def vanishing(bars: Sequence[Bar]) -> bool:
+    """Whether one share is so much smaller that its bar could not be seen."""
+    shares = [bar.share for bar in bars]
+    return min(bar.low for bar in bars) > 0 and min(shares) < max(shares) / 100
+
+
+def risks(bars: Sequence[Bar], limit: float | None) -> str:
+    """Linking risk before and after with intervals; a logarithmic scale of points where bars would vanish."""
+    log = vanishing(bars)
+    top = max([bar.high for bar in bars] + ([limit] if limit is not None else []))
+    scale: Spec = {"type": "log", "nice": True} if log else {"domain": [0, min(1.0, max(top * 1.15, 0.01))]}
+    x: Spec = {
+        "field": "share",
+        "type": "quantitative",
+        "scale": scale,
+        "stack": None,
+        "title": None,
+        "axis": {"format": ".1~p" if log else ".2~p", "tickCount": 4, "labelFlush": False},
+    }
+    mark: Spec = (
+        {"type": "circle", "size": 160, "opacity": 1} if log else {"type": "bar", "height": 36, "cornerRadiusEnd": 4}
+    )
+    return drawn(
+        {
+            "width": 250,
+            "height": {"step": 74},
+            "data": {"values": [vars(bar) for bar in bars]},
+            "encoding": {
+                "x": x,
+                "y": {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"domain": False}},
+            },
+            "layer": [*([] if limit is None else [_gate(limit)]), {"mark": mark, "encoding": _COLOUR}, *_whiskers(x)],
+        }
+    )
+
+
+def _whiskers(x: Spec) -> list[Spec]:
+    """The interval as a thin line with ends, and the share written beside it."""
+    text: Spec = {"type": "text", "align": "left", "dx": 9, "fontSize": 14, "fontWeight": 600}
+    edge: Spec = {"stroke": _CARD, "strokeWidth": 5, "strokeJoin": "round"}  # keeps it readable across the gate
+    low, high = {**x, "field": "low"}, {**x, "field": "high"}
+    tick = {"type": "tick", "color": _INK, "size": 10, "thickness": 1.5}
+    said: Spec = {"x": high, "text": {"field": "said"}}
+    return [
+        {
+            "mark": {"type": "rule", "color": _INK, "strokeWidth": 1.5},
+            "encoding": {"x": low, "x2": {"field": "high"}},
+        },
+        {"mark": tick, "encoding": {"x": low}},
+        {"mark": tick, "encoding": {"x": high}},
+        {"mark": {**text, **edge}, "encoding": said},
+        {"mark": text, "encoding": said},
+    ]
+
+
+def _gate(limit: float) -> Spec:
+    """A dashed line where the gate closes; it has no `y`, so it runs through the whole picture."""
+    return {
+        "data": {"values": [{"share": limit}]},
+        "mark": {"type": "rule", "color": _WARN, "strokeDash": [4, 4], "strokeWidth": 1.5},
+        "encoding": {"x": {"field": "share", "type": "quantitative"}, "y": None},
+    }
+
+
+def crowds(bins: Sequence[str], before: Sequence[float], after: Sequence[float]) -> str:
+    """The share of people by how many share their values, before beside after."""
+    values = [
+        {"bin": label, "side": side, "share": share}
+        for side, shares in (("before", before), ("after", after))
+        for label, share in zip(bins, shares, strict=True)
+    ]
+    return drawn(
+        {
+            "width": 340,
+            "height": 150,
+            "data": {"values": values},
+            "mark": {"type": "bar", "cornerRadiusEnd": 3},
+            "encoding": {
+                "x": {
+                    "field": "bin",
+                    "type": "nominal",
+                    "sort": None,
+                    "title": "people with the same values",
+                    "axis": {"labelAngle": 0},
+                    "scale": {"paddingInner": 0.25},
+                },
+                "xOffset": {"field": "side", "sort": ["before", "after"]},
+                "y": {
+                    "field": "share",
+                    "type": "quantitative",
+                    "stack": None,
+                    "title": None,
+                    "axis": {"format": ".0%", "tickCount": 4, "domain": False},
+                    "scale": {"domain": [0, max([*before, *after, 0.01])], "nice": True},
+                },
+                **_COLOUR,
+            },
+        }
+    )
+
+
+def distribution(labels: Sequence[str], after: Sequence[int], before: Sequence[int] | None = None) -> str:
+    """How many people have each value: published, or before beside after for the house."""
+    sides = [("after", after)] if before is None else [("before", before), ("after", after)]
+    names = words.distinct(labels, LABEL)
+    values = [
+        {"label": label, "side": side, "people": count, "said": words.number(count)}
+        for side, counts in sides
+        for label, count in zip(names, counts, strict=True)
+    ]
+    most = max([1, *after, *(before or ())])
+    step, small = (19, 11) if before is None else (27, 10)
+    offset: Spec = {} if before is None else {"yOffset": {"field": "side", "sort": ["before", "after"]}}
+    text: Spec = {"type": "text", "align": "left", "dx": 4, "fontSize": small, "color": _SOFT}
+    axis: Spec = {"domain": False, "labelLimit": 102, "labelColor": _INK}
+    return drawn(
+        {
+            "width": 104,
+            "height": max(len(names), 1) * step,
+            # Fixed margins, so that the bars of all pictures begin and end alike.
+            "padding": {"left": 110, "right": 46, "top": 2, "bottom": 2},
+            "autosize": {"type": "none"},
+            "data": {"values": values},
+            "encoding": {
+                "y": {"field": "label", "type": "nominal", "sort": names, "title": None, "axis": axis},
+                "x": {
+                    "field": "people",
+                    "type": "quantitative",
+                    "stack": None,
+                    "axis": None,
+                    "scale": {"domain": [0, most]},
+                },
+                **offset,
+            },
+            "layer": [
+                {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": _COLOUR},
+                {"mark": text, "encoding": {"text": {"field": "said"}}},
+            ],
+        }
+    )

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""How numbers and names are put into words, for a reader who is no statistician."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+ROLES = {
+    "identifying": ("identifying", "names a person"),
+    "quasi_identifying": (
+        "quasi-identifying",
+        "is known to others, and can single a person out together with the rest",
+    ),
+    "sensitive": ("sensitive", "is what nobody should learn about a person"),
+    "insensitive": ("insensitive", "is published as it is, and thought to be harmless"),
+}
+
+MISSING = {
+    "own_value": "«Not known» counts as a value of its own: a missing cell matches another missing cell.",
+    "matches_any": "A missing cell could be anything, so it matches every value.",
+    "never_matches": "A missing cell matches nothing, not even another one: such a person stands alone.",
+    "drop": "People with a missing cell in a quasi-identifying column are left out.",
+}
+
+PROPERTIES = {
+    "k_anonymity": "Hidden in a crowd (k-anonymity)",
+    "l_diversity": "Different sensitive values in every crowd (l-diversity)",
+    "t_closeness": "Every crowd looks like everybody (t-closeness)",
+    "suppressed_share": "Few rows suppressed",
+    "identifying_columns": "No column that names a person",
+    "untrue_cells": "No cell that is untrue",
+}
+
+STORIES = {
+    "linking": (
+        "Linking",
+        (
+            "A neighbour knows that somebody is in the table, and their values in the columns that others may know. "
+            "The neighbour looks for the published rows that fit, and guesses which one is theirs."
+        ),
+    ),
+}
+
+LOSSES = {
+    "loss": ("Loss", "How much detail the cells lost: 0 % is the original, 100 % is nothing but «*»."),
+    "loss_geometric": ("Loss, geometric mean", "The same, averaged as ARX does it, to compare with ARX."),
+    "discernibility": (
+        "Discernibility",
+        "Sum of the squared crowd sizes; a suppressed row counts as one crowd with everybody. Smaller is more precise.",
+    ),
+    "height": ("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
+    "average_class_size": ("Average crowd", "How many people, on average, share the same published values."),
+    "suppressed_rows": ("Suppressed rows", "Rows whose quasi-identifying values were taken out altogether."),
+    "dropped_rows": ("Rows left out", "Rows with a missing cell, left out because missing = drop."),
+}
+
+GATES = {
+    "max_linking_risk": ("Linking risk", "The share of people whom linking finds, at the upper end of its interval."),
+    "max_record_risk": ("Risk of one person", "The largest chance that linking has with any one person."),
+    "max_loss": ("Loss", "The loss beyond which a release is not worth it."),
+}
+
+STEPS = {
+    "read": "reading",
+    "protect": "protecting",
+    "write": "writing and reading back",
+    "attack": "measuring and attacking",
+    "compare": "comparing before and after",
+}
+
+UNTOLD = ("(missing)", "*")
+"""Labels that are no values: a cell that was never known, and one that is not told."""
+
+_BOUNDS = {"at_least": "at least", "at_most": "at most", "exactly": "exactly"}
+_NBSP = "\N{NO-BREAK SPACE}"
+_ELLIPSIS = "…"
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of emoji and of Persian and Indian words
+
+
+def spaced(name: str) -> str:
+    """A name from the code as words: `max_loss` → max loss."""
+    return name.replace("_", " ")
+
+
+def number(value: Any) -> str:
+    """A number with thousands parted; a fraction with as many digits as one can use."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if not math.isfinite(value):
+        return str(value)
+    if value == int(value):
+        return f"{int(value):,}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage, with a digit more where it is small."""
+    if share is None:
+        return "–"
+    hundred = share * 100
+    if hundred in (0, 100):
+        return f"{hundred:.0f}{_NBSP}%"
+    if 0 < hundred < 0.01:
+        return f"under{_NBSP}0.01{_NBSP}%"
+    if 99.95 <= hundred < 100:
+        return f"over{_NBSP}99.9{_NBSP}%"
+    digits = 2 if hundred < 1 else 1 if hundred < 10 or hundred > 99 else 0
+    return f"{hundred:.{digits}f}".removesuffix(".0").removesuffix(".00") + f"{_NBSP}%"
+
+
+def span(low: float, high: float) -> str:
+    """An interval of shares."""
+    return f"{percent(low)} to {percent(high)}".replace(f"{_NBSP}% to", " to")
+
+
+def several(count: int, one: str, many: str | None = None) -> str:
+    """A count with its noun."""
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
+def promised(bound: str, threshold: float, *, share: bool) -> str:
+    """What was claimed, as words."""
+    return f"{_BOUNDS.get(bound, spaced(bound))} {percent(threshold) if share else number(threshold)}"
+
+
+def moment(stamp: str) -> str:
+    """A time stamp as a date people read."""
+    try:
+        when = datetime.fromisoformat(stamp)
+    except ValueError:
+        return stamp
+    zone = when.tzname()
+    return f"{when.day} {when:%B %Y, %H:%M}{' ' + zone if zone else ''}"
+
+
+def clean(text: str) -> str:
+    """A label without control and direction signs, which could hide or turn round what stands beside it."""
+    said = "".join(_plain(sign) for sign in text)
+    return said if said.strip() else "(blank)"
+
+
+def _plain(sign: str) -> str:
+    kind = unicodedata.category(sign)
+    if kind in ("Cc", "Zl", "Zp"):
+        return " "
+    return "\N{REPLACEMENT CHARACTER}" if kind in ("Cf", "Cs") and sign not in _JOINERS else sign
+
+
+def short(text: str, most: int = 40) -> str:
+    """A label cut to a length that a table or picture can hold."""
+    said = clean(text[: most * 4])
+    return said if len(said) <= most and len(text) <= most * 4 else said[: most - 1].rstrip() + _ELLIPSIS
+
+
+def distinct(labels: Sequence[str], most: int) -> list[str]:
+    """Short labels, numbered where cutting made two of them alike."""
+    seen: dict[str, int] = {}
+    given: set[str] = set()
+    found = []
+    for label in labels:
+        said = short(label, most)
+        while said in given:
+            seen[said] = seen.get(said, 1) + 1
+            mark = f" ({seen[said]})"
+            said = short(label, most)[: most - len(mark)] + mark
+        given.add(said)
+        found.append(said)
+    return found
+
+
+def listed(names: Iterable[str], most: int = 12) -> str:
+    """Names in a row, the first few of them."""
+    said = [f"«{short(name)}»" for name in names]
+    rest = len(said) - most
+    return ", ".join(said[:most]) + (f" and {number(rest)} more" if rest > 0 else "")
+
+
+def ordered(labels: Iterable[str]) -> bool:
+    """Whether labels have an order of their own: most of them hold a number."""
+    told = [label for label in labels if label not in UNTOLD]
+    return 2 * sum(any(sign.isdecimal() for sign in label) for label in told) > len(told)
+
+
+def natural(label: str) -> tuple[Any, ...]:
+    """A sorting key that puts 9 before 10 and 5-9 before 10-14; what was not told comes last."""
+    if label in UNTOLD:
+        return (1, label)
+    try:
+        return (0, 0, float(label), label)
+    except ValueError:
+        parts = re.split(r"(\d{1,18})", label[:200])
+        keys = tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part)
+        return (0, 1, keys, label)

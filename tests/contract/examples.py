@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Every method and attack, with data small enough to try it on. A new one must be added here to pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sfumato as sf
+from sfumato.data.population import population, population_hierarchies, population_roles
+
+
+def people(size: int = 400, seed: int = 7) -> sf.Table:
+    """Some of the built-in population, with their hierarchies."""
+    return sf.Table.of(population(size, seed), population_roles(), population_hierarchies())
+
+
+@dataclass(frozen=True)
+class Example:
+    """Something to try, and what to try it on."""
+
+    name: str
+    subject: Any
+    data: Callable[[], Any]
+
+
+METHOD_EXAMPLES = (
+    Example("generalize", sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.1), people),
+    Example(
+        "generalize, rows left out",
+        sf.Generalize(
+            models=(sf.KAnonymity(k=2),), suppression_limit=0.2, metric="discernibility", suppressed_rows="drop"
+        ),
+        people,
+    ),
+    Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
+)
+ATTACK_EXAMPLES = (
+    Example("linking", sf.attack.Linking(), people),
+    Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
+)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The import rule: a protector cannot grade itself."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import sfumato
+
+SOURCE = Path(sfumato.__file__).parent
+VOCABULARY = {
+    "baskets", "description", "errors", "key", "progress", "randomness", "release", "sequences", "table",
+}  # fmt: skip
+TOOLS = {"data", "engine", "kernels", "mine"}
+SEES_EVERYTHING = {"report", "reproduce", "studio"}
+ALLOWED = {
+    "protect": VOCABULARY | TOOLS | {"protect"},
+    "attack": VOCABULARY | TOOLS | {"attack"},
+    "measure": VOCABULARY | TOOLS | {"measure"},
+    "mine": VOCABULARY | TOOLS,
+    "engine": {"errors", "progress", "kernels", "engine"},
+    "kernels": {"kernels"},
+    "data": {"data", "description", "errors", "progress"},
+}
+
+
+def imported(path: Path) -> set[str]:
+    """The parts of sfumato that a module imports, lazily or not, for types or not."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [node.module or ""]
+            if node.module == "sfumato":
+                names = [f"sfumato.{alias.name}" for alias in node.names]
+        found |= {name.split(".")[1] for name in names if name.startswith("sfumato.")}
+    return found
+
+
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_modules_import_only_what_they_may(path: Path) -> None:
+    parts = path.relative_to(SOURCE).parts
+    if len(parts) > 1:
+        assert parts[0] in SEES_EVERYTHING or imported(path) <= ALLOWED[parts[0]]
+    elif path.stem in VOCABULARY:
+        assert imported(path) <= VOCABULARY | {"data"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_every_module_says_its_licence_and_purpose(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# SPDX-License-Identifier: MIT\n")
+    assert ast.get_docstring(ast.parse(text))
+
+
+def test_rooms_are_known() -> None:
+    """A new room needs a rule."""
+    rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert rooms <= set(ALLOWED) | SEES_EVERYTHING

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What every attack must do: succeed when the release is the original, fail on pure noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.attack import ATTACKS
+from tests.contract.examples import ATTACK_EXAMPLES, Example
+
+each = pytest.mark.parametrize("example", ATTACK_EXAMPLES, ids=lambda example: example.name)
+
+
+def as_is(data: sf.Table) -> sf.Release:
+    return sf.Release(data, None, (), {})
+
+
+def noise(data: sf.Table) -> sf.Release:
+    """Rows drawn column by column, with no person behind them."""
+    chance = np.random.default_rng(5)
+    columns = [
+        data.frame[name].gather(chance.integers(0, len(data), len(data))).alias(name) for name in data.frame.columns
+    ]
+    return sf.Release(data.with_frame(pl.DataFrame(columns)), None, (), {})
+
+
+def test_every_attack_has_an_example() -> None:
+    assert {type(example.subject) for example in ATTACK_EXAMPLES} == set(ATTACKS)
+
+
+@each
+def test_json_round_trip(example: Example) -> None:
+    kind = type(example.subject)
+    assert kind.model_validate_json(example.subject.model_dump_json()) == example.subject
+
+
+@each
+def test_it_succeeds_on_the_original(example: Example) -> None:
+    data = example.data()
+    outcome = example.subject.run(as_is(data), data)
+    assert outcome.attempts == len(data)
+    assert outcome.low > 0.5
+
+
+@each
+def test_it_fails_on_noise(example: Example) -> None:
+    data = example.data()
+    outcome = example.subject.run(noise(data), data)
+    assert outcome.risk < 0.02
+
+
+@each
+def test_outcomes_repeat(example: Example) -> None:
+    data = example.data()
+    assert example.subject.run(as_is(data), data) == example.subject.run(as_is(data), data)
+
+
+@each
+def test_counts_make_sense(example: Example) -> None:
+    data = example.data()
+    outcome = example.subject.run(as_is(data), data, control=example.data())
+    assert 0 <= outcome.successes <= outcome.attempts
+    assert 0 <= outcome.baseline <= outcome.attempts
+    assert outcome.control is not None
+    assert outcome.low <= outcome.risk <= outcome.high
+    assert {"attempts", "successes", "risk", "low", "high", "baseline", "control"} <= set(outcome.as_json())
+
+
+@pytest.mark.parametrize("kind", ATTACKS)
+def test_every_field_is_documented(kind: type[sf.Attack]) -> None:
+    undocumented = [name for name, field in kind.model_fields.items() if not field.description and name != "attack"]
+    assert undocumented == []
+    assert len(kind.__doc__ or "") > 200

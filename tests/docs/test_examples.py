@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""The documentation keeps its word: examples run, shown output is real, tables name the fields there are.
+
+A fenced block's info string says what is done with it: `python` is executed; `text output` is compared with
+what the block before it printed; `text file NAME` and `toml policy NAME` are written to the page's folder (a
+policy is parsed, too); `console` runs each `$ sfumato …`, ending in `# exit N` if not in 0, and compares what
+is shown under it. In shown output, `…` stands for anything, and blanks and line ends are all alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pytest
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+import sfumato as sf
+from sfumato import cli
+from sfumato.attack import ATTACKS
+from sfumato.data import builders
+from sfumato.policy import DataSection, GateSection, OutputSection, RolesSection
+from sfumato.protect import METHODS
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)]
+ALL_PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
+_FENCE = re.compile(r"^(?P<ticks>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=ticks)$", re.MULTILINE | re.DOTALL)
+_KINDS = {"python", "console", "sh", "text", "toml", "json"}
+
+
+@dataclass(frozen=True)
+class Block:
+    kind: str
+    words: tuple[str, ...]
+    text: str
+    place: str
+
+
+@dataclass
+class Reader:
+    """Somebody who works through a page from top to bottom."""
+
+    folder: Path
+    names: dict[str, Any] = field(default_factory=lambda: {"__name__": "example"})
+    printed: str = ""
+
+    def do(self, block: Block) -> None:
+        match (block.kind, *block.words):
+            case ("python",):
+                self._execute(block)
+            case ("text", "output"):
+                _compare(block.text, self.printed, block.place)
+            case ("text", "file", name):
+                (self.folder / name).write_text(block.text, encoding="utf-8")
+            case ("toml", "policy", *names):
+                path = self.folder / (names[0] if names else "policy.toml")
+                sf.Policy.parse(block.text, path)
+                path.write_text(block.text, encoding="utf-8")
+            case ("toml",):
+                tomllib.loads(block.text)
+            case ("console",):
+                self._type(block)
+
+    def _execute(self, block: Block) -> None:
+        assert not block.text.startswith("# not run"), f"{block.place}: every example runs"
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(block.text, block.place, "exec"), self.names)
+        self.printed = said.getvalue()
+
+    def _type(self, block: Block) -> None:
+        parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+        assert parts[0].strip() == "" and len(parts) > 1, f"{block.place}: a console example begins with «$ »"
+        for part in parts[1:]:
+            command, _, shown = part.partition("\n")
+            code, self.printed = _run(command)
+            wanted = re.search(r"# exit (\d+)\s*$", command)
+            assert code == (int(wanted[1]) if wanted else 0), f"{block.place}: {command}: {code}\n{self.printed}"
+            if shown.strip():
+                _compare(shown, self.printed, f"{block.place}: {command}")
+
+
+def _run(command: str) -> tuple[int, str]:
+    """Run a command through the real entry point, which turns errors into sentences and exit codes."""
+    words = shlex.split(command, comments=True)
+    assert words[0] == "sfumato", f"only sfumato is run in the documentation, not «{words[0]}»"
+    said, before = io.StringIO(), sys.argv
+    sys.argv = words
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), pytest.raises(SystemExit) as ended:
+            cli.main()
+    finally:
+        sys.argv = before
+    return int(ended.value.code or 0), said.getvalue()
+
+
+def _compare(shown: str, printed: str, place: str) -> None:
+    pattern = r"\s+".join(".*".join(map(re.escape, word.split("…"))) for word in shown.split())
+    assert re.fullmatch(rf"\s*{pattern}\s*", printed, re.DOTALL), f"{place}: what is shown is not what came:\n{printed}"
+
+
+def _blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for found in _FENCE.finditer(text):
+        if found["info"].startswith("{"):
+            continue
+        kind, *words = found["info"].split() or [""]
+        place = f"{page.relative_to(ROOT)}, line {text.count(chr(10), 0, found.start()) + 1}"
+        assert kind in _KINDS, f"{place}: «{found['info']}» says nothing about how to check the block"
+        yield Block(kind, tuple(words), found["text"], place)
+
+
+def _named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_named)
+def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "100")
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    reader = Reader(folder)
+    for block in _blocks(page):
+        reader.do(block)
+
+
+def _spelt(field: FieldInfo) -> str:
+    """A default as the tables spell it."""
+    if field.is_required():
+        return "required"
+    if field.default_factory is not None or isinstance(field.default, BaseModel):
+        return "empty"
+    if field.default is None:
+        return "not given"
+    return f"`{_toml(field.default)}`"
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"[{', '.join(map(_toml, value))}]"
+        case _:
+            return f"{value:g}"
+
+
+def _documented(heading: str) -> dict[str, str]:
+    """Field → default, from the table under a heading of the policy page."""
+    text = (DOCS / "policy.md").read_text(encoding="utf-8")
+    part = re.search(rf"^#+ {re.escape(heading)}$(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert part, f"docs/policy.md has no heading «{heading}»"
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", part[1], re.MULTILINE)
+    return dict(rows)
+
+
+_TABLES: dict[str, type[BaseModel]] = {
+    "The top": sf.Policy,
+    "`[data]`": DataSection,
+    "`[roles]`": RolesSection,
+    "`[gate]`": GateSection,
+    "`[output]`": OutputSection,
+    "`generalize`": sf.Generalize,
+    "`k_anonymity`": sf.KAnonymity,
+    "`linking`": sf.attack.Linking,
+    "`intervals`": builders.Intervals,
+    "`quantiles`": builders.Quantiles,
+    "`prefix`": builders.Prefix,
+    "`date`": builders.Dates,
+    "`tree`": builders.Tree,
+}
+
+
+@pytest.mark.parametrize("heading", _TABLES)
+def test_the_policy_page_names_every_field_with_its_default(heading: str) -> None:
+    expected = {name: _spelt(field) for name, field in _TABLES[heading].model_fields.items()}
+    assert _documented(heading) == expected
+
+
+def test_the_policy_page_has_every_method_attack_and_builder() -> None:
+    tags = {kind.model_fields["method"].default for kind in METHODS}
+    tags |= {kind.model_fields["attack"].default for kind in ATTACKS}
+    kinds = get_args(get_args(builders.HierarchyBuilder)[0])
+    tags |= {kind.model_fields["kind"].default for kind in kinds}
+    assert tags <= {heading.strip("`") for heading in _TABLES}
+
+
+def test_every_method_and_attack_has_a_page() -> None:
+    for kinds, tag, folder in ((METHODS, "method", "methods"), (ATTACKS, "attack", "attacks")):
+        for kind in kinds:
+            assert (DOCS / folder / f"{kind.model_fields[tag].default}.md").is_file()
+
+
+def test_every_public_name_is_in_the_documentation() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page.is_relative_to(DOCS))
+    words = set(re.findall(r"\w+", text))
+    assert set(sf.__all__) - words == set()
+
+
+@pytest.mark.parametrize("room", ["attack", "measure", "protect"])
+def test_every_name_of_a_room_is_in_the_documentation(room: Literal["attack", "measure", "protect"]) -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert set(getattr(sf, room).__all__) - set(re.findall(r"\w+", text)) == set()
+
+
+@pytest.mark.parametrize("page", ALL_PROSE, ids=_named)
+def test_links_lead_to_files_that_are_there(page: Path) -> None:
+    prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    targets = re.findall(r"(?<!!)\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-E", "-b", "html"]
+    built = subprocess.run(
+        [*command, "-d", str(tmp_path / "doctrees"), str(DOCS), str(tmp_path / "html")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "html" / "index.html").is_file()
+    fetched = [
+        page.name
+        for page in (tmp_path / "html").rglob("*.html")
+        if re.search(r'(?:src|href)="(?:https?:)?//[^"]*\.(?:js|css|woff2?)"', page.read_text(encoding="utf-8"))
+    ]
+    assert fetched == []

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""What the fault tests share: a sandbox with data and policy, the command line in and out of process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CANARY = "ZZSECRETZZ"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def said(self) -> str:
+        return self.out + self.err
+
+
+@dataclass
+class Sandbox:
+    """A folder with people.csv, policy.toml and a key of its own."""
+
+    root: Path
+    home: Path
+    server: Callable[[dict[str, Any]], dict[str, Any]] = field(repr=False)
+
+    @property
+    def out(self) -> Path:
+        return self.root / "work" / "out"
+
+    @property
+    def policy(self) -> Path:
+        return self.root / "policy.toml"
+
+    def write_policy(
+        self, data: str = "people.csv", protect: str = "", tail: str = "", out: str = "work/out", k: int = 3
+    ) -> Path:
+        self.policy.write_text(
+            f"""
+            title = "Fault tests"
+            [data]
+            path = {json.dumps(data)}
+            [roles]
+            identifying = ["name"]
+            quasi_identifying = ["age", "zip"]
+            sensitive = ["disease"]
+            [hierarchies]
+            age = {{ kind = "intervals", widths = [5, 10] }}
+            zip = {{ kind = "prefix", keep = [3, 2] }}
+            [[protect]]
+            method = "generalize"
+            models = [{{ model = "k_anonymity", k = {k} }}]
+            suppression_limit = 0.1
+            {protect}
+            [output]
+            path = {json.dumps(out)}
+            {tail}
+            """,
+            encoding="utf-8",
+        )
+        return self.policy
+
+    def process(self, *argv: str | Path, **faults: Any) -> Ran:
+        """Run a command in a process of its own; see fork_server.py for the faults."""
+        out, err = self.root / "stdout.txt", self.root / "stderr.txt"
+        job = {
+            "argv": [str(a) for a in argv],
+            "cwd": str(self.root),
+            "env": {"SFUMATO_HOME": str(self.home)},
+            "out": str(out),
+            "err": str(err),
+            **faults,
+        }
+        answer = self.server(job)
+        return Ran(answer["status"], out.read_text(), err.read_text())
+
+
+@pytest.fixture(scope="session")
+def fork_server() -> Iterator[Callable[[dict[str, Any]], dict[str, Any]]]:
+    """A process that forks commands; one for each pytest worker."""
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("fork_server.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdin and server.stdout
+        to, back = server.stdin, server.stdout
+
+        def ask(job: dict[str, Any]) -> dict[str, Any]:
+            to.write(json.dumps(job) + "\n")
+            to.flush()
+            answer: dict[str, Any] = json.loads(back.readline())
+            return answer
+
+        yield ask
+        to.close()
+
+
+@pytest.fixture
+def sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fork_server: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Sandbox:
+    home = tmp_path / "home"
+    monkeypatch.setenv("SFUMATO_HOME", str(home))
+    rows = "".join(f"{CANARY}{i},{20 + i * 7 % 40},{1300 + i * 3 % 20},d{i % 4}\n" for i in range(120))
+    (tmp_path / "people.csv").write_text("name,age,zip,disease\n" + rows, encoding="utf-8")
+    made = Sandbox(tmp_path, home, fork_server)
+    made.write_policy()
+    return made
+
+
+@pytest.fixture
+def plain_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the pictures out where the report is not the point."""
+    monkeypatch.setattr("sfumato.report.page.page", lambda account, *, internal: "<!doctype html><p>a report</p>")
+
+
+@pytest.fixture
+def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """Run a command in this process, through `main` as a shell would."""
+
+    def run(*argv: str | Path) -> Ran:
+        from sfumato.cli import main
+
+        monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as gone:
+            main()
+        said = capfd.readouterr()
+        return Ran(int(gone.value.code or 0), said.out, said.err)
+
+    return run

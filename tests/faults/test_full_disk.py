@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""A disk that is full, or a place that cannot be written: exit 2, a sentence, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.certificate import verify
+from sfumato.pipeline import run
+from sfumato.policy import Policy
+
+CANARY = "ZZSECRETZZ"
+
+
+def refused_cleanly(sandbox: Any, ran: Any) -> None:
+    assert ran.code == 2, ran.said
+    assert "Traceback" not in ran.said
+    assert "panicked" not in ran.said
+    assert "fault in sfumato" not in ran.said
+    assert CANARY not in ran.said
+    assert ran.err.startswith("sfumato: ")
+    assert not (sandbox.out / "release").exists()
+    assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+
+
+def enlarge(sandbox: Any, rows: int = 4000) -> None:
+    lines = "".join(f"{CANARY}{i},{20 + i * 7 % 40},{1300 + i * 3 % 20},disease {i % 4}\n" for i in range(rows))
+    (sandbox.root / "people.csv").write_text("name,age,zip,disease\n" + lines)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize("limit", [1, 5_000], ids=["at once", "midway"])
+def test_no_room_for_the_data(sandbox: Any, kind: str, limit: int) -> None:
+    enlarge(sandbox)
+    sandbox.write_policy(tail=f'format = "{kind}"')
+    Policy.read(sandbox.policy)
+    from sfumato.signature import signing_key
+
+    signing_key()  # the key has room: the data is the point here
+    ran = sandbox.process("run", sandbox.policy, file_size=limit, plain_report=True)
+    refused_cleanly(sandbox, ran)
+
+
+def test_no_room_for_the_report(sandbox: Any) -> None:
+    from sfumato.signature import signing_key
+
+    signing_key()
+    refused_cleanly(sandbox, sandbox.process("run", sandbox.policy, file_size=20_000))
+
+
+def test_no_room_for_the_key(sandbox: Any) -> None:
+    ran = sandbox.process("run", sandbox.policy, file_size=1)
+    refused_cleanly(sandbox, ran)
+    assert not (sandbox.home / "signing_key.pem").exists(), "a half-written key must not be taken for one"
+    assert not list(sandbox.home.glob(".signing_key*"))
+    assert sandbox.process("signer").code == 0
+
+
+def test_no_room_leaves_the_earlier_release(sandbox: Any, plain_report: None) -> None:
+    assert run(Policy.read(sandbox.policy)).published
+    before = (sandbox.out / "release" / "certificate.json").read_text()
+    enlarge(sandbox)
+    ran = sandbox.process("run", sandbox.policy, file_size=5_000, plain_report=True)
+    assert ran.code == 2, ran.said
+    assert (sandbox.out / "release" / "certificate.json").read_text() == before
+    assert verify(sandbox.out).holds
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """A file system of so many bytes; skipped where mounting is not permitted."""
+    mounted: list[Path] = []
+
+    def mount(size: str) -> Path:
+        folder = tmp_path / f"disk{len(mounted)}"
+        folder.mkdir()
+        made = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], capture_output=True, check=False
+        )
+        if made.returncode:
+            pytest.skip("mounting a small file system is not permitted here")
+        mounted.append(folder)
+        return folder
+
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    yield mount
+    for folder in mounted:
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+@pytest.mark.parametrize("size", ["4k", "40k", "72k"])
+def test_a_really_full_disk(sandbox: Any, tiny_disk: Callable[[str], Path], size: str) -> None:
+    enlarge(sandbox)
+    disk = tiny_disk(size)
+    ran = sandbox.process("run", sandbox.policy, "--out", disk / "out")
+    assert ran.code == 2, ran.said
+    assert "Traceback" not in ran.said
+    assert "No space left" in ran.err or "full" in ran.err
+    assert not list(disk.iterdir()), "nothing is left behind"
+
+
+def test_the_release_folder_is_a_mount_point(sandbox: Any, tiny_disk: Callable[[str], Path]) -> None:
+    """As a container's volume is: staging lies on another file system, and the folder cannot be renamed."""
+    disk = tiny_disk("4m")
+    for _ in range(2):
+        ran = sandbox.process("run", sandbox.policy, "--out", disk, plain_report=True)
+        assert ran.code == 0, ran.said
+        assert verify(disk).holds
+        assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+
+
+@pytest.mark.parametrize(
+    "place", ["file", "file/below", "dangling/below", "loop/x"], ids=["a file", "below a file", "dangling", "loop"]
+)
+def test_a_place_that_cannot_be_a_folder(sandbox: Any, invoke: Callable[..., Any], place: str) -> None:
+    (sandbox.root / "file").write_text("mine")
+    (sandbox.root / "loop").symlink_to(sandbox.root / "loop")
+    (sandbox.root / "dangling").symlink_to(sandbox.root / "file" / "nowhere")
+    ran = invoke("run", sandbox.policy, "--out", sandbox.root / place, "--json")
+    assert ran.code == 2, ran.said
+    told = json.loads(ran.out)
+    assert told["error"] == "DataError"
+    assert str(sandbox.root / place) in told["message"]
+    assert (sandbox.root / "file").read_text() == "mine"
+    assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+
+
+@pytest.mark.parametrize("filled", [False, True], ids=["empty", "with a release"])
+def test_a_link_to_a_folder(sandbox: Any, plain_report: None, invoke: Callable[..., Any], filled: bool) -> None:
+    """`out` may be a link to a folder elsewhere: the release goes there, and the link stays a link."""
+    real = sandbox.root / "elsewhere" / "real"
+    real.mkdir(parents=True)
+    link = sandbox.root / "link"
+    link.symlink_to(real)
+    for _ in range(2 if filled else 1):
+        ran = invoke("run", sandbox.policy, "--out", link)
+        assert ran.code == 0, ran.said
+    assert link.is_symlink()
+    assert verify(real).holds
+    assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+
+
+def test_stdout_full(sandbox: Any) -> None:
+    """The answer cannot be written: that is said, not called a fault of the program."""
+    command = Path(os.environ.get("VIRTUAL_ENV", "")) / "bin" / "sfumato"
+    import sys
+
+    command = Path(sys.executable).with_name("sfumato")
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [str(command), "signer"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "SFUMATO_HOME": str(sandbox.home)},
+        )
+    assert ran.returncode == 2, ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert "fault in sfumato" not in ran.stderr

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: MIT
+"""A run that is killed at any moment leaves no half release: the old one, the new one, or none."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.certificate import verify
+from sfumato.pipeline import run
+from sfumato.policy import Policy
+
+pytestmark = pytest.mark.usefixtures("plain_report")
+
+STEPS = (
+    "reading",
+    "encoding the table",
+    "writing",
+    "measuring claims on the written file",
+    "linking",
+    "comparing before and after",
+    "drawing the report",
+    "publishing",
+)
+KILLED = -signal.SIGKILL
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob(".sfumato-partial-*"))
+
+
+def whole_or_absent(out: Path) -> bool:
+    """Whether there is a release; if there is one, it must hold, and be complete."""
+    release = out / "release"
+    if not release.exists():
+        return False
+    checked = verify(out)
+    assert checked.holds, checked.problems
+    assert {path.name for path in release.iterdir()} == {"certificate.json", "data.csv", "report.html"}
+    assert (out / "private" / "record.json").exists(), "a release never lacks its record"
+    return True
+
+
+def recovers(sandbox: Any) -> None:
+    """The next run succeeds and sweeps up."""
+    assert run(Policy.read(sandbox.policy)).published
+    assert whole_or_absent(sandbox.out)
+    assert not leftovers(sandbox.root)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_in_a_fresh_folder(sandbox: Any, step: str) -> None:
+    killed = sandbox.process("run", sandbox.policy, kill_at=step, plain_report=True)
+    assert killed.code == KILLED, killed.said
+    assert not whole_or_absent(sandbox.out)
+    recovers(sandbox)
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A release made once, to be copied as the earlier one of many tests."""
+    return []
+
+
+def first_release(sandbox: Any, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory) -> str:
+    if not earlier:
+        assert run(Policy.read(sandbox.policy)).published
+        kept = tmp_path_factory.mktemp("earlier") / "out"
+        shutil.copytree(sandbox.out, kept)
+        earlier.append(kept)
+    elif not sandbox.out.exists():
+        shutil.copytree(earlier[0], sandbox.out)
+    return str((sandbox.out / "release" / "certificate.json").read_text())
+
+
+@pytest.mark.parametrize("step", STEPS[-4:])
+def test_killed_over_an_earlier_release(
+    sandbox: Any, step: str, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    before = first_release(sandbox, earlier, tmp_path_factory)
+    killed = sandbox.process("run", sandbox.policy, kill_at=step, plain_report=True)
+    assert killed.code == KILLED
+    assert whole_or_absent(sandbox.out)
+    assert (sandbox.out / "release" / "certificate.json").read_text() == before, "the old release stays as it was"
+    recovers(sandbox)
+
+
+@pytest.mark.parametrize("after", [("_flush", 1), ("_relax", 1), ("_exchange", 1), ("_flush_folder", 4)])
+def test_killed_while_publishing_over_an_earlier_release(
+    sandbox: Any, after: tuple[str, int], earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    first_release(sandbox, earlier, tmp_path_factory)
+    killed = sandbox.process("run", sandbox.policy, kill_after=after, plain_report=True)
+    assert killed.code in (KILLED, 0)
+    assert whole_or_absent(sandbox.out), "either the old release or the new one is there"
+    recovers(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("after", "had_release"),
+    [
+        (("_flush", 1), False),
+        (("_replace", 1), False),
+        (("_replace", 2), False),
+        (("_flush", 1), True),
+        (("_exchange", 1), True),
+        (("_exchange", 2), True),
+    ],
+)
+def test_killed_while_publishing_beside_foreign_files(
+    sandbox: Any,
+    after: tuple[str, int],
+    had_release: bool,
+    earlier: list[Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    if had_release:
+        first_release(sandbox, earlier, tmp_path_factory)
+    sandbox.out.mkdir(parents=True, exist_ok=True)
+    (sandbox.out / "notes.txt").write_text("mine")
+    killed = sandbox.process("run", sandbox.policy, kill_after=after, plain_report=True)
+    assert killed.code == KILLED, killed.said
+    there = whole_or_absent(sandbox.out)
+    assert there or not had_release, "the old release must not vanish"
+    recovers(sandbox)
+    assert (sandbox.out / "notes.txt").read_text() == "mine"
+
+
+def test_killed_by_the_clock(sandbox: Any) -> None:
+    for delay in (0.05, 0.3, 0.6, 0.9, 1.2):
+        sandbox.process("run", sandbox.policy, kill_after_seconds=delay)
+        whole_or_absent(sandbox.out)
+    recovers(sandbox)
+
+
+def test_a_real_command_killed_and_interrupted(sandbox: Any) -> None:
+    """Not through the fork server: the installed command, in a process group of its own."""
+    command = [str(Path(sys.executable).with_name("sfumato")), "run", str(sandbox.policy)]
+    environment = {**os.environ, "SFUMATO_HOME": str(sandbox.home)}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        time.sleep(1.3)
+        process.kill()
+        process.wait()
+    whole_or_absent(sandbox.out)
+    recovers(sandbox)
+
+
+@pytest.mark.parametrize("step", ["reading", "linking", "publishing"])
+def test_interrupted_with_a_sentence(sandbox: Any, step: str) -> None:
+    stopped = sandbox.process("run", sandbox.policy, interrupt_at=step, plain_report=True)
+    assert stopped.code == 130, stopped.said
+    assert "interrupted" in stopped.err
+    assert "Traceback" not in stopped.said
+    assert not whole_or_absent(sandbox.out)
+    assert not leftovers(sandbox.root)
+
+
+def test_interrupted_under_json(sandbox: Any) -> None:
+    stopped = sandbox.process("run", sandbox.policy, "--json", interrupt_at="linking")
+    assert stopped.code == 130, stopped.said
+    assert json.loads(stopped.out)["error"] == "Interrupted"
+
+
+def test_a_living_run_keeps_its_folder(sandbox: Any) -> None:
+    """A second run into the same parent must not sweep away what the first is still writing."""
+    alive = sandbox.out.parent / f".sfumato-partial-other-{os.getpid()}"
+    dead = sandbox.out.parent / ".sfumato-partial-other-4194300"
+    for folder in (alive, dead):
+        folder.mkdir(parents=True)
+        (folder / "x").write_text("x")
+    assert sandbox.process("run", sandbox.policy).code == 0
+    assert alive.exists()
+    assert not dead.exists()

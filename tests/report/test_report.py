@@ -1,0 +1,381 @@
+# SPDX-License-Identifier: MIT
+"""The report: what it says, what it keeps to itself, and that it survives any data."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from sfumato import pipeline
+from sfumato.attack import Outcome
+from sfumato.measure import class_size_counts, distribution
+from sfumato.policy import Policy
+from sfumato.report import Account, render, words
+from sfumato.report.content import BINS, Originals, crowd_shares
+from sfumato.report.pictures import PALETTE
+from sfumato.table import Table
+
+HOSTILE = "<script>alert(1)</script>\"'&{{ 7*7*7 }}"
+VOID = {"meta", "br", "link", "img", "hr", "input", "path", "line", "rect", "circle"}
+
+
+def certificate(**changes: Any) -> dict[str, Any]:
+    claim = {
+        "property": "k_anonymity",
+        "threshold": 2,
+        "bound": "at_least",
+        "measured": 2,
+        "holds": True,
+        "needs_original": False,
+        "meaning": "Everybody has company.",
+        "measure": "k_anonymity",
+        "claim": {"arguments": {}},
+    }
+    attack = {
+        "attack": "linking",
+        "knowledge": ["town"],
+        "attempts": 400,
+        "successes": 40,
+        "baseline": 1,
+        "control": None,
+        "risk": 0.1,
+        "low": 0.07,
+        "high": 0.13,
+        "smallest_match": 2,
+        "highest_risk": 0.5,
+    }
+    return {
+        "title": "A test",
+        "created": "2026-02-03T04:05:06+00:00",
+        "versions": {"sfumato": "0"},
+        "maturity": "stable",
+        "for_publication": True,
+        "input_sha256": None,
+        "data": {"file": "data.csv", "rows": 400, "columns": 2, "sha256": "f00d"},
+        "roles": {"town": "quasi_identifying", "disease": "sensitive"},
+        "removed_columns": ["name"],
+        "missing": "own_value",
+        "methods": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}], "suppression_limit": 0.1}],
+        "claims": [claim],
+        "losses": {"loss": 0.25, "suppressed_rows": 3, "dropped_rows": 77177},
+        "utility": {"loss": 0.25},
+        "levels": {"town": 1},
+        "heights": {"town": 3},
+        "suppression": {"rows": 3, "safe": True, "why": "They look alike."},
+        "attacks": [attack],
+        "gate": [],
+    } | changes
+
+
+def opened(gate: str, limit: float, found: float) -> dict[str, Any]:
+    return {"gate": gate, "limit": limit, "found": found, "open": True}
+
+
+def shut(gate: str, limit: float, found: float) -> dict[str, Any]:
+    return opened(gate, limit, found) | {"open": False}
+
+
+def account(
+    before: dict[str, list[Any]] | None = None, after: dict[str, list[Any]] | None = None, **changes: Any
+) -> Account:
+    first = before or {"town": ["Aton", "Belham"] * 200, "disease": ["flu", "cold", "flu", "ulcer"] * 100}
+    second = after or first
+    roles = {name: "sensitive" if name == "disease" else "quasi_identifying" for name in first}
+    original, published = Table.of(pl.DataFrame(first), roles), Table.of(pl.DataFrame(second), roles)
+    body = certificate(roles=roles, **changes.pop("body", {}))
+    made = Account(
+        title="A test",
+        certificate=body,
+        original=original,
+        published=published,
+        before=Outcome(attempts=len(original), successes=len(original) // 2, baseline=1),
+        sizes_before=class_size_counts(original),
+        sizes_after=class_size_counts(published),
+        distributions={n: distribution(original.frame[n], published.frame[n], None) for n in published.frame.columns},
+        column_loss=dict.fromkeys(published.quasi_identifying, 0.5),
+        details={"nodes": 1440, "checked": 63, "proven": True},
+        advice=("Add a hierarchy.",),
+        seconds={"read": 0.25},
+        source="/secret/place/patients.csv",
+    )
+    return replace(made, **changes)
+
+
+class Reader(HTMLParser):
+    """Reads a page strictly: every tag closed in order; what is said, apart from tags."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.said: list[str] = []
+        self.feed(page)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if not {"style", "script"} & set(self.open):
+            self.said.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.said))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real run: 3 people of 1,237 in Aton are too few by their job and are left out."""
+    root = tmp_path_factory.mktemp("SOURCEMARKER")
+    rows = ["Aton,clerk,flu"] * 1234 + ["Aton,VALUEMARKER,DISEASEMARKER"] * 3 + ["Belham,clerk,cold"] * 1111
+    (root / "people.csv").write_text("town,job,disease\n" + "\n".join(rows) + "\n")
+    policy = Policy.parse(
+        """
+        title = "A run"
+        data = { path = "people.csv" }
+        roles = { quasi_identifying = ["town", "job"], sensitive = ["disease"] }
+        protect = [{ method = "generalize", models = [{ model = "k_anonymity", k = 5 }], suppression_limit = 0.01,
+                     suppressed_rows = "drop" }]
+        """.replace("\n                     ", " "),
+        root / "policy.toml",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_HOME", str(root / "home"))
+        pipeline.run(policy, root / "out")
+    return root / "out"
+
+
+def test_a_run_writes_both_pages(folders: Path) -> None:
+    leaving = Reader((folders / "release" / "report.html").read_text(encoding="utf-8"))
+    internal = Reader((folders / "private" / "report.html").read_text(encoding="utf-8"))
+    assert "May leave with the release" in leaving.text
+    assert "Internal: stays in the house" not in leaving.text
+    assert "Internal: stays in the house" in internal.text
+    assert "claims hold, each measured again" in leaving.text
+    assert leaving.tags.count("svg") >= 3
+
+
+def test_the_leaving_page_holds_nothing_of_the_originals(folders: Path) -> None:
+    leaving = (folders / "release" / "report.html").read_text(encoding="utf-8")
+    internal = (folders / "private" / "report.html").read_text(encoding="utf-8")
+    for marker in ("VALUEMARKER", "DISEASEMARKER", "SOURCEMARKER", "1,237", "1237"):
+        assert marker not in leaving
+    for marker in ("VALUEMARKER", "DISEASEMARKER", "SOURCEMARKER", "1,237"):
+        assert marker in internal
+    assert "1,234" in leaving
+
+
+def test_the_leaving_page_keeps_rows_left_out_and_advice_in_the_house() -> None:
+    leaving, internal = render(account(), internal=False), render(account(), internal=True)
+    for secret in ("77,177", "Add a hierarchy.", "/secret/place", "1,440"):
+        assert secret not in leaving
+        assert secret in internal
+
+
+def test_originals_are_told_in_steps_of_ten_people() -> None:
+    small = account(before={"town": ["a"] * 33 + ["b"] * 67})
+    outside, house = Originals.of(small, internal=False), Originals.of(small, internal=True)
+    assert outside.step == 0.1
+    assert outside.share(0.33) == 0.3
+    assert outside.word(0.04) == f"under {words.percent(0.1)}"
+    assert house.share(0.33) == 0.33
+    assert Originals.of(account(before={"town": ["a"] * 1000}), internal=False).step == 0.01
+
+
+@pytest.mark.parametrize("internal", [False, True])
+def test_the_page_stands_alone(internal: bool) -> None:
+    page = render(account(), internal=internal)
+    reader = Reader(page)
+    assert "http://" not in page
+    assert "https://" not in page
+    assert "url(" not in page
+    assert "@import" not in page
+    assert {"script", "link", "iframe", "img", "object"}.isdisjoint(reader.tags)
+    addresses = [value for name, value in reader.attributes if name in ("src", "href", "xlink:href")]
+    assert addresses
+    assert all(value and value.startswith("#") for value in addresses)
+
+
+@pytest.mark.parametrize("internal", [False, True])
+def test_user_text_is_escaped_everywhere(internal: bool) -> None:
+    columns = {HOSTILE: [HOSTILE, "b"] * 20, "disease": [HOSTILE, "flu"] * 20}
+    body = {"removed_columns": [HOSTILE], "levels": {HOSTILE: 1}, "heights": {HOSTILE: 2}}
+    told = account(columns, title=HOSTILE, advice=(HOSTILE,), source=HOSTILE, body=body)
+    page = render(told, internal=internal)
+    reader = Reader(page)
+    assert "script" not in reader.tags
+    assert "343" not in re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.S)
+    assert "<script>alert(1)</script>" in reader.text
+    names = {name for name, _ in reader.attributes}
+    assert not any(name.startswith("on") for name in names)
+
+
+def test_headings_are_in_order_and_pictures_have_words() -> None:
+    page = render(account(), internal=True)
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert '<html lang="en">' in page
+    pictures = page.count("<svg")
+    assert pictures >= 4
+    assert len(re.findall(r'<div class="picture" role="img" aria-label="[^"]{10,}"><svg', page)) == pictures
+    assert page.count("<summary>The numbers</summary>") == pictures
+    assert re.findall(r"<th(?![a-z])(?! scope=)", page) == []
+
+
+def test_a_refusal_is_told() -> None:
+    gate = [shut("max_linking_risk", 0.12, 0.13), opened("max_record_risk", 0.6, 0.5), shut("max_loss", 0.2, 0.3)]
+    text = Reader(render(account(body={"gate": gate}), internal=True)).text
+    assert "Refused by the gate" in text
+    assert text.count("✗ exceeded") == 2
+    assert text.count("✓ within") == 1
+    open_gate = Reader(render(account(body={"gate": [opened("max_linking_risk", 0.13, 0.12)]}), internal=True)).text
+    assert "Refused by the gate" not in open_gate
+
+
+def test_a_broken_claim_and_a_seed_are_told() -> None:
+    broken = certificate()["claims"][0] | {"measured": 1, "holds": False}
+    text = Reader(render(account(body={"claims": [broken], "for_publication": False}), internal=True)).text
+    assert "1 claim does not hold" in text
+    assert "Not for publication" in text
+    assert "claims hold" not in text
+
+
+def test_unknown_methods_attacks_and_claims_are_told_by_their_names() -> None:
+    claim = certificate()["claims"][0] | {"property": "new_promise"}
+    attack = certificate()["attacks"][0] | {"attack": "new_attack"}
+    body = {"claims": [claim], "attacks": [attack], "methods": [{"method": "new_method", "depth": 3}]}
+    text = Reader(render(account(body=body), internal=False)).text
+    for name in ("New promise", "New attack", "New method"):
+        assert name in text
+
+
+def test_two_hundred_columns_are_all_listed_and_thirty_drawn() -> None:
+    wide = {f"c{i}": ["x", "y"] * 5 for i in range(200)}
+    begun = time.perf_counter()
+    page = render(account(wide), internal=False)
+    assert time.perf_counter() - begun < 30
+    reader = Reader(page)
+    assert all(f"c{i}" in reader.said for i in range(200))
+    assert reader.tags.count("svg") == 2 + 30
+    assert "Show the other 170 columns" in reader.text
+    assert "Only the first 30 columns are drawn" in reader.text
+
+
+@pytest.mark.parametrize("internal", [False, True])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"town": ["only"] * 6},
+        {"town": [None] * 6, "disease": ["flu"] * 6},
+        {"town": [f"{i}" for i in range(300)]},
+        {"town": [HOSTILE * 400, HOSTILE * 400 + "!", "👩‍👩‍👧 \u202egnp.exe", "", "\x00\x1b[0m", "  "]},
+        {"town": [1, 2, 3, 10, None, 200]},
+    ],
+    ids=["one value", "all missing", "all different", "odd labels", "numbers"],
+)
+def test_odd_columns(columns: dict[str, list[Any]], internal: bool) -> None:
+    page = render(account(columns), internal=internal)
+    Reader(page)
+    assert "\x00" not in page
+    assert "\u202e" not in page
+    assert len(page) < 400_000
+
+
+def test_an_empty_release_renders() -> None:
+    nothing = {"town": pl.Series([], dtype=pl.String)}
+    empty = account({"town": ["a", "b"]}, sizes_after=pl.DataFrame(schema={"size": int, "classes": int, "rows": int}))
+    empty = replace(empty, published=Table.of(pl.DataFrame(nothing), {"town": "quasi_identifying"}), column_loss={})
+    empty = replace(empty, distributions={"town": distribution(pl.Series(["a", "b"]), nothing["town"], None)})
+    text = Reader(render(empty, internal=False)).text
+    assert "town (nothing)" in text
+
+
+def test_values_that_are_not_published_have_no_label_outside() -> None:
+    told = account({"town": ["a"] * 5 + ["b"] * 5 + ["LONER"]}, {"town": ["a"] * 5 + ["b"] * 5 + ["*"]})
+    assert "LONER" not in render(told, internal=False)
+    assert "LONER" in render(told, internal=True)
+
+
+def test_many_values_become_the_most_frequent_and_the_rest() -> None:
+    values = [f"v{i}" for i in range(100) for _ in range(i + 1)]
+    text = Reader(render(account({"town": values}), internal=False)).text
+    assert "80 others" in text
+    assert "v99" in text
+    assert "v12 " not in text
+
+
+def test_colours_can_be_read() -> None:
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    def contrast(one: str, other: str) -> float:
+        low, high = sorted((luminance(one), luminance(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    for mode in (0, 1):
+        for ground in ("paper", "card"):
+            for ink in ("ink", "soft", "accent", "warn"):
+                assert contrast(PALETTE[ink][mode], PALETTE[ground][mode]) >= 4.5
+    assert len({pair[0] for pair in PALETTE.values()}) == len(PALETTE)
+
+
+def test_every_colour_of_a_picture_follows_the_page() -> None:
+    page = render(account(body={"gate": [shut("max_linking_risk", 0.12, 0.13)]}), internal=True)
+    known = {pair[0] for pair in PALETTE.values()} | {"none", "transparent"}
+    drawings = " ".join(re.findall(r"<svg.*?</svg>", page, flags=re.S))
+    used = set(re.findall(r'(?:fill|stroke)="([^"]+)"', drawings))
+    assert PALETTE["warn"][0] in used
+    assert used <= known
+
+
+def test_numbers_in_words() -> None:
+    gap = "\N{NO-BREAK SPACE}"
+    assert words.percent(0.0215001) == f"2.2{gap}%"
+    assert words.percent(0.05) == f"5{gap}%"
+    assert words.percent(0.00001) == f"under{gap}0.01{gap}%"
+    assert words.percent(0.9999) == f"over{gap}99.9{gap}%"
+    assert words.number(18171459) == "18,171,459"
+    assert words.number(44.741) == "44.74"
+    assert words.span(0.02, 0.024) == f"2 to 2.4{gap}%"
+    assert words.moment("2026-02-03T04:05:06+00:00") == "3 February 2026, 04:05 UTC"
+
+
+def test_labels_are_sorted_and_kept_apart() -> None:
+    assert sorted(["100-119", "20-39", "*", "0-19"], key=words.natural) == ["0-19", "20-39", "100-119", "*"]
+    assert sorted(["10", "9", "-1", "2.5"], key=words.natural) == ["-1", "2.5", "9", "10"]
+    cut = words.distinct(["x" * 50, "x" * 51, "x" * 52], 12)
+    assert len(set(cut)) == 3
+    assert all(len(label) <= 12 for label in cut)
+
+
+def test_crowds_are_counted_by_people() -> None:
+    sizes = pl.DataFrame({"size": [1, 4, 5, 300], "classes": [3, 1, 2, 1], "rows": [3, 4, 10, 300]})
+    shares = crowd_shares(sizes)
+    assert [round(share * 317) for share in shares] == [3, 4, 10, 0, 0, 300]
+    assert len(shares) == len(BINS)
