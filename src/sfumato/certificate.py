@@ -14,11 +14,13 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError
 
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.data.roles import Role
-from sfumato.data.write import SEPARATOR_OF
+from sfumato.data.write import SEPARATOR_OF, Format
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.folder import sha256
 from sfumato.measure.checks import Evidence, measured
@@ -28,6 +30,34 @@ from sfumato.table import Missing, Table
 
 FORMAT = "sfumato certificate 1"
 NAME = "certificate.json"
+
+
+class _DataFile(BaseModel):
+    file: str
+    format: Format
+    missing_mark: str
+    rows: int
+    columns: int
+
+
+class _Certified(BaseModel):
+    claim: Claim
+    threshold: int | float
+    measured: int | float | None
+    holds: bool | None
+
+
+class _Body(BaseModel):
+    """What `verify` relies on; a certificate that says it otherwise is refused before anything is opened."""
+
+    format: Literal["sfumato certificate 1"]
+    data: _DataFile
+    roles: Mapping[str, Role]
+    missing: Missing
+    claims: tuple[_Certified, ...] = Field(min_length=1)
+    files: Mapping[str, str]
+    signer: str
+    signature: str
 
 
 @dataclass(frozen=True)
@@ -41,13 +71,17 @@ class Certificate:
         """Read the certificate of a release folder."""
         path = folder / NAME
         try:
+            if path.is_symlink() or not path.is_file():
+                raise CertificateRefused(f"{path}: the certificate is missing")
             body = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise CertificateRefused(f"{path}: the certificate is missing") from None
-        except (OSError, UnicodeDecodeError, ValueError, RecursionError):
+            _Body.model_validate(body)
+        except ValidationError as error:
+            field = ".".join(str(part) for part in error.errors()[0]["loc"])
+            raise CertificateRefused(
+                f"{path}: this is not a certificate that sfumato wrote ({field or 'all of it'} is not as it must be)"
+            ) from None
+        except (OSError, ValueError, RecursionError):
             raise CertificateRefused(f"{path}: the certificate is damaged; it is not readable JSON") from None
-        if not isinstance(body, dict) or body.get("format") != FORMAT:
-            raise CertificateRefused(f"{path}: this is not a certificate that sfumato wrote")
         return cls(body)
 
     def claims(self) -> tuple[Claim, ...]:
@@ -57,10 +91,8 @@ class Certificate:
     def published(self, folder: Path) -> Table:
         """The data of the release, read as the certificate says it is spelt."""
         data = self.body["data"]
-        text = written_format(data["format"], data["missing_mark"])
-        frame = read_frame(folder / data["file"], text)
-        roles = {name: role for name, role in self.body["roles"].items() if role != Role.IDENTIFYING}
-        return Table.of(frame, roles, missing=self.body["missing"], source=data["file"])
+        frame = read_frame(folder / data["file"], written_format(data["format"], data["missing_mark"]))
+        return Table.of(frame, self.body["roles"], missing=self.body["missing"], source=data["file"])
 
 
 def written_format(kind: str, mark: str) -> TextFormat:
@@ -99,7 +131,6 @@ class Verification:
     signer: str | None
     signer_known: bool
     """Whether the auditor named the signer; otherwise anybody could have signed."""
-    missing: Missing | None = None
 
     @property
     def holds(self) -> bool:
@@ -123,20 +154,16 @@ def verify(folder: str | Path, signer: str | None = None) -> Verification:
     root = release_folder(Path(folder))
     try:
         certificate = Certificate.read(root)
-        named = certificate.body.get("signer")
-        problems = _signature_problems(certificate, signer)
-        problems += _file_problems(root, certificate)
-        findings = () if problems else _remeasured(root, certificate)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return Verification((f"{root / NAME}: the certificate lacks what it must say",), (), None, False)
-    except SfumatoError as error:
-        return Verification((str(error),), (), None, False)
-    problems += [
-        f"the claim «{found.property}» is broken: promised {found.threshold}, measured {found.measured}"
-        for found in findings
-        if found.holds is False
-    ]
-    return Verification(tuple(problems), findings, named, signer is not None)
+        problems = _signature_problems(certificate, signer) + _file_problems(root, certificate)
+        findings: tuple[Finding, ...] = ()
+        if not problems:
+            published = certificate.published(root)
+            findings = tuple(measured(claim, Evidence(published)) for claim in certificate.claims())
+            problems = _content_problems(certificate, published, findings)
+    except (SfumatoError, OSError) as error:
+        said = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
+        return Verification((said,), (), None, False)
+    return Verification(tuple(problems), findings, certificate.body["signer"], signer is not None)
 
 
 def release_folder(folder: Path) -> Path:
@@ -156,21 +183,43 @@ def _signature_problems(certificate: Certificate, signer: str | None) -> list[st
 
 
 def _file_problems(root: Path, certificate: Certificate) -> list[str]:
-    problems = []
+    """Only plain files lie in a release folder, each known by its name and its checksum; nothing outside is opened."""
     expected: Mapping[str, str] = certificate.body["files"]
-    for name, digest in expected.items():
-        path = root / name
-        if not path.is_file():
-            problems.append(f"{name}: the file is missing")
-        elif sha256(path) != digest:
-            problems.append(f"{name}: the file was changed after it was certified")
+    if any(
+        Path(name).name != name or name in ("", ".", "..") for name in (*expected, certificate.body["data"]["file"])
+    ):
+        return ["the certificate names a file outside the release folder"]
+    present = {entry.name: entry for entry in root.iterdir()}
+    problems = [
+        f"{name}: this is no plain file" for name, e in sorted(present.items()) if e.is_symlink() or not e.is_file()
+    ]
+    if problems:
+        return problems
+    problems += [f"{name}: the file is missing" for name in expected if name not in present]
+    problems += [
+        f"{name}: the file was changed after it was certified"
+        for name, digest in expected.items()
+        if name in present and sha256(present[name]) != digest
+    ]
     if certificate.body["data"]["file"] not in expected:
         problems.append("the certificate does not cover the data file")
-    present = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
-    problems += [f"{name}: the certificate does not know this file" for name in sorted(present - {*expected, NAME})]
+    strangers = sorted(set(present) - {*expected, NAME})
+    return problems + [f"{name}: the certificate does not know this file" for name in strangers]
+
+
+def _content_problems(certificate: Certificate, published: Table, findings: tuple[Finding, ...]) -> list[str]:
+    """What the certificate says, against what the file gives."""
+    data = certificate.body["data"]
+    problems = []
+    if (data["rows"], data["columns"]) != (len(published), published.frame.width):
+        problems.append("the certificate speaks of another number of rows or columns than the data file has")
+    for found, said in zip(findings, certificate.body["claims"], strict=True):
+        if found.holds is False:
+            problems.append(
+                f"the claim «{found.property}» is broken: promised {found.threshold}, measured {found.measured}"
+            )
+        elif said["threshold"] != found.threshold or (
+            found.measured is not None and said["measured"] != found.measured
+        ):
+            problems.append(f"the certificate's figures for «{found.property}» are not those of the data file")
     return problems
-
-
-def _remeasured(root: Path, certificate: Certificate) -> tuple[Finding, ...]:
-    evidence = Evidence(certificate.published(root))
-    return tuple(measured(claim, evidence) for claim in certificate.claims())

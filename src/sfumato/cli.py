@@ -144,7 +144,7 @@ def verify_command(
     from sfumato.signature import read_signer
 
     with _progress(as_json):
-        checked = verify(folder, read_signer(signer) if signer else None)
+        checked = verify(folder, read_signer(signer) if signer is not None else None)
     if as_json:
         _print_json(checked.as_json())
     else:

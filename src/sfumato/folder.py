@@ -48,36 +48,41 @@ class Staging:
 @contextmanager
 def staged(out: Path) -> Iterator[Staging]:
     """A hidden folder beside `out`, gone again whatever happens inside the block."""
-    out = out.absolute()
+    named = out.absolute()
     try:
+        out = named.resolve()
         out.parent.mkdir(parents=True, exist_ok=True)
         if out.exists() and not out.is_dir():
-            raise DataError(f"{out}: a file lies where the release folder should be; choose another folder")
-        _sweep(out.parent)
-        staging = Staging(out.parent / f"{_PARTIAL}{out.name}-{os.getpid()}")
+            raise DataError(f"{named}: a file lies where the release folder should be; choose another folder")
+        # Moving must stay on one disk: where `out` is a disk of its own, the hidden folder lies inside.
+        beside = out if out.exists() and out.stat().st_dev != out.parent.stat().st_dev else out.parent
+        _sweep(beside)
+        staging = Staging(beside / f"{_PARTIAL}{out.name[:100]}-{os.getpid()}")
         shutil.rmtree(staging.root, ignore_errors=True)
         staging.root.mkdir(mode=0o700)
         staging.release.mkdir()
         staging.private.mkdir(mode=0o700)
-    except OSError as error:
-        raise DataError(f"{out}: the release cannot be written there ({error.strerror})") from None
+    except (OSError, RuntimeError) as error:  # a RuntimeError is a loop of links
+        why = getattr(error, "strerror", None) or "it is a loop of links"
+        raise DataError(f"{named}: the release cannot be written there ({why})") from None
     try:
         yield staging
     except OSError as error:
         if error.errno not in _DISK_FAULTS:
             raise
-        raise DataError(f"{out}: the release could not be written ({error.strerror}); nothing was published") from None
+        why = error.strerror
+        raise DataError(f"{named}: the release could not be written ({why}); nothing was published") from None
     finally:
         shutil.rmtree(staging.root, ignore_errors=True)
 
 
 def publish(staging: Staging, out: Path) -> None:
     """Move what was staged into place, in one step where the folder is ours alone."""
-    out = out.absolute()
+    out = out.resolve()
     _flush(staging.root)
-    _relax(staging.root)
+    staging.root.chmod(0o755)
     if not out.exists() or not any(out.iterdir()):
-        _replace(staging.root, out)
+        staging.root.rename(out)  # an empty folder may stand there: POSIX puts ours in its place
     elif staging.release.exists() and {entry.name for entry in out.iterdir()} <= _OURS:
         _exchange(staging.root, out)
     else:  # something here must stay. The private part goes first, so that a release never lacks its record
@@ -88,16 +93,8 @@ def publish(staging: Staging, out: Path) -> None:
             if target.exists():
                 _exchange(part, target)
             else:
-                _replace(part, target)
+                part.rename(target)
     _flush_folder(out.parent)
-
-
-def _relax(root: Path) -> None:
-    root.chmod(0o755)
-
-
-def _replace(source: Path, target: Path) -> None:
-    source.rename(target)  # an empty folder may stand there: POSIX puts ours in its place
 
 
 def _exchange(new: Path, old: Path) -> None:

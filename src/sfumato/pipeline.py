@@ -100,6 +100,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
+        body["removed_columns"] = list(original.identifying)
         body["gate"] = _gate(policy, body, attacks)
         refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
         account = _account(policy, original, release, published, body, clock)
@@ -213,7 +214,6 @@ def _body(
             "sha256": sha256(staging.release / f"data.{kind}"),
         },
         "roles": {name: role.value for name, role in published.roles.items()},
-        "removed_columns": [name for c in release.claims for name in c.arguments.get("names", ())],
         "missing": published.missing.value,
         "methods": [_described(method) for method in policy.methods()],
         "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
@@ -369,7 +369,7 @@ def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging,
 def _keep_private(policy: Policy, original: Table, release: Release, staging: Staging) -> None:
     """The custodian's record: what must not leave, and what it takes to check every claim later."""
     rows = release.details["rows"]
-    pl.DataFrame({"original_row": rows}).write_parquet(staging.private / "rows.parquet")
+    write_frame(pl.DataFrame({"original_row": rows}), staging.private / "rows.parquet", "parquet")
     record = {
         "source": original.source,
         "rows": len(original),

@@ -28,7 +28,7 @@ class Claim(Description):
     """The name of the measure that checks it."""
     bound: Literal["at_least", "at_most", "exactly"] = "at_least"
     """On which side of the threshold the measured value must lie."""
-    arguments: Mapping[str, Any] = Field(default_factory=dict)
+    arguments: Mapping[str, str | int | float | tuple[str, ...]] = Field(default_factory=dict)
     """What the measure needs to know besides the data; nothing private."""
     needs_original: bool = False
     """Whether only someone with the originals can check it."""

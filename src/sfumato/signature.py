@@ -8,6 +8,7 @@ import binascii
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,15 +50,14 @@ def _make(path: Path) -> None:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     partial = path.with_name(f".{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-        os.fsync(file.fileno())
     try:
-        os.link(partial, path)  # two first runs at once agree on one key
-    except FileExistsError:
-        pass
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+            os.fsync(file.fileno())
+        with suppress(FileExistsError):
+            os.link(partial, path)  # two first runs at once agree on one key
     finally:
-        partial.unlink()
+        partial.unlink(missing_ok=True)
 
 
 def public_text(key: Ed25519PrivateKey) -> str:

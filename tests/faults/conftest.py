@@ -46,7 +46,7 @@ class Sandbox:
         return self.root / "policy.toml"
 
     def write_policy(
-        self, data: str = "people.csv", protect: str = "", tail: str = "", out: str = "work/out", k: int = 3
+        self, data: str = "people.csv", protect: str = "", tail: str = "", out: str = "work/out", k: int = 5
     ) -> Path:
         self.policy.write_text(
             f"""
@@ -75,17 +75,14 @@ class Sandbox:
 
     def process(self, *argv: str | Path, **faults: Any) -> Ran:
         """Run a command in a process of its own; see fork_server.py for the faults."""
-        out, err = self.root / "stdout.txt", self.root / "stderr.txt"
         job = {
             "argv": [str(a) for a in argv],
             "cwd": str(self.root),
             "env": {"SFUMATO_HOME": str(self.home)},
-            "out": str(out),
-            "err": str(err),
             **faults,
         }
         answer = self.server(job)
-        return Ran(answer["status"], out.read_text(), err.read_text())
+        return Ran(answer["status"], answer["out"], answer["err"])
 
 
 @pytest.fixture(scope="session")

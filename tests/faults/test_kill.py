@@ -94,45 +94,35 @@ def test_killed_over_an_earlier_release(
     recovers(sandbox)
 
 
-@pytest.mark.parametrize("after", [("_flush", 1), ("_relax", 1), ("_exchange", 1), ("_flush_folder", 4)])
-def test_killed_while_publishing_over_an_earlier_release(
-    sandbox: Any, after: tuple[str, int], earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
+@pytest.mark.parametrize("place", ["fresh", "earlier release", "both"])
+def test_killed_at_every_line_of_publishing(
+    sandbox: Any, place: str, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    first_release(sandbox, earlier, tmp_path_factory)
-    killed = sandbox.process("run", sandbox.policy, kill_after=after, plain_report=True)
-    assert killed.code in (KILLED, 0)
-    assert whole_or_absent(sandbox.out), "either the old release or the new one is there"
-    recovers(sandbox)
-
-
-@pytest.mark.parametrize(
-    ("after", "had_release"),
-    [
-        (("_flush", 1), False),
-        (("_replace", 1), False),
-        (("_replace", 2), False),
-        (("_flush", 1), True),
-        (("_exchange", 1), True),
-        (("_exchange", 2), True),
-    ],
-)
-def test_killed_while_publishing_beside_foreign_files(
-    sandbox: Any,
-    after: tuple[str, int],
-    had_release: bool,
-    earlier: list[Path],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    if had_release:
+    """Line by line through the moves that make a release appear: it is there whole, or the old one is, or none."""
+    if place in ("earlier release", "both"):
         first_release(sandbox, earlier, tmp_path_factory)
-    sandbox.out.mkdir(parents=True, exist_ok=True)
-    (sandbox.out / "notes.txt").write_text("mine")
-    killed = sandbox.process("run", sandbox.policy, kill_after=after, plain_report=True)
-    assert killed.code == KILLED, killed.said
-    there = whole_or_absent(sandbox.out)
-    assert there or not had_release, "the old release must not vanish"
+    if place != "fresh":
+        sandbox.out.mkdir(parents=True, exist_ok=True)
+    foreign = place in ("foreign files", "both")
+    if foreign:
+        (sandbox.out / "notes.txt").write_text("mine")
+    line, ended = 1, False
+    was_there = place in ("earlier release", "both")
+    while not ended:
+        assert line < 400, "publishing has more lines than this test foresaw"
+        killed = sandbox.process("run", sandbox.policy, kill_at_line=line, plain_report=True)
+        assert killed.code in (KILLED, 0), killed.said
+        ended = killed.code == 0
+        there = whole_or_absent(sandbox.out)
+        assert there or not was_there, f"the release vanished (killed at line {line})"
+        if not was_there and there and not ended:  # published before it died: back to the start
+            shutil.rmtree(sandbox.out / "release")
+            shutil.rmtree(sandbox.out / "private")
+            if place == "fresh":
+                sandbox.out.rmdir()
+        line += 1 if line < 6 else 7
     recovers(sandbox)
-    assert (sandbox.out / "notes.txt").read_text() == "mine"
+    assert not foreign or (sandbox.out / "notes.txt").read_text() == "mine"
 
 
 def test_killed_by_the_clock(sandbox: Any) -> None:

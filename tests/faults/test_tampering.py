@@ -164,7 +164,10 @@ def truncated(out: Path) -> None:
 
 
 def certificate_of(text: str) -> Edit:
-    return lambda out: (out / "release" / "certificate.json").write_text(text) and None
+    def edit(out: Path) -> None:
+        (out / "release" / "certificate.json").write_text(text)
+
+    return edit
 
 
 EDITS: dict[str, Edit] = {

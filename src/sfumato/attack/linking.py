@@ -36,7 +36,7 @@ class Linking(Attack):
     knowledge: tuple[str, ...] | None = None
     """The columns that the adversary knows; all quasi-identifying ones if not given."""
     external: str | None = None
-    """A file of people to look up, with the known columns; everybody in the originals if not given."""
+    """A file of people to look up, with the known columns; everybody in the release if not given."""
 
     @field_validator("knowledge")
     @classmethod

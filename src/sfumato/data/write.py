@@ -27,9 +27,14 @@ def missing_mark(frame: pl.DataFrame) -> str:
 
 def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "") -> None:
     """Write a frame; the caller sees to it that a half-written file is never taken for a whole one."""
-    if kind in SEPARATOR_OF:
-        frame.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
-    elif kind == "parquet":
-        frame.write_parquet(path)
-    else:
-        frame.write_ipc(path)
+    try:
+        if kind in SEPARATOR_OF:
+            frame.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
+        elif kind == "parquet":
+            frame.write_parquet(path)
+        else:
+            frame.write_ipc(path)
+    except (OSError, pl.exceptions.PolarsError):  # polars says a full disk in several ways, without a number
+        raise DataError(
+            f"{path.name}: the data file could not be written; is there room on the disk? Nothing was published"
+        ) from None

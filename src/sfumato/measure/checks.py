@@ -37,7 +37,10 @@ def measured(claim: Claim, evidence: Evidence) -> Finding:
         raise PolicyError(f"the claim «{claim.property}» names the measure «{claim.measure}», which does not exist")
     if claim.needs_original and evidence.original is None:
         return Finding.of(claim, None)
-    return Finding.of(claim, CHECKS[claim.measure](evidence, claim.arguments))
+    try:
+        return Finding.of(claim, CHECKS[claim.measure](evidence, claim.arguments))
+    except (KeyError, TypeError, ValueError):
+        raise PolicyError(f"the claim «{claim.property}» does not say what its measure needs to know") from None
 
 
 def _k_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:

@@ -251,9 +251,10 @@ class Grouping:
 
 
 def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
-    """The leaves that a cell loses at a level, by leaf and last for a missing cell; `*` loses all."""
+    """The leaves that a cell loses at a level, by leaf and last for a missing cell; a `*` for everything loses all."""
     here = hierarchy.levels[level]
-    of_group = np.where(np.array(here.labels) == SUPPRESSED, scale, here.leaves_under - 1)
+    everything = (np.array(here.labels) == SUPPRESSED) & (here.leaves_under == len(hierarchy.rows))
+    of_group = np.where(everything, scale, here.leaves_under - 1)
     missing = of_group[0] if hierarchy.swallows_missing(level) else 0
     return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
 
