@@ -179,7 +179,7 @@ def main() -> None:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:  # whoever read our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _nowhere_to_write()
         code = 0
     except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
         _explain(error, wants_json)
@@ -202,7 +202,8 @@ def _explain(error: BaseException, wants_json: bool) -> NoReturn:
     if isinstance(error, MemoryError):
         _fail("MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json)
     if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
-        _fail("OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json)
+        _nowhere_to_write()
+        _fail("OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json=False)
     # Whatever else happens is our fault. Its text may hold a value of the data, so it is not shown.
     last = error.__traceback__
     while last and last.tb_next:
@@ -210,6 +211,11 @@ def _explain(error: BaseException, wants_json: bool) -> NoReturn:
     place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "?"
     said = f"a fault in sfumato ({type(error).__name__} at {place}); set SFUMATO_DEBUG=1 to see it whole"
     _fail("Fault", said, FAULT, wants_json)
+
+
+def _nowhere_to_write() -> None:
+    """Throw away what is still to be printed: flushing it at the end would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:

@@ -130,11 +130,12 @@ class Table:
 
     def with_frame(self, frame: pl.DataFrame) -> Table:
         """The same roles and hierarchies for another frame that has some or all of the columns."""
+        kept = set(frame.columns)
         return replace(
             self,
             frame=frame,
-            roles=MappingProxyType({name: role for name, role in self.roles.items() if name in frame.columns}),
-            hierarchies=MappingProxyType({n: h for n, h in self.hierarchies.items() if n in frame.columns}),
+            roles=MappingProxyType({name: role for name, role in self.roles.items() if name in kept}),
+            hierarchies=MappingProxyType({name: one for name, one in self.hierarchies.items() if name in kept}),
         )
 
     def __len__(self) -> int:

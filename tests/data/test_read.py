@@ -125,11 +125,19 @@ def test_right_answers(tmp_path: Path, name: str) -> None:
      "0.30000000000000004"],
 )  # fmt: skip
 def test_no_digit_is_lost(tmp_path: Path, cell: str) -> None:
-    """A column is a number only if its cells can be written again as they were."""
+    """A column is a number only if that number is exactly what the cells say."""
     from sfumato.data.hierarchy import spelt
 
     frame = read(tmp_path, f"a,b\n{cell},x\n{cell},x\n")
-    assert spelt(frame["a"]).to_list() == [cell, cell]
+    assert [decimal.Decimal(text) for text in spelt(frame["a"])] == [decimal.Decimal(cell)] * 2
+
+
+@pytest.mark.parametrize("cell", ["1.50", "2.0", "-0", "1e5", "100000.0", "1e22", "0.10", "007"])
+def test_a_hierarchy_may_spell_numbers_as_the_file_does(tmp_path: Path, cell: str) -> None:
+    (tmp_path / "h.csv").write_text(f"{cell};low;*\n3;high;*\n")
+    (tmp_path / "t.csv").write_text(f"a,b\n{cell},x\n3,x\n")
+    table = Table.read(tmp_path / "t.csv", hierarchies={"a": tmp_path / "h.csv"})
+    assert table.hierarchy("a").codes(table.frame["a"]).tolist() == [0, 1]
 
 
 def test_different_cells_stay_different(tmp_path: Path) -> None:
@@ -200,8 +208,8 @@ def test_places_that_hold_no_file(tmp_path: Path) -> None:
         (tmp_path / "nowhere.csv", "no such file"),
         (tmp_path, "folder"),
         (tmp_path / "*.csv", "pattern"),
-        (tmp_path / ("x" * 5000), ""),
-        (tmp_path / "a\0b", ""),
+        (tmp_path / ("x" * 5000), "name"),
+        (tmp_path / "a\0b", ":"),
     ):
         with pytest.raises(DataError, match=word):
             read_frame(path)
@@ -251,7 +259,7 @@ def test_a_million_characters(tmp_path: Path, where: str) -> None:
     assert 1_000_000 in (len(frame.columns[0]), len(str(frame.row(0)[0])))
 
 
-@pytest.mark.parametrize("width", [2_000, 20_000])
+@pytest.mark.parametrize("width", [2_000, 5_000])
 def test_many_columns(tmp_path: Path, width: int) -> None:
     header = ",".join(f"column name {number}" for number in range(width))
     frame = read(tmp_path, header + "\n" + ("1," * (width - 1) + "1\n") * 3)

@@ -61,7 +61,7 @@ class TextFormat:
 
 def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame:
     """Read CSV, TSV, Parquet or Arrow/Feather, gzipped or not; a glob gives its files one after another."""
-    paths = _matching(path)
+    paths = _files(path)
     frames = [_read_one(one, text or TextFormat()) for one in paths]
     first = frames[0]
     for one, frame in zip(paths[1:], frames[1:], strict=True):
@@ -72,7 +72,7 @@ def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame
     return pl.concat(_one_schema(frames), how="vertical")
 
 
-def _matching(path: str | Path) -> list[Path]:
+def _files(path: str | Path) -> list[Path]:
     plain = Path(path)
     try:
         if plain.exists() or not glob.has_magic(str(path)):
@@ -148,6 +148,8 @@ def _frame_of(table: pa.Table, path: Path) -> pl.DataFrame:
 
 def _series(column: Any, name: str, path: Path) -> pl.Series:
     try:
+        if pa.types.is_decimal256(column.type):
+            raise TypeError
         made = pl.from_arrow(column)
     except BaseException as error:  # polars panics on some types, which is no Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
@@ -167,11 +169,14 @@ def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     width = next(record_widths(opening, separator, text.quote), 0)
     if not width:
         raise DataError(f"{path}: the file holds no rows")
+    if text.header and "\n" not in opening and "\r" not in opening:  # a header without even a line end
+        raise DataError(f"{path}: the file has a header and no rows")
     cells = _cells(path, separator, width, encoding, text)
     names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
     names = _names(names, text, width, path)
     cells = cells.slice(1 if text.header else 0)
-    return pl.DataFrame([_typed(_cleaned(cells.to_series(i), text)).alias(name) for i, name in enumerate(names)])
+    typed = _typed(_cleaned(cells, text))
+    return pl.DataFrame([column.alias(name) for column, name in zip(typed.get_columns(), names, strict=True)])
 
 
 def _encoding(head: bytes, given: str, path: Path) -> str:
@@ -181,7 +186,7 @@ def _encoding(head: bytes, given: str, path: Path) -> str:
         return "utf-16"
     try:
         name = codecs.lookup(given).name
-        usable = "a,b".encode(name).decode(name) == "a,b"
+        usable = "a,b".encode(name).decode(name, errors="replace") == "a,b"
     except (LookupError, ValueError, TypeError, AttributeError):
         usable = False
     if not usable:
@@ -367,26 +372,31 @@ def _refuse_repeated(names: Sequence[str], path: Path) -> None:
         raise DataError(f"{path}: the column {listed} stands in the header more than once; rename one of them")
 
 
-def _cleaned(column: pl.Series, text: TextFormat) -> pl.Series:
+def _cleaned(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
+    """Cells without blanks around them, and null where they mean «not known»."""
     if text.trim:
-        column = column.str.strip_chars(" \t")
-    if not text.missing_marks:
-        return column
-    marked = column.is_in(list(text.missing_marks))
-    return column.set(marked, None) if marked.any() else column
+        cells = cells.select(pl.all().str.strip_chars(" \t"))
+    if text.missing_marks:
+        marks = list(text.missing_marks)
+        cells = cells.select(
+            pl.when(pl.col(name).is_in(marks)).then(None).otherwise(pl.col(name)).alias(name) for name in cells.columns
+        )
+    return cells
 
 
-def _typed(column: pl.Series) -> pl.Series:
-    """A number where every cell is one and nothing is lost by it, else text."""
-    known = column.drop_nulls()
-    if known.is_empty():
-        return column
-    if _all_match(known, _WHOLE):
-        return column.cast(pl.Int64)
-    if _all_match(known, _DECIMAL) and (known.str.count_matches("[0-9]") <= _MOST_DIGITS).all():
-        return column.cast(pl.Float64)
-    return column
+def _typed(cells: pl.DataFrame) -> pl.DataFrame:
+    """Numbers where every cell of a column is one and no digit is lost by it, else text."""
+    known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
+    whole = _matching(cells, known, pl.all().str.contains(_WHOLE))
+    found = set(whole)
+    rest = [name for name in known if name not in found]
+    decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
+    return cells.with_columns(pl.col(whole).cast(pl.Int64), pl.col(_matching(cells, rest, decimal)).cast(pl.Float64))
 
 
-def _all_match(known: pl.Series, pattern: str) -> bool:
-    return known.head(64).str.contains(pattern).all() and known.str.contains(pattern).all()
+def _matching(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:
+    """The columns in which every known cell fits; a few rows rule out most columns quickly."""
+    for part in (cells.head(64), cells):
+        fits = part.select(names).select(condition.all()).row(0, named=True) if names else {}
+        names = [name for name, all_fit in fits.items() if all_fit]
+    return names

@@ -54,7 +54,8 @@ _ALIASES = {
 def roles_for(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mapping[str, Role]:
     """One role for every column, in column order; a column without one, or a role without one, is an error."""
     names = list(columns)
-    unknown = [name for name in given if name not in names]
+    known = set(names)
+    unknown = [name for name in given if name not in known]
     if unknown:
         raise DataError(
             f"roles name {_listed(unknown)}, which the table does not have; its columns are {_listed(names)}"
