@@ -13,6 +13,7 @@ import polars as pl
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from sfumato.protect.classes import Grouping
+from sfumato.protect.judge import ModelJudge
 from sfumato.protect.metrics import metric_named
 
 EIGHT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
@@ -42,9 +43,9 @@ def grown(table: sf.Table, times: int) -> sf.Table:
 def exhaustive(table: sf.Table, metric: str, most: int) -> object:
     """The naive way: every node of the lattice, judged one by one with the same kernel."""
     grouping = Grouping.of(table)
-    refuses = sf.KAnonymity(k=5).refuses
+    judge = ModelJudge((sf.KAnonymity(k=5),))
     costs = metric_named(metric, grouping)  # type: ignore[arg-type]
-    verdicts = (grouping.verdict(levels, refuses) for levels in product(*map(range, grouping.shape)))
+    verdicts = (grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape)))
     return min((v for v in verdicts if v.suppressed <= most), key=costs.value)
 
 

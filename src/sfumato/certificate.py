@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -38,6 +38,7 @@ class _DataFile(BaseModel):
     missing_mark: str
     rows: int
     columns: int
+    numbers: tuple[str, ...]
 
 
 class _Certified(BaseModel):
@@ -91,13 +92,14 @@ class Certificate:
     def published(self, folder: Path) -> Table:
         """The data of the release, read as the certificate says it is spelt."""
         data = self.body["data"]
-        frame = read_frame(folder / data["file"], written_format(data["format"], data["missing_mark"]))
+        frame = read_frame(folder / data["file"], written_format(data["format"], data["missing_mark"], data["numbers"]))
         return Table.of(frame, self.body["roles"], missing=self.body["missing"], source=data["file"])
 
 
-def written_format(kind: str, mark: str) -> TextFormat:
+def written_format(kind: str, mark: str, numbers: Sequence[str]) -> TextFormat:
     """How a release's text file is spelt, to read it back exactly."""
-    return TextFormat(separator=SEPARATOR_OF.get(kind, ","), missing_marks=(mark,), trim=False)
+    separator = SEPARATOR_OF.get(kind, ",")
+    return TextFormat(separator=separator, missing_marks=(mark,), trim=False, numbers=tuple(numbers))
 
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:

@@ -11,6 +11,7 @@ import errno
 import io
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -171,6 +172,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a terminal without a ✓ gets a ?, not a fault
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as other tools do, when a reader has seen enough
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
@@ -178,9 +180,6 @@ def main() -> None:
         raise
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough
-        _nowhere_to_write()
-        code = 0
     except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
         _explain(error, wants_json)
     if code == INTERRUPTED:
@@ -260,9 +259,11 @@ def _table(*columns: str, title: str | None = None) -> Any:
 def _show(*things: Any) -> None:
     from rich.console import Console
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 200)
     for thing in things:
-        console.print(thing, markup=False, highlight=False) if isinstance(thing, str) else console.print(thing)
+        console.print(thing, markup=False, highlight=False, soft_wrap=True) if isinstance(
+            thing, str
+        ) else console.print(thing)
 
 
 def _cell(text: object) -> Any:

@@ -129,7 +129,7 @@ def _flush_folder(path: Path) -> None:
 def _sweep(parent: Path) -> None:
     """Remove what killed runs left behind; a run that is still alive keeps its folder."""
     for leftover in parent.glob(f"{_PARTIAL}*"):
-        owner = leftover.name.rsplit("-", 1)[-1].removesuffix("-old")
+        owner = leftover.name.removesuffix("-old").rsplit("-", 1)[-1]
         if not owner.isdigit() or not _alive(int(owner)):
             shutil.rmtree(leftover, ignore_errors=True)
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sfumato.errors import DataError
@@ -24,6 +26,10 @@ class Key:
     method: str
     secret: Mapping[str, Any] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        """Keep a copy: whoever made the secret may change theirs."""
+        object.__setattr__(self, "secret", MappingProxyType(copy.deepcopy(dict(self.secret))))
+
     def __repr__(self) -> str:
         """Redacted."""
         return f"Key({self.method}, secret kept)"
@@ -36,6 +42,8 @@ class Key:
 
     def save(self, path: str | Path, passphrase: str | None = None) -> Path:
         """Write the key, mode 0600, under a passphrase if one is given. An existing file is not overwritten."""
+        if passphrase == "":
+            raise DataError("the passphrase is empty, which protects nothing; give one, or None for no passphrase")
         content = json.dumps({"method": self.method, "secret": dict(self.secret)}).encode()
         packed: dict[str, Any] = {"sfumato_key": 1, "sealed": bool(passphrase)}
         if passphrase:
@@ -71,7 +79,7 @@ class Key:
             raise DataError(f"{path}: the key cannot be read ({error.strerror})") from None
         except InvalidToken:
             raise DataError(f"{path}: the passphrase does not open this key") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise DataError(f"{path}: this is not a key that sfumato saved") from None
 
 

@@ -160,12 +160,17 @@ def _write(release: Release, policy: Policy, staging: Staging) -> Table:
     mark = missing_mark(release.data.frame)
     path = staging.release / f"data.{kind}"
     write_frame(release.data.frame, path, kind, mark)
-    frame = read_frame(path, written_format(kind, mark))
+    frame = read_frame(path, written_format(kind, mark, _numbers(release.data.frame)))
     for name in release.data.frame.columns:
         if not spelt(frame[name]).equals(spelt(release.data.frame[name]), null_equal=True):
             raise ClaimBroken(f"the column «{name}» does not read back from the file as it was written")
     table: Table = release.data
     return table.with_frame(frame)
+
+
+def _numbers(frame: pl.DataFrame) -> list[str]:
+    """The columns of numbers: text alone does not say whether «1.50» is one."""
+    return [name for name, kind in frame.schema.items() if kind.is_numeric()]
 
 
 def _measured_again(release: Release, original: Table, published: Table) -> tuple[Finding, ...]:
@@ -209,6 +214,7 @@ def _body(
             "file": f"data.{kind}",
             "format": kind,
             "missing_mark": missing_mark(release.data.frame),
+            "numbers": _numbers(release.data.frame),
             "rows": len(published),
             "columns": published.frame.width,
             "sha256": sha256(staging.release / f"data.{kind}"),

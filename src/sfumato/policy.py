@@ -26,6 +26,7 @@ from sfumato.data.write import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError
 from sfumato.protect import METHODS, Method
+from sfumato.protect.models import MODELS
 from sfumato.table import Table
 
 DEMO = "demo"
@@ -163,6 +164,8 @@ class Policy(Description):
             raise PolicyError(f"{file}: the policy cannot be read ({error.strerror})") from None
         except UnicodeDecodeError:
             raise PolicyError(f"{file}: the policy is not UTF-8; save it as UTF-8") from None
+        except ValueError:
+            raise PolicyError("the policy's path is no file name") from None
         return cls.parse(text, file)
 
     @classmethod
@@ -266,9 +269,9 @@ def _innermost(error: ValidationError) -> list[Any]:
 
 def _shown(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """The field's path without the tags of methods, attacks and models that pydantic puts in."""
-    tags = {
-        kind.model_fields[tag].default for kinds, tag in ((METHODS, "method"), (ATTACKS, "attack")) for kind in kinds
-    }
+    unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
+    unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
+    tags = {kind.model_fields[tag].default for kinds, tag in unions for kind in kinds}
     return tuple(part for part in loc if part not in tags)
 
 

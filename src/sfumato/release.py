@@ -26,7 +26,7 @@ class Claim(Description):
     """The value that the measured one is compared with."""
     measure: str
     """The name of the measure that checks it."""
-    bound: Literal["at_least", "at_most", "exactly"] = "at_least"
+    bound: Literal["at_least", "at_most", "below", "exactly"] = "at_least"
     """On which side of the threshold the measured value must lie."""
     arguments: Mapping[str, str | int | float | tuple[str, ...]] = Field(default_factory=dict)
     """What the measure needs to know besides the data; nothing private."""
@@ -41,6 +41,8 @@ class Claim(Description):
             return measured >= self.threshold
         if self.bound == "at_most":
             return measured <= self.threshold
+        if self.bound == "below":
+            return measured < self.threshold
         return measured == self.threshold
 
 

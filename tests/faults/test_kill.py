@@ -95,10 +95,10 @@ def test_killed_over_an_earlier_release(
 
 
 @pytest.mark.parametrize("place", ["fresh", "earlier release", "both"])
-def test_killed_at_every_line_of_publishing(
+def test_killed_at_many_lines_of_publishing(
     sandbox: Any, place: str, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Line by line through the moves that make a release appear: it is there whole, or the old one is, or none."""
+    """At many lines of the moves that make a release appear: it is there whole, or the old one is, or none."""
     if place in ("earlier release", "both"):
         first_release(sandbox, earlier, tmp_path_factory)
     if place != "fresh":

@@ -56,7 +56,7 @@ def resign(out: Path, change: Callable[[dict[str, Any]], None], *, files: bool =
     if files and isinstance(body.get("files"), dict):
         for name in body["files"]:
             path = out / "release" / name
-            if path.is_file():
+            if len(name) < 200 and path.is_file():
                 body["files"][name] = sha256(path.read_bytes()).hexdigest()
         if isinstance(body.get("data"), dict):
             body["data"]["sha256"] = body["files"].get(body["data"].get("file"))

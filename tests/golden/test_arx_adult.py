@@ -70,16 +70,17 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     from itertools import product
 
     from sfumato.protect.classes import Grouping
+    from sfumato.protect.judge import ModelJudge
     from sfumato.protect.lattice import optimal_node
     from sfumato.protect.metrics import loss, metric_named
 
     columns = ("sex", "age", "race", "education", "marital-status")
     table = adult(shared_data, (*columns, "salary-class"))
     grouping = Grouping.of(table)
-    refuses = sf.KAnonymity(k=5).refuses
+    judge = ModelJudge((sf.KAnonymity(k=5),))
     costs = metric_named(metric, grouping)  # type: ignore[arg-type]
-    verdicts = [grouping.verdict(levels, refuses) for levels in product(*map(range, grouping.shape))]
+    verdicts = [grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape))]
     for most in (0, 300, len(table)):
         allowed = [v for v in verdicts if v.suppressed <= most]
         best = min(allowed, key=lambda v: (costs.value(v), loss(grouping, v), v.suppressed, sum(v.levels), v.levels))
-        assert optimal_node(grouping, refuses, metric, most).best == best  # type: ignore[arg-type]
+        assert optimal_node(grouping, judge, metric, most).best == best  # type: ignore[arg-type]

@@ -70,6 +70,7 @@ class Hierarchy:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:
             raise DataError("a hierarchy's path is no file name") from None
+        csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a label may be longer than the module's default
         mark = separator or (";" if ";" in text else "\t" if "\t" in text else ",")
         try:
             parsed = csv.reader(io.StringIO(text, newline=""), delimiter=mark)

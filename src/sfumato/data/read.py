@@ -26,6 +26,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet
 
+from sfumato.data.roles import plausible_names
 from sfumato.errors import DataError
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -57,6 +58,8 @@ class TextFormat:
     """Lines that start with it are skipped."""
     trim: bool = True
     """Whether blanks around a cell are left out."""
+    numbers: tuple[str, ...] | None = None
+    """The columns that hold numbers, all others text; found out if not given."""
 
 
 def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame:
@@ -175,7 +178,8 @@ def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
     names = _names(names, text, width, path)
     cells = cells.slice(1 if text.header else 0)
-    typed = _typed(_cleaned(cells, text))
+    cells = _cleaned(cells, text)
+    typed = _typed(cells) if text.numbers is None else cells.select(_as_said(cells, names, text.numbers))
     return pl.DataFrame([column.alias(name) for column, name in zip(typed.get_columns(), names, strict=True)])
 
 
@@ -357,7 +361,7 @@ def _names(read: list[str], text: TextFormat, width: int, path: Path) -> list[st
         names = list(text.columns)
     else:
         names = read or [""] * width
-    _refuse_repeated([name for name in names if name], path)
+    _refuse_repeated([name or f"(unnamed {position})" for position, name in enumerate(names)], path)
     for position, name in enumerate(names):
         if not name:
             fresh = f"column_{position}"
@@ -366,10 +370,15 @@ def _names(read: list[str], text: TextFormat, width: int, path: Path) -> list[st
 
 
 def _refuse_repeated(names: Sequence[str], path: Path) -> None:
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if repeated:
-        listed = ", ".join(f"«{name}»" for name in repeated[:12])
-        raise DataError(f"{path}: the column {listed} stands in the header more than once; rename one of them")
+    """Say where; say what only if it looks like a name, for without a header it is the first person's cell."""
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, 1):
+        if name in seen:
+            which = f", «{name}»" if plausible_names(names) else " (or the file has no header: say so)"
+            raise DataError(
+                f"{path}: columns {seen[name]} and {position} have the same name{which}; rename one of them"
+            )
+        seen[name] = position
 
 
 def _cleaned(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
@@ -392,6 +401,13 @@ def _typed(cells: pl.DataFrame) -> pl.DataFrame:
     rest = [name for name in known if name not in found]
     decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
     return cells.with_columns(pl.col(whole).cast(pl.Int64), pl.col(_matching(cells, rest, decimal)).cast(pl.Float64))
+
+
+def _as_said(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
+    """Text, but for the columns that are said to hold numbers."""
+    wanted = set(numbers)
+    for place, name in zip(cells.columns, names, strict=True):
+        yield pl.col(place).cast(pl.Float64, strict=False) if name in wanted else pl.col(place)
 
 
 def _matching(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:

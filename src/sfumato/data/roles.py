@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -57,9 +59,13 @@ def roles_for(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mappin
     known = set(names)
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise DataError(
-            f"roles name {_listed(unknown)}, which the table does not have; its columns are {_listed(names)}"
-        )
+        near = [match for name in unknown for match in get_close_matches(name, names, n=1)]
+        meant = f"did you mean {_listed(near)}?" if near else "check their spelling"
+        if not plausible_names(names):
+            meant = "if the file has no line of names, say header = false and name its columns"
+        elif not near:
+            meant = f"its columns are {_listed(names)}"
+        raise DataError(f"roles name {_listed(unknown)}, which the table does not have; {meant}")
     forgotten = [name for name in names if name not in given]
     if forgotten:
         raise DataError(
@@ -67,6 +73,14 @@ def roles_for(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mappin
             f"{', '.join(role.value for role in Role)}"
         )
     return MappingProxyType({name: Role.parse(given[name]) for name in names})
+
+
+def plausible_names(names: Iterable[str]) -> bool:
+    """Whether these look like column names; else they may be the first person's cells, and must not be printed."""
+    return all(name.isprintable() and len(name) <= 64 and not _NUMBER.match(name) for name in names)
+
+
+_NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*$")
 
 
 def _listed(names: list[str], most: int = 12) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 
 Format = Literal["csv", "tsv", "parquet", "arrow"]
@@ -29,7 +30,8 @@ def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str
     """Write a frame; the caller sees to it that a half-written file is never taken for a whole one."""
     try:
         if kind in SEPARATOR_OF:
-            frame.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
+            texts = pl.DataFrame([spelt(column) for column in frame.get_columns()])
+            texts.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
         elif kind == "parquet":
             frame.write_parquet(path)
         else:

@@ -7,16 +7,18 @@ the lattice is then grouped in one pass (`kernels/lattice.py`). Missing cells co
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.errors import DataError
+from sfumato.protect.sensitive import Pairs, Sensitive, as_pairs
 from sfumato.table import Missing, Table
 
 Ints = npt.NDArray[np.int64]
@@ -37,6 +39,36 @@ class Classes:
     sizes: Ints
     crowds: Ints
     """Equal to the sizes, except where missing cells match anything or nothing."""
+    sensitive: Mapping[str, Sensitive] = field(default_factory=dict)
+    """The sensitive columns that models look at."""
+    overlapping: Callable[[Sensitive], Pairs] | None = None
+    """How to count values where classes overlap, because missing cells match anything."""
+    population: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """How many people of the population fit each class."""
+    absent_from_release: bool = False
+    """Whether some people of the population fit no class."""
+    alone: Flags | None = None
+    """Classes whose rows match nobody, because a missing cell matches nothing."""
+
+    def pairs(self, column: str) -> Pairs:
+        """The values of a sensitive column that occur in the crowd of each class."""
+        sensitive = self.sensitive[column]
+        if self.overlapping is not None:
+            return self.overlapping(sensitive)
+        return sensitive.pairs(self.of_row, len(self.sizes))
+
+
+class Judge(Protocol):
+    """Whoever says which classes may be published."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes may not be published."""
+
+    def surely_refuses(self, classes: Classes) -> Flags | None:
+        """Those that no coarser publishing of others can save; None if that is all of them."""
+
+    def forbids(self, classes: Classes) -> bool:
+        """Whether nothing may be published at this node."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +80,11 @@ class Judged:
     refused: Flags
     suppressed: int
     """Rows in refused classes."""
+    surely: Flags
+    """Classes that are refused by models under which an accepted class stays accepted whatever joins it."""
+    surely_suppressed: int
+    """Rows in those: upward in the lattice they only get fewer."""
+    forbidden: bool
 
 
 @dataclass(frozen=True)
@@ -57,10 +94,12 @@ class Verdict:
     levels: Levels
     suppressed: int
     """Rows in refused classes."""
+    surely_suppressed: int
+    """Of these, the rows that no finer node can save either."""
     costs: tuple[int, ...]
     """Per column, the leaves lost over all rows: those under the published value less one, or all if suppressed."""
     excess: tuple[int, ...]
-    """The part of the costs that comes from suppression alone."""
+    """The part of the costs that comes from suppression and only falls upward in the lattice."""
     squares: int
     """Σ (rows in a class × rows it is hidden among) over published classes."""
     crowd: int
@@ -72,30 +111,51 @@ class Verdict:
 class Grouping:
     """The rows of a table, ready to be grouped at any node of the lattice of its hierarchies."""
 
-    def __init__(self, hierarchies: tuple[Hierarchy, ...], codes: Codes, missing: Missing) -> None:
-        """Compress the rows (one row of `codes` a column) to distinct ones."""
+    def __init__(
+        self,
+        hierarchies: tuple[Hierarchy, ...],
+        codes: Codes,
+        missing: Missing,
+        population: Codes | None = None,
+    ) -> None:
+        """Compress the rows (one row of `codes` a column) to distinct ones; the population comes after them."""
         self.codes = codes
         self.hierarchies = hierarchies
         self.missing = missing
         self.rows: int = codes.shape[1]
         self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
+        self.sensitive: dict[str, Sensitive] = {}
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
         self._starts = np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
         self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
         self._bundles = _bundles(self._widths)
-        self._prepare(np.ascontiguousarray(codes), np.ones(self.rows, dtype=np.int64))
+        everybody = codes if population is None else np.concatenate([codes, population], axis=1)
+        self._prepare(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
         first, of_row = self._distinct()
-        weights = np.bincount(of_row, minlength=len(first)).astype(np.int64)
-        self.distinct_of_row = of_row
-        self._prepare(np.ascontiguousarray(codes[:, first]), weights)
+        self.distinct_of_row = of_row[: self.rows]
+        weights = np.bincount(self.distinct_of_row, minlength=len(first)).astype(np.int64)
+        self._population = None
+        if population is not None:
+            self._population = np.bincount(of_row[self.rows :], minlength=len(first)).astype(np.int64)
+        # Distinct rows are numbered as they first appear, so those of the table come before the population's.
+        self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
+        self._prepare(np.ascontiguousarray(everybody[:, first]), weights)
 
     @classmethod
-    def of(cls, table: Table) -> Grouping:
-        """The quasi-identifying columns of a table."""
+    def of(cls, table: Table, columns: Sequence[str] = (), population: Table | None = None) -> Grouping:
+        """The quasi-identifying columns of a table, and the sensitive columns that models look at."""
         names = table.quasi_identifying
         hierarchies = tuple(table.hierarchy(name) for name in names)
-        codes = [h.codes(table.frame[name]) for name, h in zip(names, hierarchies, strict=True)]
-        return cls(hierarchies, np.array(codes, dtype=np.int32), table.missing)
+        codes = np.array([h.codes(table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32)
+        others = None
+        if population is not None:
+            absent = [name for name in names if name not in population.frame.columns]
+            if absent:
+                raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
+            others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
+        made = cls(hierarchies, codes, table.missing, others)
+        made.sensitive = {name: Sensitive.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)}
+        return made
 
     def _prepare(self, codes: Codes, weights: Ints) -> None:
         self._codes, self._weights = codes, weights
@@ -112,7 +172,7 @@ class Grouping:
     def _distinct(self) -> tuple[Ints, Codes]:
         of_row, sizes = self._group(tuple(0 for _ in self.shape))
         first = np.zeros(len(sizes), dtype=np.int64)
-        first[of_row[::-1]] = np.arange(self.rows - 1, -1, -1)
+        first[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
         return first, of_row.copy()
 
     def _group(self, levels: Levels) -> tuple[Codes, Ints]:
@@ -151,74 +211,110 @@ class Grouping:
             radix *= groups
         return lookup
 
-    def classes(self, levels: Levels) -> Classes:
-        """The classes at a node."""
+    def classes(self, levels: Levels, kept: Flags | None = None) -> Classes:
+        """The classes at a node; where missing cells match anything, only kept rows count as company."""
         of_row, sizes = self._group(levels)
+        population, absent = np.zeros(0, dtype=np.int64), False
+        if self._population is not None:
+            fitting = np.bincount(of_row, weights=self._population, minlength=len(sizes)).astype(np.int64)
+            count = int(of_row[: self._ours].max(initial=-1)) + 1
+            absent = bool((fitting[count:] > 0).any())
+            of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
+        plain = Classes(of_row, sizes, sizes, self.sensitive, None, population, absent)
         if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
-            return Classes(of_row, sizes, sizes)
-        return Classes(of_row, sizes, self._crowds(levels, of_row, sizes, np.ones(len(sizes), dtype=np.bool_)))
+            return plain
+        return self._with_unknown(plain, levels, kept)
 
-    def _crowds(self, levels: Levels, of_row: Codes, sizes: Ints, kept: Flags) -> Ints:
-        """Among how many kept rows a row of each class is hidden, when missing cells match anything or nothing."""
-        first = np.zeros(len(sizes), dtype=np.int64)
-        first[of_row] = np.arange(len(of_row))
+    def _with_unknown(self, plain: Classes, levels: Levels, kept: Flags | None) -> Classes:
+        """The same classes, with the crowds that missing cells make when they match anything or nothing."""
+        first = np.zeros(len(plain.sizes), dtype=np.int64)
+        first[plain.of_row] = np.arange(len(plain.of_row))
         open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
         if self.missing is Missing.NEVER_MATCHES:
-            return np.where(unknown.any(axis=0), 1, sizes)
+            alone = unknown.any(axis=0)
+            return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone)
         groups = np.array(
             [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)], dtype=np.int64
         )
-        return _matching_any(groups, unknown, np.where(kept, sizes, 0))
+        here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
 
-    def refused(self, levels: Levels, classes: Classes, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
+        def overlapping(sensitive: Sensitive) -> Pairs:
+            own = sensitive.pairs(plain.of_row, len(plain.sizes))
+            dense = np.zeros((len(plain.sizes), len(sensitive.values)), dtype=np.int64)
+            dense[own.classes, own.values] = own.counts
+            dense[~here] = 0
+            for value in range(dense.shape[1]):
+                dense[:, value] = _matching_any(groups, unknown, dense[:, value])
+            dense[~here, 0] = 1  # refused already: any count will do
+            of_class, values = np.nonzero(dense)
+            return as_pairs(of_class, values, dense[of_class, values], len(plain.sizes))
+
+        crowds = _matching_any(groups, unknown, np.where(here, plain.sizes, 0))
+        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping)
+
+    def _refused(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
         """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
+        classes = self.classes(levels)
         refused = refuses(classes)
-        if self.missing is not Missing.MATCHES_ANY or classes.crowds is classes.sizes:
-            return classes, refused
-        while True:
-            crowds = self._crowds(levels, classes.of_row, classes.sizes, ~refused)
-            classes = Classes(classes.of_row, classes.sizes, crowds)
+        while classes.overlapping is not None:
+            classes = self.classes(levels, ~refused)
             again = refused | refuses(classes)
             if (again == refused).all():
-                return classes, refused
+                break
             refused = again
+        return classes, refused
 
-    def judged(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> Judged:
+    def judged(self, levels: Levels, judge: Judge) -> Judged:
         """Group the rows at a node and judge the classes."""
-        classes, refused = self.refused(levels, self.classes(levels), refuses)
-        return Judged(levels, classes, refused, int(classes.sizes[refused].sum()))
+        classes, refused = self._refused(levels, judge.refuses)
+        suppressed = int(classes.sizes[refused].sum())
+        surely, certain = judge.surely_refuses(classes), suppressed
+        if surely is None:
+            surely = refused
+        else:
+            certain = int(classes.sizes[surely].sum())
+        return Judged(levels, classes, refused, suppressed, surely, certain, judge.forbids(classes))
 
-    def verdict(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> Verdict:
+    def verdict(self, levels: Levels, judge: Judge) -> Verdict:
         """Group, judge and count the cost at a node."""
-        return self.cost(self.judged(levels, refuses))
+        return self.cost(self.judged(levels, judge))
 
     def cost(self, judged: Judged) -> Verdict:
         """Count the cost of a node that was just judged."""
-        from sfumato.kernels.lattice import refused_rows
-
         levels, classes, refused = judged.levels, judged.classes, judged.refused
-        excess = np.zeros(len(levels), dtype=np.int64)
-        if judged.suppressed:
-            spared = np.concatenate([self.spared[i][level] for i, level in enumerate(levels)])
-            refused_rows(self._codes, self._starts, spared, self._weights, classes.of_row, refused, excess)
+        excess = self._excess(judged, refused, judged.suppressed)
+        certain = excess if judged.surely is refused else self._excess(judged, judged.surely, judged.surely_suppressed)
         hidden_among = classes.sizes * classes.crowds
-        # Where missing cells match anything, crowds shrink with suppression and bound nothing.
-        crowd = 0 if self.missing is Missing.MATCHES_ANY else int(hidden_among.sum())
         return Verdict(
             levels=levels,
             suppressed=judged.suppressed,
+            surely_suppressed=judged.surely_suppressed,
             costs=tuple(int(self.marginals[i][level] + excess[i]) for i, level in enumerate(levels)),
-            excess=tuple(excess.tolist()),
+            excess=tuple(certain.tolist()),
             squares=int(hidden_among[~refused].sum()),
-            crowd=crowd,
+            # Where missing cells match anything, crowds shrink with suppression and bound nothing.
+            crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
             classes=int(len(refused) - np.count_nonzero(refused)),
         )
 
-    def suppressed_rows(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> Flags:
+    def _excess(self, judged: Judged, refused: Flags, rows: int) -> Ints:
+        """Per column, what suppressing the rows of some classes costs on top."""
+        from sfumato.kernels.lattice import refused_rows
+
+        excess = np.zeros(len(judged.levels), dtype=np.int64)
+        if rows:
+            spared = np.concatenate([self.spared[i][level] for i, level in enumerate(judged.levels)])
+            codes = self._codes[:, : self._ours] if self._ours < self._codes.shape[1] else self._codes
+            refused_rows(
+                np.ascontiguousarray(codes), self._starts, spared, self._weights, judged.classes.of_row, refused, excess
+            )
+        return excess
+
+    def suppressed_rows(self, levels: Levels, judge: Judge) -> Flags:
         """Which rows of the table are suppressed at a node."""
-        classes, refused = self.refused(levels, self.classes(levels), refuses)
-        flags: Flags = refused[classes.of_row][self.distinct_of_row]
+        judged = self.judged(levels, judge)
+        flags: Flags = judged.refused[judged.classes.of_row][self.distinct_of_row]
         return flags
 
     @cached_property
@@ -245,7 +341,7 @@ class Grouping:
         totals = []
         for column, levels in enumerate(self.lost):
             counts = np.zeros(len(levels[0]), dtype=np.int64)
-            np.add.at(counts, self._codes[column], self._weights)
+            np.add.at(counts, self._codes[column], self._weights)  # the population weighs nothing
             totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
         return totals
 

@@ -19,11 +19,12 @@ from pydantic import Field
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
-from sfumato.protect.classes import Classes, Flags, Grouping, Verdict
+from sfumato.protect.classes import Flags, Grouping, Verdict
+from sfumato.protect.judge import ModelJudge
 from sfumato.protect.lattice import Found, optimal_node
 from sfumato.protect.method import Method
 from sfumato.protect.metrics import MetricName, discernibility, geometric_product, loss
-from sfumato.protect.models import KAnonymity
+from sfumato.protect.models import AnyModel
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -42,7 +43,7 @@ class Generalize(Method):
     iso_20889: ClassVar[str] = "generalization (full-domain), record suppression"
 
     method: Literal["generalize"] = "generalize"
-    models: tuple[KAnonymity, ...] = Field(min_length=1)
+    models: tuple[AnyModel, ...] = Field(min_length=1)
     """What every class of published rows must satisfy."""
     suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
     """The share of rows that may be suppressed instead of generalizing everybody further."""
@@ -55,12 +56,13 @@ class Generalize(Method):
         """Find the best levels, generalize to them, suppress the rows that are still too few."""
         table, dropped = _usable(data)
         tell("encoding the table")
-        grouping = Grouping.of(table)
+        judge = ModelJudge(self.models)
+        grouping = judge.grouping(table)
         most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
-        found = optimal_node(grouping, self._refuses, self.metric, most)
+        found = optimal_node(grouping, judge, self.metric, most)
         if found.best is None or not found.best.classes:
-            raise self._impossible(grouping, most)
-        suppressed = grouping.suppressed_rows(found.best.levels, self._refuses)
+            raise self._impossible(grouping, judge, most)
+        suppressed = grouping.suppressed_rows(found.best.levels, judge)
         rows = dropped.kept[~suppressed] if self.suppressed_rows == "drop" else dropped.kept
         return Release(
             data=self._published(table, grouping, found.best, suppressed),
@@ -69,12 +71,6 @@ class Generalize(Method):
             losses=_losses(grouping, found.best) | {"dropped_rows": dropped.count},
             details=_details(table, found, grouping, rows, dropped.kept[suppressed]),
         )
-
-    def _refuses(self, classes: Classes) -> Flags:
-        refused = self.models[0].refuses(classes)
-        for model in self.models[1:]:
-            refused = refused | model.refuses(classes)
-        return refused
 
     def _published(self, table: Table, grouping: Grouping, best: Verdict, suppressed: Flags) -> Table:
         starred = suppressed if self.suppressed_rows == "star" and suppressed.any() else None
@@ -121,8 +117,8 @@ class Generalize(Method):
             ),
         )
 
-    def _impossible(self, grouping: Grouping, most: int) -> ImpossibleRelease:
-        top = grouping.verdict(tuple(size - 1 for size in grouping.shape), self._refuses)
+    def _impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
+        top = grouping.verdict(tuple(size - 1 for size in grouping.shape), judge)
         if grouping.rows and top.classes:
             cure = (
                 f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more, give every hierarchy a "

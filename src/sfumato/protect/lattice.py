@@ -9,7 +9,6 @@ ends; a hundred or two checks replace thousands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -18,7 +17,7 @@ import numpy as np
 
 from sfumato.errors import PolicyError
 from sfumato.progress import tell
-from sfumato.protect.classes import Classes, Flags, Grouping, Verdict
+from sfumato.protect.classes import Grouping, Judge, Verdict
 from sfumato.protect.metrics import MetricName, coarser, finer, loss, metric_named
 
 LARGEST_LATTICE = 20_000_000
@@ -34,9 +33,7 @@ class Found:
     nodes: int
 
 
-def optimal_node(
-    grouping: Grouping, refuses: Callable[[Classes], Flags], metric: MetricName, most_suppressed: int
-) -> Found:
+def optimal_node(grouping: Grouping, judge: Judge, metric: MetricName, most_suppressed: int) -> Found:
     """The cheapest node that suppresses at most so many rows.
 
     Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
@@ -63,11 +60,14 @@ def optimal_node(
 
     while (node := next_node()) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        judged = grouping.judged(levels, refuses)
+        judged = grouping.judged(levels, judge)
         checked += 1
         live[levels] = False
-        if judged.suppressed > most_suppressed:
+        # With no suppression allowed every model is steady: a coarser class is a merger of accepted ones.
+        if judged.surely_suppressed > most_suppressed or (most_suppressed == 0 and judged.suppressed):
             live[finer(levels)] = False
+        elif judged.suppressed > most_suppressed or judged.forbidden:
+            costs.learn(grouping.cost(judged))
         else:
             verdict = grouping.cost(judged)
             costs.learn(verdict)

@@ -136,7 +136,7 @@ class _Discernibility:
     def learn(self, verdict: Verdict) -> None:
         above, below = coarser(verdict.levels), finer(verdict.levels)
         np.maximum(self._crowd[above], verdict.crowd, out=self._crowd[above])
-        np.maximum(self._suppressed[below], verdict.suppressed, out=self._suppressed[below])
+        np.maximum(self._suppressed[below], verdict.surely_suppressed, out=self._suppressed[below])
         np.maximum(self._crowd, self._suppressed * self._grouping.rows, out=self.bound)
 
 

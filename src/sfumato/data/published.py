@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: MIT
+"""What a published label says: which of a column's original values it may stand for.
+
+Under local recoding one column holds labels of several levels of its hierarchy, closed ranges ``[20, 29]``, sets
+``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every measure that looks into
+published cells reads them here, so that all read them alike. A label that is a leaf or a label of the hierarchy is
+that, however it is spelt; only then is it read as a range or a set. A missing cell covers nothing: «not known» is
+no value.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.errors import DataError
+
+Indices = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Labels = pl.Series | Sequence[str | None]
+Runs = tuple[tuple[int, int], ...]
+
+_MARK = re.compile(r"([\\,{}])")
+_ESCAPED = re.compile(r"\\([\\,{}])")
+_MEMBER = re.compile(r"((?:[^\\,{}]|\\[\\,{}])*)(, |\Z)")
+_RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
+
+
+def range_label(low: float, high: float) -> str:
+    """How the numbers from `low` to `high`, both included, are published; a single one as itself."""
+    if not low <= high:
+        raise DataError("a range is published from its lower to its higher end; here they are the other way round")
+    return _spelt_number(low) if low == high else f"[{_spelt_number(low)}, {_spelt_number(high)}]"
+
+
+def set_label(values: Iterable[str]) -> str:
+    """How a set of values is published, sorted; a single one as itself."""
+    distinct = sorted(set(values))
+    if not distinct:
+        raise DataError("an empty set of values cannot be published; give at least one")
+    return distinct[0] if len(distinct) == 1 else "{" + ", ".join(_MARK.sub(r"\\\1", one) for one in distinct) + "}"
+
+
+def range_ends(label: str) -> tuple[float, float] | None:
+    """The ends of a label that `range_label` made; None if it is no such label."""
+    found = _RANGE.fullmatch(label)
+    if found is None:
+        return None
+    try:
+        low, high = float(found[1]), float(found[2])
+    except ValueError:
+        return None
+    return (low, high) if low <= high else None
+
+
+def set_members(label: str) -> tuple[str, ...] | None:
+    """The values of a label that `set_label` made of several; None if it is no such label."""
+    if len(label) < 2 or label[0] != "{" or label[-1] != "}":
+        return None
+    body = label[1:-1]
+    if "\\" not in body and "{" not in body and "}" not in body:
+        plain = tuple(body.split(", "))
+        return plain if body.count(",") == len(plain) - 1 else None
+    members, place, more = [], 0, True
+    while more:
+        found = _MEMBER.match(body, place)
+        if found is None:
+            return None
+        members.append(_ESCAPED.sub(r"\1", found[1]))
+        place, more = found.end(), bool(found[2])
+    return tuple(members)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cover:
+    """Which leaves each of many labels covers, as runs of neighbours in `order`: small even where ranges are wide."""
+
+    labels: int
+    """How many labels."""
+    order: Indices
+    """The leaves in the order in which runs are counted."""
+    label: Indices
+    """Which label each run belongs to, ascending."""
+    start: Indices
+    """Where each run begins in `order`."""
+    stop: Indices
+    """Where each run ends, not included."""
+
+    @cached_property
+    def counts(self) -> Indices:
+        """How many leaves each label covers."""
+        return np.bincount(self.label, self.stop - self.start, self.labels).astype(np.int64)
+
+    def spread(self, weights: npt.ArrayLike) -> Floats:
+        """Each label's weight (labels, or labels × anything) shared out evenly among its leaves, leaf by leaf."""
+        given = np.asarray(weights, dtype=np.float64)
+        share = (given.T / np.maximum(self.counts, 1)).T[self.label]
+        # What no label reaches is exactly 0, not the rest of a sum: logarithms depend on it.
+        reached = self._stepped((share > 0).astype(np.float64)) > 0.5
+        leaves = np.empty((len(self.order), *given.shape[1:]))
+        leaves[self.order] = np.where(reached, self._stepped(share), 0.0)
+        return leaves
+
+    def _stepped(self, share: Floats) -> Floats:
+        """What each run has, added up at every place of the order."""
+        steps = np.zeros((len(self.order) + 1, *share.shape[1:]))
+        np.add.at(steps, self.start, share)
+        np.subtract.at(steps, self.stop, share)
+        return np.cumsum(steps, axis=0)[:-1]
+
+    def total(self, values: npt.ArrayLike) -> Floats:
+        """The sum of the leaves' values over what each label covers; values are leaves, or leaves × anything."""
+        ordered = np.asarray(values, dtype=np.float64)[self.order]
+        before = np.concatenate([np.zeros((1, *ordered.shape[1:])), np.cumsum(ordered, axis=0)])
+        runs: Floats = before[self.stop] - before[self.start]
+        if len(self.label) == self.labels == len(np.unique(self.label)):
+            return runs
+        sums = np.zeros((self.labels, *ordered.shape[1:]))
+        np.add.at(sums, self.label, runs)
+        return sums
+
+    def matrix(self) -> Flags:
+        """Labels × leaves: whether the label covers the leaf."""
+        steps = np.zeros((self.labels, len(self.order) + 1), dtype=np.int8)
+        # No two runs of a label touch, so no place is stepped on twice in one direction.
+        steps[self.label, self.start] += 1
+        steps[self.label, self.stop] -= 1
+        inside = np.empty((self.labels, len(self.order)), dtype=np.bool_)
+        inside[:, self.order] = np.cumsum(steps[:, :-1], axis=1, dtype=np.int8) > 0
+        return inside
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reading:
+    """A published column, read cell by cell; the missing value is one more leaf, the last."""
+
+    codes: Indices
+    """Which of the distinct labels each row bears."""
+    cover: Cover
+    """What each of the distinct labels covers."""
+
+    @cached_property
+    def rows(self) -> Indices:
+        """How many rows bear each label."""
+        return np.bincount(self.codes, minlength=self.cover.labels).astype(np.int64)
+
+    def spread(self) -> Floats:
+        """How many rows each leaf gets when every row is shared out evenly among the leaves it may have."""
+        return self.cover.spread(self.rows)
+
+    def share(self, values: npt.ArrayLike) -> Floats:
+        """The mean of the leaves' values (leaves, or leaves × anything) over what each label covers."""
+        counts = self.cover.counts.reshape(-1, *[1] * (np.ndim(values) - 1))
+        shares: Floats = self.cover.total(values) / counts
+        return shares
+
+
+@dataclass
+class _Read:
+    """Labels as they were read: ranges by their ends, all others by their runs."""
+
+    runs: list[tuple[int, int, int]] = field(default_factory=list)
+    ranges: list[int] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+    strange: int = 0
+
+    def add_range(self, number: int, low: float, high: float) -> None:
+        self.ranges.append(number)
+        self.low.append(low)
+        self.high.append(high)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domain:
+    """The leaves of one column: the original values that a published label may stand for."""
+
+    leaves: tuple[str, ...]
+    """The original values, as a hierarchy spells them."""
+    column: str
+    """The column's name, for messages."""
+    groups: Mapping[str, Indices]
+    """The leaves under each label of the hierarchy; none without a hierarchy."""
+    spellings: tuple[str, ...]
+    """The leaves as cells of the column are spelt."""
+
+    @classmethod
+    def of(cls, original: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
+        """The hierarchy's leaves, or the column's own values where there is no hierarchy, numbers by size."""
+        if hierarchy is not None:
+            spellings = hierarchy._spellings(original.dtype)
+            return cls(hierarchy.leaves, original.name, _groups(hierarchy), spellings)
+        leaves = tuple(spelt(original.drop_nulls().unique().sort()).to_list())
+        numbers = _numbers(leaves)
+        if numbers is not None:
+            leaves = tuple(leaves[i] for i in np.argsort(numbers, kind="stable"))
+        return cls(leaves, original.name, {}, leaves)
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """The leaves as numbers; None unless every one of them is a number."""
+        return _numbers(self.leaves)
+
+    def covered(self, label: str | None) -> Indices:
+        """The leaves that a label may stand for, ascending; none for a missing cell."""
+        return np.flatnonzero(self.matrix([label])[0]).astype(np.int64)
+
+    def count(self, label: str | None) -> int:
+        """How many leaves a label may stand for."""
+        return int(self.cover([label]).counts[0])
+
+    def loss_of(self, label: str | None) -> float:
+        """(leaves covered − 1) / (leaves − 1): 0 for an original or a missing cell, 1 for a suppressed one."""
+        return float(self.losses([label])[0])
+
+    def losses(self, labels: Labels) -> Floats:
+        """`loss_of` each label."""
+        texts = _texts(labels)
+        scale = max(len(self.leaves) - 1, 1)
+        lost = np.maximum(self.cover(texts).counts - 1, 0) / scale
+        lost[[text == SUPPRESSED for text in texts]] = 1.0
+        return lost
+
+    def matrix(self, labels: Labels) -> Flags:
+        """Labels × leaves: whether the label may stand for the leaf."""
+        return self.cover(labels).matrix()
+
+    def cover(self, labels: Labels) -> Cover:
+        """What each label covers; an error says how many labels are none of this column.
+
+        In a column of numbers a number that is no leaf, such as a mean, stands for the leaf nearest to it.
+        """
+        texts = _texts(labels)
+        read = self._read(texts, isinstance(labels, pl.Series) and labels.dtype.is_numeric())
+        start = np.searchsorted(self._sorted_numbers, read.low, side="left")
+        stop = np.searchsorted(self._sorted_numbers, read.high, side="right")
+        strange = read.strange + int((start >= stop).sum())
+        if strange:
+            raise DataError(
+                f"column «{self.column}»: {strange} published labels are no value, no label of its hierarchy, and no "
+                "range or set of its values; measure against the originals and hierarchies the release was made from"
+            )
+        runs = np.array(read.runs, dtype=np.int64).reshape(-1, 3)
+        ranges = np.column_stack([np.array(read.ranges, dtype=np.int64), start, stop])
+        label, start, stop = (np.ascontiguousarray(column) for column in np.concatenate([runs, ranges]).T)
+        by_label = np.argsort(label, kind="stable")
+        return Cover(len(texts), self._order, label[by_label], start[by_label], stop[by_label])
+
+    def codes(self, original: pl.Series) -> Indices:
+        """The leaf of every original cell; a missing cell gets the number after the last leaf."""
+        texts = spelt(original)
+        found = texts.cast(pl.Enum(self.spellings), strict=False)
+        strange = int((found.is_null() & texts.is_not_null()).sum())
+        if strange:
+            raise DataError(
+                f"column «{self.column}»: {strange} cells are no leaf of its hierarchy, or of the table it is measured "
+                "against; add a row for each value to the hierarchy, or mark them as missing"
+            )
+        return found.to_physical().cast(pl.Int64).fill_null(len(self.leaves)).to_numpy()
+
+    def exact(self, original: pl.Series) -> Reading:
+        """An original column, in which every cell is a leaf or missing."""
+        every = np.arange(len(self.leaves) + 1, dtype=np.int64)
+        return Reading(self.codes(original), Cover(len(every), every, every, every, every + 1))
+
+    def read(self, published: pl.Series, holes: bool) -> Reading:
+        """A published column. With `holes`, cells were missing: what says nothing at all may stand for one of them."""
+        cells = published if published.dtype.is_numeric() else spelt(published)
+        distinct = cells.unique().sort(nulls_last=True)
+        ranks = cells.rank("dense").cast(pl.Int64) - 1
+        codes = ranks.fill_null(len(distinct) - 1).to_numpy()
+        return Reading(codes, self._with_missing(distinct, holes))
+
+    def _with_missing(self, labels: pl.Series, holes: bool) -> Cover:
+        """What labels cover, with one leaf more: a missing cell covers it, and so does a label that says nothing."""
+        found = self.cover(labels)
+        leaves, texts = len(self.leaves), _texts(labels)
+        silent = [i for i, text in enumerate(texts) if text is None or (holes and self._says_nothing(text))]
+        label = np.concatenate([found.label, np.array(silent, dtype=np.int64)])
+        by_label = np.argsort(label, kind="stable")
+        start = np.concatenate([found.start, np.full(len(silent), leaves)])[by_label]
+        stop = np.concatenate([found.stop, np.full(len(silent), leaves + 1)])[by_label]
+        return Cover(len(texts), np.append(found.order, leaves), label[by_label], start, stop)
+
+    def _says_nothing(self, text: str) -> bool:
+        return text == SUPPRESSED or (
+            len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts
+        )
+
+    @cached_property
+    def _leaf_texts(self) -> frozenset[str]:
+        return frozenset(self.leaves) | frozenset(self.spellings)
+
+    def _read(self, texts: Sequence[str | None], nearest: bool) -> _Read:
+        known, numeric, read = self._known, self.numbers is not None, _Read()
+        for number, text in enumerate(texts):
+            if text is None:
+                continue
+            runs = known.get(text)
+            if runs is None and numeric:
+                ends = self._nearest(float(text)) if nearest else range_ends(text)
+                if ends is not None:
+                    read.add_range(number, *ends)
+                    continue
+            runs = self._set_runs(text) if runs is None else runs
+            if runs is None:
+                read.strange += 1
+            else:
+                read.runs.extend((number, start, stop) for start, stop in runs)
+        return read
+
+    @cached_property
+    def _order(self) -> Indices:
+        if self.numbers is not None:
+            return np.argsort(self.numbers, kind="stable").astype(np.int64)
+        return np.arange(len(self.leaves), dtype=np.int64)
+
+    @cached_property
+    def _sorted_numbers(self) -> Floats:
+        return np.zeros(0) if self.numbers is None else self.numbers[self._order]
+
+    @cached_property
+    def _place(self) -> Indices:
+        place = np.empty(len(self.leaves), dtype=np.int64)
+        place[self._order] = np.arange(len(self.leaves))
+        return place
+
+    @cached_property
+    def _known(self) -> dict[str, Runs]:
+        """The runs of every leaf, in both spellings, of the hierarchy's labels and of the suppressed cell."""
+        known: dict[str, Runs] = {}
+        for leaf, spelling, place in zip(self.leaves, self.spellings, self._place.tolist(), strict=True):
+            known[leaf] = known[spelling] = ((place, place + 1),)
+        for label, leaves in self.groups.items():
+            if len(leaves) > 1 or label not in known:
+                known[label] = _merged((place, place + 1) for place in self._place[leaves].tolist())
+        known[SUPPRESSED] = ((0, len(self.leaves)),) if self.leaves else ()
+        return known
+
+    def _set_runs(self, text: str) -> Runs | None:
+        known, members = self._known, set_members(text)
+        if members is None or any(member not in known for member in members):
+            return None
+        return _merged(run for member in members for run in known[member])
+
+    def _nearest(self, number: float) -> tuple[float, float]:
+        numbers = self._sorted_numbers
+        above = min(bisect_left(numbers, number), len(numbers) - 1)
+        below = max(above - 1, 0)
+        near = float(numbers[below] if number - numbers[below] <= numbers[above] - number else numbers[above])
+        return near, near
+
+    def __repr__(self) -> str:
+        """Counts only: leaves are values of the data."""
+        return f"Domain({self.column}: {len(self.leaves)} leaves)"
+
+
+def _merged(runs: Iterable[tuple[int, int]]) -> Runs:
+    """The same places in runs that neither overlap nor touch."""
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(runs):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return tuple(merged)
+
+
+def _groups(hierarchy: Hierarchy) -> dict[str, Indices]:
+    """The leaves under each label; a label used at several levels means its widest group."""
+    groups: dict[str, Indices] = {}
+    for level in hierarchy.levels:
+        by_group = np.argsort(level.group_of_leaf, kind="stable").astype(np.int64)
+        parts = np.split(by_group, np.cumsum(level.leaves_under)[:-1])
+        for label, leaves in zip(level.labels, parts, strict=True):
+            if len(leaves) > len(groups.get(label, ())):
+                groups[label] = leaves
+    return groups
+
+
+def _texts(labels: Labels) -> Sequence[str | None]:
+    if not isinstance(labels, pl.Series):
+        return labels
+    texts: list[str | None] = spelt(labels).to_list()
+    return texts
+
+
+def _numbers(leaves: Sequence[str]) -> Floats | None:
+    numbers = pl.Series(leaves, dtype=pl.String).cast(pl.Float64, strict=False)
+    return numbers.to_numpy() if len(leaves) and bool(numbers.is_finite().fill_null(False).all()) else None
+
+
+def _spelt_number(number: float) -> str:
+    if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
+        return str(int(number))
+    text = str(number)
+    # Very small and very large floats are spelt as polars spells them, so that a single value reads back as a leaf.
+    return text if "e" not in text else str(spelt(pl.Series([float(number)]))[0])

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""How far a release moved from its original: distributions of columns and pairs, entropy, precision, class sizes.
+
+A published label is read as its leaves, each as likely as the other (Xiao & Tao 2006; Kifer & Gehrke 2006), so every
+measure is defined where one column holds labels of several levels, ranges and sets. A missing cell is one value
+more; a suppressed cell is spread over everything. The numbers tell what the data were like before: they are for the
+custodian, and leave the house only as far as a certificate says so.
+
+KL is Kullback and Leibler (1951), in bits, of the original from the release. Non-uniform entropy: de Waal &
+Willenborg (1999), Gionis & Tassa (2009). Precision: Sweeney (2002). C_avg: LeFevre, DeWitt & Ramakrishnan (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.published import Cover, Domain, Floats, Indices, Reading
+from sfumato.data.roles import Role
+from sfumato.errors import DataError, PolicyError
+from sfumato.measure.classes import StarredRows
+from sfumato.measure.utility import average_class_size
+from sfumato.randomness import Randomness
+from sfumato.table import Missing, Table
+
+Distance = Literal["total_variation", "kl"]
+"""`total_variation`: half the sum of differences, 0 to 1. `kl`: bits lost by taking the release for the original."""
+
+_DIGITS = 12
+_ENTRIES = 4_000_000
+"""How many numbers a step holds at once."""
+
+
+@dataclass(frozen=True)
+class NonUniformEntropy:
+    """What it takes to guess originals from published cells by how frequent the originals are."""
+
+    bits: float
+    """The mean over cells of log₂ (people with a value that the label covers / people with the original value)."""
+    share: float
+    """The mean over columns of their shares: 0 is the original, 1 is everything suppressed."""
+    columns: Mapping[str, float]
+    """Each column's entropy as a share of what it would be were every cell suppressed."""
+
+
+def marginal_distance(
+    original: Table, published: Table, kind: Distance = "total_variation", columns: Sequence[str] | None = None
+) -> Mapping[str, float]:
+    """How far each column's distribution moved; without `columns`, every published column that names nobody.
+
+    KL is infinite where an original value can be read from no published row, as when rows were left out.
+    """
+    truth = counted_rows(original)
+    found = {}
+    for name in compared_columns(original, published, columns):
+        before, after = read_column(truth, published, name)
+        there = before.spread()
+        seen = np.flatnonzero(there)
+        found[name] = _distance(there[seen], after.spread()[seen], len(truth), len(published), kind)
+    return found
+
+
+def pair_distance(
+    original: Table,
+    published: Table,
+    kind: Distance = "total_variation",
+    columns: Sequence[str] | None = None,
+    *,
+    pairs: int | None = None,
+    randomness: Randomness | None = None,
+) -> Mapping[tuple[str, str], float]:
+    """How far the joint distribution of each two columns moved; of all pairs, or of so many drawn by chance."""
+    truth = counted_rows(original)
+    every = list(combinations(compared_columns(original, published, columns), 2))
+    if pairs is not None and pairs < len(every):
+        generator = (randomness or Randomness.seeded(0)).generator()
+        every = [every[i] for i in sorted(generator.choice(len(every), pairs, replace=False).tolist())]
+    readings = {name: read_column(truth, published, name) for pair in every for name in pair}
+    found = {}
+    for one, other in every:
+        (before, after), (before_other, after_other) = readings[one], readings[other]
+        people = _crossed(before.codes, before_other.codes)
+        read = _joint_at(after, after_other, people.first, people.second)
+        found[one, other] = _distance(people.rows.astype(np.float64), read, len(truth), len(published), kind)
+    return found
+
+
+def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str] | None = None) -> NonUniformEntropy:
+    """How many bits of each quasi-identifying cell were lost; a row that was left out lost them all."""
+    truth = counted_rows(original)
+    left_out = _left_out(truth, published)
+    shares, bits = {}, 0.0
+    names = _quasi_identifying(original, columns)
+    for name in names:
+        before, after = read_column(truth, published, name)
+        people = before.spread()
+        under = after.cover.total(people)
+        if (under < 0.5).any():
+            cells = int(after.rows[under < 0.5].sum())
+            raise DataError(
+                f"column «{name}»: {cells} published cells stand for values that no original cell has; non-uniform "
+                "entropy is defined for generalized tables only"
+            )
+        known = float((people[people > 0] * np.log2(people[people > 0])).sum())
+        most = len(truth) * np.log2(len(truth)) - known
+        lost = float(after.rows @ np.log2(under)) + left_out * np.log2(len(truth)) - known
+        bits += lost
+        shares[name] = round(float(lost / most), _DIGITS) if most > 0 else 0.0
+    mean = sum(shares.values()) / len(shares)
+    return NonUniformEntropy(round(float(bits) / (len(truth) * len(names)), _DIGITS), round(mean, _DIGITS), shares)
+
+
+def precision(original: Table, published: Table, columns: Sequence[str] | None = None) -> float:
+    """Sweeney's Prec: 1 − the mean over quasi-identifying cells of level / height; a suppressed cell or row is at 1.
+
+    A label is at the lowest level at which it has its widest meaning; a range or a set is at the lowest level that
+    has one label for all of it.
+    """
+    truth = counted_rows(original)
+    left_out = _left_out(truth, published)
+    names = _quasi_identifying(original, columns)
+    risen = 0.0
+    for name in names:
+        hierarchy = truth.hierarchy(name)
+        domain = Domain.of(truth.frame[name], hierarchy)
+        cells = published.frame[name].value_counts(name="\0rows")
+        levels = _levels(domain, hierarchy, cells[name])
+        risen += (float(cells["\0rows"].to_numpy() @ levels) + left_out) / len(truth)
+    return round(1 - risen / len(names), _DIGITS)
+
+
+def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> float:
+    """The normalized average class size (rows / classes) / k: 1 is as small as classes of k people can be."""
+    if k < 1:
+        raise PolicyError(f"k = {k}: classes hold at least one person; give k ≥ 1")
+    return round(average_class_size(table, starred_rows) / k, _DIGITS)
+
+
+def counted_rows(original: Table) -> Table:
+    """The originals who count: all, unless the table says that people with missing cells are dropped."""
+    if original.missing is Missing.DROP:
+        original = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
+    if not len(original):
+        raise DataError(f"{original.source}: the original has no rows to compare a release with")
+    return original
+
+
+def compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:
+    """The columns asked for, or every published one that names nobody; an error if one is not in both tables."""
+    there = set(original.frame.columns)
+    if columns is None:
+        naming = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
+        names = [name for name in published.frame.columns if name not in naming]
+    else:
+        names = list(columns)
+    absent = [name for name in names if name not in there or name not in published.frame.columns]
+    if absent:
+        raise DataError(
+            f"{published.source}: {', '.join(f'«{name}»' for name in absent)} cannot be compared: not a column of both "
+            "the original and the release; name the columns to compare"
+        )
+    if not names:
+        raise DataError(f"{published.source}: there is no column to compare with the original")
+    return names
+
+
+def read_column(truth: Table, published: Table, name: str) -> tuple[Reading, Reading]:
+    """A column before and after, read over the same leaves."""
+    column = truth.frame[name]
+    domain = Domain.of(column, truth.hierarchies.get(name))
+    return domain.exact(column), domain.read(published.frame[name], column.null_count() > 0)
+
+
+def _quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:
+    names = list(original.quasi_identifying if columns is None else columns)
+    if not names:
+        raise DataError(f"{original.source}: no column is quasi_identifying, so there is nothing to measure")
+    return names
+
+
+def _left_out(truth: Table, published: Table) -> int:
+    if len(published) > len(truth):
+        raise DataError(
+            f"{published.source}: {len(published)} rows are published of {len(truth)} originals; this measure is "
+            "defined where each published row is one of the originals"
+        )
+    return len(truth) - len(published)
+
+
+def _distance(before: Floats, after: Floats, rows: int, published: int, kind: Distance) -> float:
+    """Both distances need the release's shares only where there are originals."""
+    true, read = before / rows, after / max(published, 1)
+    if kind == "total_variation":
+        return abs(round(1 - float(np.minimum(true, read).sum()), _DIGITS))
+    if kind != "kl":
+        raise PolicyError(f"the distance «{kind}» is not known; choose total_variation or kl")
+    if (read <= 0).any():
+        return float("inf")
+    return abs(round(float((true * np.log2(true / read)).sum()), _DIGITS))
+
+
+@dataclass(frozen=True)
+class _Crossed:
+    """The distinct pairs of two codes."""
+
+    first: Indices
+    second: Indices
+    rows: Indices
+
+
+def _crossed(first: Indices, second: Indices) -> _Crossed:
+    wide = int(second.max(initial=0)) + 1
+    both, rows = np.unique(first * wide + second, return_counts=True)
+    return _Crossed(both // wide, both % wide, rows.astype(np.int64))
+
+
+def _joint_at(one: Reading, other: Reading, first: Indices, second: Indices) -> Floats:
+    """The rows that a release, spread evenly, has at given pairs of leaves; pairs are sorted by the first leaf."""
+    from scipy.sparse import csr_array
+
+    pairs = _crossed(one.codes, other.codes)
+    shape = (one.cover.labels, other.cover.labels)
+    rows: Any = csr_array((pairs.rows.astype(np.float64), (pairs.first, pairs.second)), shape=shape)
+    read = np.zeros(len(first))
+    leaves = np.unique(first)
+    for some in _portions(leaves, max(*shape, len(other.cover.order))):
+        chosen = np.zeros((len(one.cover.order), len(some)))
+        chosen[some, np.arange(len(some))] = 1.0
+        labels = rows.T @ one.share(chosen)
+        spread = other.cover.spread(labels)
+        here = (first >= some[0]) & (first <= some[-1])
+        read[here] = spread[second[here], np.searchsorted(some, first[here])]
+    return read
+
+
+def _portions(leaves: Indices, width: int) -> Iterator[Indices]:
+    step = max(1, _ENTRIES // max(width, 1))
+    for begin in range(0, len(leaves), step):
+        yield leaves[begin : begin + step]
+
+
+def _levels(domain: Domain, hierarchy: Hierarchy, labels: pl.Series) -> Floats:
+    """The level of each label, as a share of the hierarchy's height."""
+    cover, height, own = domain.cover(labels), hierarchy.height, _own_levels(hierarchy)
+    levels = np.full(cover.labels, height, dtype=np.int64)
+    for level in range(height, -1, -1):
+        lowest, highest = _extremes(cover, hierarchy.levels[level].group_of_leaf)
+        levels[lowest == highest] = level
+    named = np.array([own.get(label, -1) for label in spelt(labels).to_list()], dtype=np.int64)
+    shares = np.where(named < 0, levels, named) / max(height, 1)
+    shares[cover.counts == 0] = 0.0
+    shares[(spelt(labels) == SUPPRESSED).fill_null(False).to_numpy()] = 1.0
+    return shares
+
+
+def _own_levels(hierarchy: Hierarchy) -> dict[str, int]:
+    """The lowest level at which each label of the hierarchy has its widest meaning."""
+    widest: dict[str, tuple[int, int]] = {}
+    for number, level in enumerate(hierarchy.levels):
+        for label, leaves in zip(level.labels, level.leaves_under.tolist(), strict=True):
+            if leaves > widest.get(label, (0, 0))[0]:
+                widest[label] = (leaves, number)
+    return {label: number for label, (_, number) in widest.items()}
+
+
+def _extremes(cover: Cover, values: Indices | Any) -> tuple[Indices, Indices]:
+    """The least and the greatest of the leaves' values over what each label covers."""
+    ordered = np.append(np.asarray(values, dtype=np.int64)[cover.order], 0)
+    ends = np.column_stack([cover.start, cover.stop]).ravel()
+    least = np.full(cover.labels, np.iinfo(np.int64).max)
+    greatest = np.full(cover.labels, -1, dtype=np.int64)
+    if len(ends):
+        np.minimum.at(least, cover.label, np.minimum.reduceat(ordered, ends)[::2])
+        np.maximum.at(greatest, cover.label, np.maximum.reduceat(ordered, ends)[::2])
+    return least, greatest

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""How many people of the population share somebody's values, when only a sample of the population is at hand.
+
+For the journalist, who does not know whether a person is in the sample. From the sizes of the sample's classes
+and the share of the population that was sampled, a model says how many of the population are unique, and how
+large the class of a person is whose class in the sample has f members. None of them sees the population: an
+estimate is an estimate. Which model is taken follows Dankar, El Emam, Neisa, Roffey (2012), as ARX does: for
+shares up to a tenth Pitman's (Hoshino 2001), above it the smaller of Zayatz's (1991) and the slide negative
+binomial's (Chen and McNulty 1998). Classes are counted in fractions where missing cells let them overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+_PITMAN_UP_TO = 0.1
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many classes of each size a sample has."""
+
+    sizes: Floats
+    """Every size that occurs, ascending."""
+    classes: Floats
+    """How many classes have it."""
+
+    @property
+    def rows(self) -> float:
+        """The people in the sample."""
+        return float(self.sizes @ self.classes)
+
+    @property
+    def number(self) -> float:
+        """The classes in the sample."""
+        return float(self.classes.sum())
+
+    def of_size(self, size: int) -> float:
+        """The classes of one size."""
+        return float(self.classes[self.sizes == size].sum())
+
+
+@dataclass(frozen=True)
+class PopulationEstimate:
+    """What a model says of the population behind a sample."""
+
+    estimator: str
+    """Its name, and after a colon why it was taken where the rule would have taken another."""
+    uniques: float
+    """People who are alone in the population."""
+    inverse: Floats
+    """For each size in the sample, the expected 1 / size in the population: the chance of a guess."""
+    mean: Floats
+    """For each size in the sample, the expected size in the population."""
+
+
+def estimated(sample: Sizes, sampling_share: float) -> PopulationEstimate:
+    """The estimate that Dankar's rule chooses; without sample uniques, the negative binomial one."""
+    if sampling_share >= 1:
+        return _whole(sample, "none: the table is the whole population")
+    if not sample.of_size(1):
+        return negative_binomial(sample, sampling_share)
+    if sampling_share <= _PITMAN_UP_TO:
+        return pitman(sample, sampling_share) or zayatz(sample, sampling_share, ": pitman did not converge")
+    by_sample, by_model = zayatz(sample, sampling_share), snb(sample, sampling_share)
+    if by_model is None:
+        return zayatz(sample, sampling_share, ": snb did not converge")
+    return by_sample if by_sample.uniques < by_model.uniques else by_model
+
+
+def bounded(sample: Sizes, why: str) -> PopulationEstimate:
+    """No estimate: each class of the population is taken to be in the sample whole, which no risk exceeds."""
+    return _whole(sample, f"none: {why}")
+
+
+def _whole(sample: Sizes, estimator: str) -> PopulationEstimate:
+    return PopulationEstimate(estimator, sample.of_size(1), 1 / sample.sizes, sample.sizes)
+
+
+def pitman(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
+    """Pitman's sampling formula fitted by likelihood (Hoshino 2001); None where it has no maximum inside.
+
+    The sample's classes grow as in Pitman's urn: the next person joins a class of f with probability
+    (f − α) / (n + θ). The number of uniques is the formula's expectation itself, not its limit N^α.
+    """
+    from scipy.special import gammaln
+
+    people = _population(sample, sampling_share)
+    fitted = _fit_pitman(sample)
+    if fitted is None:
+        return None
+    alpha, theta = fitted
+    alone = gammaln(theta + alpha + people - 1) + gammaln(theta + 1) - gammaln(theta + alpha) - gammaln(theta + people)
+    uniques = min(people * float(np.exp(alone)), people)
+    share = (sample.rows + theta) / (people + theta)
+    return PopulationEstimate("pitman", uniques, *_grown(sample.sizes, alpha, share))
+
+
+def _fit_pitman(sample: Sizes) -> tuple[float, float] | None:
+    from scipy.special import expit, logit
+
+    def scores(at: Floats) -> Floats:
+        alpha = float(expit(at[0]))
+        return _pitman_scores(sample, alpha, float(np.exp(at[1])) - alpha)
+
+    # Both scores grow with the table: what counts as none is measured against its classes and rows.
+    scale = np.array([max(1.0, sample.number / max(1.0, np.log(sample.rows + 1))), sample.rows])
+    number = max(sample.number, 2.0)
+    starts = [np.array([logit(alpha), np.log(theta)]) for alpha in (0.5, 0.1, 0.9) for theta in (number, 1.0)]
+    found = _root(scores, starts, scale)
+    if found is None:
+        return None
+    alpha = float(expit(found[0]))
+    return (alpha, float(np.exp(found[1])) - alpha) if _CLOSE < alpha < 1 - _CLOSE else None
+
+
+def _pitman_scores(sample: Sizes, alpha: float, theta: float) -> Floats:
+    """The derivatives of the log-likelihood by θ and α, sums of fractions written with the digamma function."""
+    from scipy.special import digamma
+
+    classes, rows = sample.number, sample.rows
+    joined = (digamma(classes + theta / alpha) - digamma(1 + theta / alpha)) / alpha
+    by_theta = joined - (digamma(rows + theta) - digamma(1 + theta))
+    within = sample.classes @ (digamma(sample.sizes - alpha) - digamma(1 - alpha))
+    by_alpha = ((classes - 1) - theta * joined) / alpha - within
+    return np.array([by_theta, by_alpha])
+
+
+def zayatz(sample: Sizes, sampling_share: float, why: str = "") -> PopulationEstimate:
+    """Zayatz (1991): the population has classes of the sizes that the sample has, as often; the rest is drawing.
+
+    How likely a class of F gives f in the sample is hypergeometric; Bayes' rule turns it round.
+    """
+    people = _population(sample, sampling_share)
+    rows = sample.rows
+    inverse, mean = np.empty(len(sample.sizes)), np.empty(len(sample.sizes))
+    alone = 0.0
+    for position, size in enumerate(sample.sizes):
+        larger = sample.sizes[position:]
+        weights = sample.classes[position:] * _drawn(people, larger, rows, float(size))
+        weights /= weights.sum()
+        inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
+        alone = float(weights[0]) if size == 1 else alone
+    return PopulationEstimate(f"zayatz{why}", sample.of_size(1) * alone * people / rows, inverse, mean)
+
+
+def _drawn(people: float, sizes: Floats, rows: float, found: float) -> Floats:
+    """The chance that `found` of a class are among `rows` drawn people, up to a factor that all sizes share."""
+    from scipy.special import gammaln
+
+    with np.errstate(invalid="ignore"):
+        ways = (gammaln(sizes + 1) - gammaln(sizes - found + 1)) + (
+            gammaln(people - sizes + 1) - gammaln(np.maximum(people - sizes - rows + found, -0.5) + 1)
+        )
+    possible = people - sizes - rows + found >= 0
+    ways = np.where(possible, ways, -np.inf)
+    if not possible.any():
+        return np.eye(1, len(sizes))[0]
+    return np.asarray(np.exp(ways - ways.max()))
+
+
+def snb(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
+    """The slide negative binomial (Chen and McNulty 1998): class sizes less one are negative binomial.
+
+    The number of classes is Shlosser's estimate; α and β are such that the expected classes of size one and
+    two are those of the sample. None where there are no such α and β.
+    """
+    share = sampling_share
+    classes = _shlosser(sample, share)
+    ones, twos = sample.of_size(1), sample.of_size(2)
+    if not np.isfinite(classes) or not twos:
+        return None
+    fitted = _fit_snb(classes, share, ones, twos)
+    if fitted is None:
+        return None
+    alpha, beta = fitted
+    left = (1 - beta) * (1 - share)
+    shape = alpha + sample.sizes - 1
+    expected = sample.sizes + shape * left / (1 - left)
+    spread = shape * left / (1 - left) ** 2
+    uniques = min(classes * beta**alpha, _population(sample, share))
+    return PopulationEstimate("snb", uniques, 1 / expected, expected + spread / expected)
+
+
+def _fit_snb(classes: float, share: float, ones: float, twos: float) -> tuple[float, float] | None:
+    from scipy.special import expit, logit
+
+    def gaps(at: Floats) -> Floats:
+        alpha, beta = float(np.exp(at[0])), float(expit(at[1]))
+        left = (1 - beta) * (1 - share)
+        shared = classes * (beta / (1 - left)) ** alpha
+        first = shared * share * (1 + alpha * left / (1 - left))
+        second = shared * share**2 * alpha * (1 - beta) * (2 - (1 - alpha) * left) / (2 * (1 - left) ** 2)
+        return np.array([first - ones, second - twos])
+
+    starts = [np.array([np.log(alpha), logit(beta)]) for alpha in (0.5, 2.0, 0.05) for beta in (0.3, 0.05, 0.8)]
+    found = _root(gaps, starts, np.array([ones, twos]))
+    return None if found is None else (float(np.exp(found[0])), float(expit(found[1])))
+
+
+def _shlosser(sample: Sizes, share: float) -> float:
+    """Shlosser's estimate of the classes of the population, in the form of Haas and Stokes (1998)."""
+    sizes, classes = sample.sizes, sample.classes
+    missed = (1 - share) ** sizes
+    first = (sizes * share**2 * (1 - share**2) ** (sizes - 1)) @ classes
+    second = ((1 - share**2) ** sizes - missed) @ classes
+    unseen, once = missed @ classes, (sizes * share * (1 - share) ** (sizes - 1)) @ classes
+    return float(sample.number + sample.of_size(1) * (first / second) * (unseen / once) ** 2)
+
+
+def negative_binomial(sample: Sizes, sampling_share: float) -> PopulationEstimate:
+    """F given f is negative binomial (Benedetti and Franconi 1998): for a sample in which nobody is unique.
+
+    There is nothing to estimate uniques from, and no record of the sample is one: ARX counts none, and so do we.
+    """
+    grown = _grown(sample.sizes, 0.0, sampling_share)
+    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, *grown)
+
+
+def _grown(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
+    """E[1/F] and E[F] where F − f is negative binomial with shape f − α: an integral that is a 2F1 of Gauss."""
+    from scipy.special import hyp2f1
+
+    inverse = share / sizes * hyp2f1(1 + alpha, 1, sizes + 1, 1 - share)
+    return np.asarray(inverse), sizes + (sizes - alpha) * (1 - share) / share
+
+
+def _population(sample: Sizes, sampling_share: float) -> float:
+    return max(sample.rows, float(round(sample.rows / sampling_share)))
+
+
+def _root(equations: Callable[[Floats], Floats], starts: list[Floats], scale: Floats) -> Floats | None:
+    """The first root that a start leads to; scipy's word is not enough, the equations must come out."""
+    from scipy.optimize import root
+
+    for start in starts:
+        with np.errstate(all="ignore"):
+            found: Any = root(lambda at: equations(at) / scale, start, method="hybr")
+            left = np.abs(equations(found.x) / scale)
+        if found.success and np.isfinite(left).all() and left.max() < _CLOSE:
+            return np.asarray(found.x)
+    return None

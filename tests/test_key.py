@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""A key stays home: redacted, not pickled, 0600, under a passphrase, never overwritten."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sfumato.errors import DataError
+from sfumato.key import Key
+
+CANARY = "ZZSECRETZZ"
+
+
+@pytest.fixture
+def key() -> Key:
+    return Key("encode", {"seed": CANARY, "numbers": [1, 2], "nested": {"a": CANARY}})
+
+
+def test_redacted(key: Key, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        logging.getLogger().warning("%s %r", key, key)
+    for text in (repr(key), str(key), f"{key}", f"{key!r}", f"{[key]}", f"{ {'k': key} }", caplog.text):
+        assert CANARY not in text
+        assert "encode" in text
+
+
+def test_redacted_in_a_traceback(key: Key) -> None:
+    import traceback
+
+    try:
+        raise ValueError(key)
+    except ValueError as error:
+        text = "".join(traceback.TracebackException.from_exception(error, capture_locals=True).format())
+    assert CANARY not in text
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_not_pickled(key: Key, protocol: int) -> None:
+    with pytest.raises(TypeError, match="save"):
+        pickle.dumps(key, protocol)
+
+
+def test_not_pickled_inside_something_else(key: Key) -> None:
+    with pytest.raises(TypeError):
+        pickle.dumps({"key": [key]})
+
+
+def test_not_copied_silently(key: Key) -> None:
+    """A copy is either the key itself or refused."""
+    try:
+        copied = copy.deepcopy(key)
+    except TypeError:
+        return
+    assert copied == key
+    assert CANARY not in repr(copied)
+
+
+def test_frozen(key: Key) -> None:
+    with pytest.raises((AttributeError, TypeError)):
+        key.secret = {}  # type: ignore[misc]
+
+
+def test_saved_and_loaded(key: Key, tmp_path: Path) -> None:
+    path = key.save(tmp_path / "key.json")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert Key.load(path) == key
+
+
+def test_saved_0600_whatever_the_mask(key: Key, tmp_path: Path) -> None:
+    import os
+
+    before = os.umask(0)
+    try:
+        assert key.save(tmp_path / "key.json").stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(before)
+
+
+def test_under_a_passphrase(key: Key, tmp_path: Path) -> None:
+    path = key.save(tmp_path / "key.json", "correct horse")
+    content = path.read_text()
+    assert CANARY not in content
+    assert "correct horse" not in content
+    assert Key.load(path, "correct horse") == key
+    for wrong in ("wrong", None, ""):
+        with pytest.raises(DataError, match="passphrase") as refused:
+            Key.load(path, wrong)
+        assert CANARY not in str(refused.value)
+        assert "wrong" not in str(refused.value)
+
+
+def test_two_sealings_differ(key: Key, tmp_path: Path) -> None:
+    one, other = key.save(tmp_path / "1", "p").read_text(), key.save(tmp_path / "2", "p").read_text()
+    assert json.loads(one)["salt"] != json.loads(other)["salt"]
+    assert json.loads(one)["content"] != json.loads(other)["content"]
+
+
+def test_an_empty_passphrase_is_no_open_door(key: Key, tmp_path: Path) -> None:
+    """Whoever gives a passphrase wants one: an empty one is refused, or seals."""
+    try:
+        path = key.save(tmp_path / "key.json", "")
+    except (DataError, ValueError):
+        return
+    assert json.loads(path.read_text())["sealed"] is True
+
+
+def test_not_overwritten(key: Key, tmp_path: Path) -> None:
+    path = key.save(tmp_path / "key.json")
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="already"):
+        Key("other", {"x": CANARY}).save(path)
+    assert path.read_bytes() == before
+
+
+def test_places_that_hold_no_key(key: Key, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    for path in (tmp_path / "no" / "where", tmp_path / "file" / "below", tmp_path):
+        with pytest.raises(DataError, match="key"):
+            key.save(path)
+        with pytest.raises(DataError, match="key"):
+            Key.load(path)
+
+
+def test_what_cannot_be_saved_leaves_nothing(tmp_path: Path) -> None:
+    """A secret that is no JSON: an error, no half file, and no value in the words."""
+    path = tmp_path / "key.json"
+    with pytest.raises((DataError, TypeError)) as refused:
+        Key("m", {"x": {CANARY}}).save(path)
+    assert CANARY not in str(refused.value)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b"5",
+        b"\xff\xfe",
+        b'{"content": "x", "sealed": false}',
+        b'{"content": "bnVsbA==", "sealed": false}',
+        b'{"content": "W10=", "sealed": false}',
+        b'{"content": 5, "sealed": false}',
+        b'{"content": "e30=", "sealed": true}',
+        b'{"content": "e30=", "sealed": true, "salt": "x"}',
+        b'{"content": "e30=", "sealed": true, "salt": "eHh4eHh4eHh4eHh4eHh4eA=="}',
+        b"[" * 100_000,
+    ],
+)
+def test_files_that_are_no_key(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "key.json"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"key\.json"):
+        Key.load(path, "passphrase")
+
+
+def test_the_secret_is_not_shared_with_its_maker() -> None:
+    secret: dict[str, Any] = {"x": 1}
+    key = Key("m", secret)
+    secret["x"] = 2
+    assert key.secret["x"] == 1
