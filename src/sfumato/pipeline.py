@@ -100,6 +100,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
+        body["utility"] = _utility(published, original, release)
         body["removed_columns"] = list(original.identifying)
         body["gate"] = _gate(policy, body, attacks)
         refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
@@ -224,7 +225,6 @@ def _body(
         "methods": [_described(method) for method in policy.methods()],
         "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
-        "utility": _utility(published, release),
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
         "suppression": _suppression(release, suppressed),
@@ -246,11 +246,11 @@ def _starred(release: Release) -> Any:
     return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
 
 
-def _utility(published: Table, release: Release) -> dict[str, float]:
+def _utility(published: Table, original: Table, release: Release) -> dict[str, float]:
     """Losses measured again on the written cells."""
     starred = _starred(release)
     return {
-        "loss": measure.loss(published),
+        "loss": measure.loss(published, original),
         "discernibility": measure.discernibility(published, starred),
         "average_class_size": measure.average_class_size(published, starred),
     }
@@ -315,7 +315,9 @@ def _account(
             )
             for name in published.frame.columns
         },
-        column_loss={n: measure.column_loss(published.frame[n], original.hierarchy(n)) for n in names},
+        column_loss={
+            n: measure.column_loss(published.frame[n], measure.domain_of(published, n, original)) for n in names
+        },
         details={**release.details, "rows_in_release": len(rows)},
         advice=_advice(body, release),
         seconds=clock.seconds,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.attack import wilson
+from sfumato.attack.covering import covered_rows
 from tests.tables import Small, figure_2, small_tables, voters
 
 
@@ -126,3 +127,55 @@ def test_frames_with_numbers_link_too() -> None:
     assert sf.attack.linked(table, table, ["age"]).counts.tolist() == [1, 1, 1]
     floats = sf.Table.of(pl.DataFrame({"age": [31.0, 32.0]}), {"age": "quasi_identifying"})
     assert sf.attack.linked(table, floats, ["age"]).counts.tolist() == [1, 1]
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    small=small_tables(with_missing=True), k=st.integers(1, 3), missing=st.sampled_from(["own_value", "matches_any"])
+)
+def test_bitmaps_find_the_same_rows_as_levels(small: Small, k: int, missing: str) -> None:
+    """Two ways of looking people up, which share nothing."""
+    table = small.table(missing)
+    try:
+        release = sf.Generalize(models=(sf.KAnonymity(k=k),)).protect(table)
+    except sf.ImpossibleRelease:
+        return
+    names = table.quasi_identifying
+    cells = release.data.frame.select(names)
+    starred = cells.select(pl.all_horizontal(pl.all() == "*").fill_null(False)).to_series()
+    plain = np.flatnonzero(~starred.to_numpy())
+    if not len(plain):
+        return
+    order, start, count = covered_rows(cells, plain, table, names, release.data)
+    links = sf.attack.linked(release.data, table, names)
+    for person in range(len(table)):
+        found = sorted(order[start[person] : start[person] + count[person]].tolist())
+        if found:
+            assert found == links.rows(person).tolist()
+
+
+def test_ranges_and_sets_cover_their_values() -> None:
+    published = sf.Table.of(
+        {"age": ["[20, 29]", "[20, 29]", "35", "*"], "job": ["{baker, cook}", "{baker, cook}", "smith", "*"]},
+        {"age": "quasi_identifying", "job": "quasi_identifying"},
+    )
+    people = sf.Table.of(
+        {"age": [20, 29, 30, 35, 99], "job": ["cook", "baker", "cook", "smith", "clerk"]},
+        {"age": "quasi_identifying", "job": "quasi_identifying"},
+    )
+    links = sf.attack.linked(published, people, ("age", "job"))
+    assert [links.rows(i).tolist() for i in range(5)] == [[0, 1], [0, 1], [3], [2], [3]]
+
+
+def test_local_recoding_hides_everybody_among_k() -> None:
+    from tests.contract.examples import people
+
+    table = people(2000)
+    release = sf.Generalize(models=(sf.KAnonymity(k=5),), recoding="local").protect(table)
+    assert release.losses["suppressed_rows"] == 0
+    outcome = sf.attack.Linking().run(release, table)
+    assert outcome.facts["smallest_match"] >= 5
+    assert outcome.facts["matched"] == len(table)
+    assert all(found.holds for found in sf.check(release, table))
+    assert sf.measure.loss(release.data) == pytest.approx(release.losses["loss"])
+    assert sf.measure.discernibility(release.data) == release.losses["discernibility"]

@@ -69,7 +69,7 @@ class Homogeneity(Attack):
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else self._disclosed(published, control, names),
+            control=None if control is None else disclosed(published, control, names, self.share),
             facts={
                 "homogeneous_classes": int(agree.sum()),
                 "classes": len(agree),
@@ -87,12 +87,14 @@ class Homogeneity(Attack):
         told = np.where(self._agree(tally), tally.commonest, -2)
         return np.asarray(tally.sets.per_person(told, -2) == tally.truth)
 
-    def _disclosed(self, published: Table, people: Table, names: tuple[str, ...]) -> int:
-        sets = CandidateSets.of(lookup(published, people))
-        hit = np.zeros(len(people), bool)
-        for name in names:
-            hit |= self._learnt(sets.tally(published, people, name))
-        return int(hit.sum())
+
+def disclosed(published: Table, people: Table, names: tuple[str, ...], share: float = 1.0) -> int:
+    """About how many of some people the rows that fit agree, and are right."""
+    attack, sets = Homogeneity(share=share), CandidateSets.of(lookup(published, people))
+    hit = np.zeros(len(people), bool)
+    for name in names:
+        hit |= attack._learnt(sets.tally(published, people, name))
+    return int(hit.sum())
 
 
 def people_of(release: Release, truth: Table) -> Table:

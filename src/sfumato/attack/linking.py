@@ -13,7 +13,9 @@ import polars as pl
 from pydantic import field_validator
 
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.covering import covered_rows
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.published import range_ends, set_members
 from sfumato.errors import DataError
 from sfumato.progress import tell
 from sfumato.randomness import Randomness
@@ -22,6 +24,7 @@ from sfumato.table import Missing, Table
 
 Ints = npt.NDArray[np.int64]
 _ANYTHING, _MISSING = -1, -2
+_MANY = 32
 
 
 class Linking(Attack):
@@ -112,20 +115,33 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     known = pl.DataFrame([spelt(people.frame[name]).alias(name) for name in columns])
     cells = pl.DataFrame([spelt(published.frame[name]).alias(name) for name in columns])
     parts, counts = [], np.zeros(known.height, dtype=np.int64)
-    starred: list[tuple[tuple[int, ...], Ints]] = []
-    for signature, rows in _signatures(cells, shapes):
-        if all(level == _ANYTHING for level in signature):
-            starred.append((signature, rows))
-            continue
-        part = _match(cells, rows, known, shapes, signature, published.missing)
-        parts.append(part)
-        counts += part[2]
-    for _, rows in starred:  # only for those whom nothing else fits
+    starred = np.flatnonzero(cells.select(pl.all_horizontal(pl.all() == SUPPRESSED).fill_null(False)).to_series())
+    plain = np.setdiff1d(np.arange(cells.height), starred)
+    if _mixed(cells, shapes, plain):
+        parts.append(covered_rows(cells, plain, people, columns, published))
+        counts = counts + parts[0][2]
+    else:
+        for signature, rows in _signatures(cells[plain], shapes):
+            part = _match(cells, plain[rows], known, shapes, signature, published.missing)
+            parts.append(part)
+            counts = counts + part[2]
+    if len(starred):  # only for those whom nothing else fits
+        rows = starred
         lost = counts == 0
         part = (rows, np.zeros(known.height, dtype=np.int64), np.where(lost, len(rows), 0))
         parts.append(part)
         counts = counts + part[2]
     return Links(tuple(parts), counts)
+
+
+def _mixed(cells: pl.DataFrame, shapes: dict[str, _Shape], rows: Ints) -> bool:
+    """Whether cells are ranges or sets, or at so many levels that looking each up by level takes too long."""
+    if not len(rows):
+        return False
+    if any(shape.composite(cells[name]) for name, shape in shapes.items()):
+        return True
+    levels = pl.DataFrame([shape.levels(cells[name]).alias(name) for name, shape in shapes.items()])
+    return levels.n_unique() > _MANY
 
 
 @dataclass(frozen=True)
@@ -145,6 +161,11 @@ class _Shape:
                 # A label that stands at several levels may mean any of them: the widest covers all.
                 levels[label] = max(levels.get(label, (0, 0)), (count, number))
         return cls(name, hierarchy, {label: level for label, (_, level) in levels.items()})
+
+    def composite(self, cells: pl.Series) -> bool:
+        """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
+        labels = [label for label in cells.unique().drop_nulls().to_list() if label not in self.level_of]
+        return any(range_ends(label) is not None or set_members(label) is not None for label in labels)
 
     def levels(self, cells: pl.Series) -> pl.Series:
         """The level of each published cell; `_ANYTHING` for `*`, `_MISSING` for a null."""

@@ -140,15 +140,21 @@ class Hierarchy:
         return level > 0 and len(self.levels[level].labels) == 1
 
     def publish(
-        self, codes: npt.NDArray[np.int32], level: int, suppressed: npt.NDArray[np.bool_] | None = None
+        self,
+        codes: npt.NDArray[np.int32],
+        level: int | npt.NDArray[np.int32],
+        suppressed: npt.NDArray[np.bool_] | None = None,
     ) -> pl.Series:
-        """The labels at a level for leaf numbers; missing cells stay null unless the level has one label."""
-        labels = [*self.levels[level].labels, None, SUPPRESSED]
-        groups, _ = self.groups(level)
-        places = groups[codes]
+        """The labels for leaf numbers at a level, or each at its own; a missing cell is null or the one label."""
+        labels: list[str | None] = []
+        places = np.zeros((self.height + 1, len(self.rows) + 1), dtype=np.int64)
+        for number, here in enumerate(self.levels):
+            places[number] = self.groups(number)[0].astype(np.int64) + len(labels)
+            labels += [*here.labels, None]
+        chosen = places[level, codes]
         if suppressed is not None:
-            places = np.where(suppressed, len(labels) - 1, places)
-        return pl.Series(labels, dtype=pl.String).gather(places)
+            chosen = np.where(suppressed, len(labels), chosen)
+        return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(chosen)
 
     def preview(self, most: int = 4) -> pl.DataFrame:
         """Each level with its number of groups and some labels, to see what a level would publish."""

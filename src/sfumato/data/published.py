@@ -160,8 +160,7 @@ class Reading:
     def share(self, values: npt.ArrayLike) -> Floats:
         """The mean of the leaves' values (leaves, or leaves × anything) over what each label covers."""
         counts = self.cover.counts.reshape(-1, *[1] * (np.ndim(values) - 1))
-        shares: Floats = self.cover.total(values) / counts
-        return shares
+        return np.asarray(self.cover.total(values) / counts, dtype=np.float64)
 
 
 @dataclass
@@ -329,20 +328,15 @@ class Domain:
         return np.zeros(0) if self.numbers is None else self.numbers[self._order]
 
     @cached_property
-    def _place(self) -> Indices:
-        place = np.empty(len(self.leaves), dtype=np.int64)
-        place[self._order] = np.arange(len(self.leaves))
-        return place
-
-    @cached_property
     def _known(self) -> dict[str, Runs]:
         """The runs of every leaf, in both spellings, of the hierarchy's labels and of the suppressed cell."""
         known: dict[str, Runs] = {}
-        for leaf, spelling, place in zip(self.leaves, self.spellings, self._place.tolist(), strict=True):
+        places = np.argsort(self._order)
+        for leaf, spelling, place in zip(self.leaves, self.spellings, places.tolist(), strict=True):
             known[leaf] = known[spelling] = ((place, place + 1),)
         for label, leaves in self.groups.items():
             if len(leaves) > 1 or label not in known:
-                known[label] = _merged((place, place + 1) for place in self._place[leaves].tolist())
+                known[label] = _merged((place, place + 1) for place in places[leaves].tolist())
         known[SUPPRESSED] = ((0, len(self.leaves)),) if self.leaves else ()
         return known
 
@@ -390,8 +384,7 @@ def _groups(hierarchy: Hierarchy) -> dict[str, Indices]:
 def _texts(labels: Labels) -> Sequence[str | None]:
     if not isinstance(labels, pl.Series):
         return labels
-    texts: list[str | None] = spelt(labels).to_list()
-    return texts
+    return list(spelt(labels).to_list())
 
 
 def _numbers(leaves: Sequence[str]) -> Floats | None:

@@ -94,13 +94,15 @@ def anonymity(table: Table, population: Table | None = None, *, starred_rows: St
     `enhanced_beta`, `delta_disclosure`; with a population `k_map` and `delta_presence`.
     """
     grouped = Grouped.of(table, starred_rows)
-    rows, crowds = grouped.crowds()
-    people = int(rows.sum())
+    tallies = {name: grouped.tally(name) for name in table.sensitive}
+    crowds = next((tally.sizes for tally in tallies.values()), None)
+    if crowds is None:
+        crowds = grouped.crowds()
+    rows, people = (crowds if grouped.overlapping is None else grouped.own_rows()), len(grouped.key)
     found: dict[str, Any] = {
         "k": int(crowds.min(initial=people)),
         "uniqueness": round(int(rows[crowds == 1].sum()) / people, 12) if people else 0.0,
     }
-    tallies = {name: grouped.tally(name) for name in table.sensitive}
     for model, measure in _OF_COLUMN.items():
         found[model] = MappingProxyType({name: measure(tally) for name, tally in tallies.items()})
     found["t_ordered"] = MappingProxyType(

@@ -111,9 +111,10 @@ def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str
         most = len(truth) * np.log2(len(truth)) - known
         lost = float(after.rows @ np.log2(under)) + left_out * np.log2(len(truth)) - known
         bits += lost
-        shares[name] = round(float(lost / most), _DIGITS) if most > 0 else 0.0
+        shares[name] = round(float(lost / most), _DIGITS) + 0.0 if most > 0 else 0.0
     mean = sum(shares.values()) / len(shares)
-    return NonUniformEntropy(round(float(bits) / (len(truth) * len(names)), _DIGITS), round(mean, _DIGITS), shares)
+    cells = len(truth) * len(names)
+    return NonUniformEntropy(round(float(bits) / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
 
 
 def precision(original: Table, published: Table, columns: Sequence[str] | None = None) -> float:

@@ -78,10 +78,13 @@ def entropy_of(tally: Tally) -> float:
     """e to the smallest entropy of a class."""
     if not len(tally.starts):
         return 0.0
-    # In the widest floats at hand: a class with l equally frequent values shall achieve l, not a little less.
-    shares = tally.counts.astype(np.longdouble) / tally.spread(tally.sizes)
-    entropies = -np.add.reduceat(shares * np.log(shares), tally.starts)
-    return round(float(np.exp(entropies.min())), 12)
+    shares = tally.counts / tally.spread(tally.sizes)
+    lowest = int(np.argmax(np.add.reduceat(shares * np.log(shares), tally.starts)))
+    # Again in the widest floats at hand: l equally frequent values shall achieve l, not a little less.
+    begin = int(tally.starts[lowest])
+    counts = tally.counts[begin : begin + int(tally.distinct[lowest])].astype(np.longdouble)
+    widest = counts / counts.sum()
+    return round(float(np.exp(-(widest * np.log(widest)).sum())), 12)
 
 
 def recursive_of(tally: Tally, l: int) -> float:  # noqa: E741

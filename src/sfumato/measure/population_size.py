@@ -90,35 +90,47 @@ def pitman(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
     The sample's classes grow as in Pitman's urn: the next person joins a class of f with probability
     (f − α) / (n + θ). The number of uniques is the formula's expectation itself, not its limit N^α.
     """
-    from scipy.special import gammaln
-
     people = _population(sample, sampling_share)
     fitted = _fit_pitman(sample)
     if fitted is None:
         return None
     alpha, theta = fitted
-    alone = gammaln(theta + alpha + people - 1) + gammaln(theta + 1) - gammaln(theta + alpha) - gammaln(theta + people)
-    uniques = min(people * float(np.exp(alone)), people)
+    alone = _gamma_ratio(theta + people - 1, alpha) - _gamma_ratio(theta, alpha)
+    uniques = people * float(np.exp(min(alone, 0.0)))
     share = (sample.rows + theta) / (people + theta)
     return PopulationEstimate("pitman", uniques, *_grown(sample.sizes, alpha, share))
+
+
+def _gamma_ratio(x: float, alpha: float) -> float:
+    """log Γ(x + α) − log Γ(x + 1); for large x by its expansion, since the difference of logarithms would be lost."""
+    from scipy.special import gammaln
+
+    if x > 1e4:
+        return (alpha - 1) * float(np.log(x + alpha / 2))
+    return float(gammaln(x + alpha) - gammaln(x + 1))
 
 
 def _fit_pitman(sample: Sizes) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
-    def scores(at: Floats) -> Floats:
-        alpha = float(expit(at[0]))
-        return _pitman_scores(sample, alpha, float(np.exp(at[1])) - alpha)
+    if sample.number >= sample.rows:  # all alone: the likelihood grows without end
+        return None
 
-    # Both scores grow with the table: what counts as none is measured against its classes and rows.
-    scale = np.array([max(1.0, sample.number / max(1.0, np.log(sample.rows + 1))), sample.rows])
+    def slopes(at: Floats) -> Floats:
+        # By α and log (θ + α): the slope by θ itself vanishes far out, where nothing is found.
+        alpha, above = float(expit(at[0])), float(np.exp(at[1]))
+        by_theta, by_alpha = _pitman_scores(sample, alpha, above - alpha)
+        return np.array([by_alpha - by_theta, by_theta * above])
+
     number = max(sample.number, 2.0)
     starts = [np.array([logit(alpha), np.log(theta)]) for alpha in (0.5, 0.1, 0.9) for theta in (number, 1.0)]
-    found = _root(scores, starts, scale)
+    found = _root(slopes, starts, np.full(2, sample.rows))
     if found is None:
         return None
-    alpha = float(expit(found[0]))
-    return (alpha, float(np.exp(found[1])) - alpha) if _CLOSE < alpha < 1 - _CLOSE else None
+    alpha, above = float(expit(found[0])), float(np.exp(found[1]))
+    # A root at the edge is none: there the digits of the slopes are lost. No sample puts θ beyond n².
+    inside = _CLOSE < alpha < 1 - _CLOSE and above < sample.rows**2
+    return (alpha, above - alpha) if inside else None
 
 
 def _pitman_scores(sample: Sizes, alpha: float, theta: float) -> Floats:
@@ -162,7 +174,7 @@ def _drawn(people: float, sizes: Floats, rows: float, found: float) -> Floats:
     possible = people - sizes - rows + found >= 0
     ways = np.where(possible, ways, -np.inf)
     if not possible.any():
-        return np.eye(1, len(sizes))[0]
+        return np.asarray(sizes == sizes[0], dtype=np.float64)
     return np.asarray(np.exp(ways - ways.max()))
 
 
@@ -240,10 +252,13 @@ def _root(equations: Callable[[Floats], Floats], starts: list[Floats], scale: Fl
     """The first root that a start leads to; scipy's word is not enough, the equations must come out."""
     from scipy.optimize import root
 
+    def scaled(at: Any) -> Any:
+        return equations(at) / scale
+
     for start in starts:
         with np.errstate(all="ignore"):
-            found: Any = root(lambda at: equations(at) / scale, start, method="hybr")
-            left = np.abs(equations(found.x) / scale)
+            found: Any = root(scaled, start, method="hybr")
+            left = np.abs(scaled(found.x))
         if found.success and np.isfinite(left).all() and left.max() < _CLOSE:
             return np.asarray(found.x)
     return None

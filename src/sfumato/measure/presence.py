@@ -88,7 +88,7 @@ class _Fit:
         people = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(_PEOPLE))
         labels = {name: _Labels.of(name, table, population) for name in names}
         counts, met = _counted(classes, people, labels, table.missing)
-        return cls(grouped.crowds()[1], counts, not bool(met.all()))
+        return cls(grouped.crowds(), counts, not bool(met.all()))
 
     @property
     def k_map(self) -> int:
@@ -165,7 +165,7 @@ def _counted(
             counts[rows] = everybody
             met[:] = True
             continue
-        here = classes[rows].select(used).with_columns(pl.Series(_ROW, rows))
+        here = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
         there = people.select(labels[name].generalized(people[name], level) for name, level in used.items())
         there = there.with_columns(people[_PEOPLE]).with_row_index("\0person")
         for known, part in _by_known(there, list(used), missing):

@@ -51,7 +51,7 @@ class Errors:
             return cls(0, 0.0, 0.0, MappingProxyType(dict.fromkeys(QUANTILES, 0.0)))
         found = dict(zip(QUANTILES, np.quantile(errors, QUANTILES).round(_DIGITS).tolist(), strict=True))
         mean = round(float(errors.mean()), _DIGITS)
-        return cls(len(errors), round(float(np.median(errors)), _DIGITS), mean, MappingProxyType(found))
+        return cls(len(errors), found[0.5], mean, MappingProxyType(found))
 
 
 @dataclass(frozen=True)

@@ -119,12 +119,17 @@ class Grouped:
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         return Tally(values, counts, starts, overall, labels)
 
-    def crowds(self) -> tuple[Ints, Ints]:
-        """For each class, its own rows, and the rows that each of them could be taken for."""
-        owners, _, rows = counted_pairs(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
-        if self.overlapping is None:
-            return rows, rows
-        return rows, self._merged(owners, np.zeros(len(rows), dtype=np.int64), rows)[2]
+    def own_rows(self) -> Ints:
+        """How many rows have the values of each class."""
+        return self._alike()[2]
+
+    def crowds(self) -> Ints:
+        """How many rows a row of each class could be taken for."""
+        alike = self._alike()
+        return (alike if self.overlapping is None else self._merged(*alike))[2]
+
+    def _alike(self) -> tuple[Ints, Ints, Ints]:
+        return counted_pairs(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
 
     def first_rows(self) -> Ints:
         """The place of one row of each class among the placed ones, in the order of the classes."""
@@ -139,12 +144,17 @@ class Grouped:
         number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
         entries = pl.DataFrame({"\0class": number.astype(np.uint32), "\0value": values, "\0count": counts})
         entries = entries.join(classes, on="\0class", maintain_order="left")
+        parts = [(str(key), mine) for (key,), mine in classes.partition_by("\0pattern", as_dict=True).items()]
         sums = []
-        for (ours,), mine in classes.partition_by("\0pattern", as_dict=True).items():
-            for (theirs,), other in entries.partition_by("\0pattern", as_dict=True).items():
-                common = [n for n, a, b in zip(names, str(ours), str(theirs), strict=True) if a == b == "0"]
+        for (theirs,), other in entries.partition_by("\0pattern", as_dict=True).items():
+            comparing: dict[tuple[str, ...], list[pl.DataFrame]] = {}
+            for ours, mine in parts:
+                common = tuple(n for n, a, b in zip(names, ours, str(theirs), strict=True) if a == b == "0")
+                comparing.setdefault(common, []).append(mine)
+            for common, several in comparing.items():
                 found = other.group_by(*common, "\0value").agg(pl.col("\0count").sum())
-                met = mine.join(found, on=common) if common else mine.join(found, how="cross")
+                asking = pl.concat(several)
+                met = asking.join(found, on=common) if common else asking.join(found, how="cross")
                 sums.append(met.select("\0class", "\0value", "\0count"))
         total = pl.concat(sums).group_by("\0class", "\0value").agg(pl.col("\0count").sum()).sort("\0class", "\0value")
         return tuple(total[name].cast(pl.Int64).to_numpy() for name in total.columns)  # type: ignore[return-value]

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.hierarchy import SUPPRESSED, spelt
+from sfumato.data.published import Domain
 from sfumato.errors import DataError
 from sfumato.table import Table
 
@@ -25,17 +26,27 @@ def untrue_cells(published: Table, original: Table, rows: npt.NDArray[np.int64])
         before, after = spelt(original.frame[name][rows]), spelt(published.frame[name])
         changed = pl.DataFrame({"before": before, "after": after}).filter(~before.eq_missing(after))
         if name in generalized and len(changed):
-            changed = _not_above(changed, original.hierarchy(name))
+            changed = _not_covered(changed, Domain.of(original.frame[name], original.hierarchies.get(name)))
         wrong += len(changed)
     return wrong
 
 
-def _not_above(changed: pl.DataFrame, hierarchy: Hierarchy) -> pl.DataFrame:
-    """The changes that are no generalization; a missing cell may only take a label that covers every leaf."""
-    above: list[tuple[str | None, str]] = [
-        (row[0], label) for row in hierarchy.rows for label in {*row[1:], SUPPRESSED}
-    ]
-    everything = {label for label, count in hierarchy.leaves_under.items() if count == len(hierarchy.rows)}
-    above += [(None, label) for label in {*everything, SUPPRESSED}]
-    allowed = pl.DataFrame(above, schema={"before": pl.String, "after": pl.String}, orient="row").unique()
-    return changed.join(allowed, on=["before", "after"], how="anti", nulls_equal=True)
+def _not_covered(changed: pl.DataFrame, domain: Domain) -> pl.DataFrame:
+    """The changes that are no generalization; a missing cell may only take a label that covers every value."""
+    place = {value: number for number, value in enumerate(domain.spellings or domain.leaves)}
+    distinct = changed.unique()
+    untrue = []
+    for label, before in distinct.group_by("after").agg("before").iter_rows():
+        try:
+            covered = set(domain.covered(label).tolist())
+        except DataError:
+            covered = set()
+        for value in before:
+            whole = label == SUPPRESSED or len(covered) == len(domain.leaves)
+            holds = label is not None and (
+                whole if value is None else label == SUPPRESSED or place.get(value) in covered
+            )
+            if not holds:
+                untrue.append((value, label))
+    bad = pl.DataFrame(untrue, schema={"before": pl.String, "after": pl.String}, orient="row")
+    return changed.join(bad, on=["before", "after"], how="semi", nulls_equal=True)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import polars as pl
 
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.errors import DataError
+from sfumato.data.published import Domain
 from sfumato.measure.classes import StarredRows, crowds, starred
 from sfumato.table import Table
 
@@ -27,28 +25,25 @@ def average_class_size(table: Table, starred_rows: StarredRows = "class") -> flo
     return float(found["rows"].sum()) / len(found) if len(found) else 0.0
 
 
-def column_loss(published: pl.Series, hierarchy: Hierarchy, missing_kept: bool = True) -> float:
-    """The mean over cells of (leaves under the published value − 1) / (leaves − 1); a suppressed cell loses 1."""
-    scale = len(hierarchy.rows) - 1
-    counts = spelt(published).value_counts(name="\0n")
-    lost = 0.0
-    for label, count in counts.iter_rows():
-        if label is None:
-            share = 0.0 if missing_kept else 1.0
-        elif label == SUPPRESSED:
-            share = 1.0
-        elif label not in hierarchy.leaves_under:
-            raise DataError(f"column «{published.name}»: {count} cells are no label of {hierarchy.name}")
-        else:
-            share = (hierarchy.leaves_under[label] - 1) / scale if scale else 0.0
-        lost += share * count
-    return lost / len(published) if len(published) else 0.0
+def column_loss(published: pl.Series, domain: Domain) -> float:
+    """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
+    counts = spelt(published).alias("label").value_counts(name="count")
+    lost = domain.losses(counts["label"]) @ counts["count"].to_numpy()
+    return float(lost) / len(published) if len(published) else 0.0
 
 
-def loss(table: Table, hierarchies: Sequence[str] | None = None) -> float:
-    """The mean loss over all quasi-identifying cells of a published table."""
-    names = list(table.quasi_identifying if hierarchies is None else hierarchies)
-    return sum(column_loss(table.frame[name], table.hierarchy(name)) for name in names) / len(names)
+def domain_of(table: Table, name: str, original: Table | None = None) -> Domain:
+    """The values that a published column may stand for: the hierarchy's leaves, else those of the originals."""
+    values = (original or table).frame[name]
+    if original is None and values.dtype == pl.String:
+        values = values.filter((values != SUPPRESSED).fill_null(True))
+    return Domain.of(values, (original or table).hierarchies.get(name))
+
+
+def loss(table: Table, original: Table | None = None) -> float:
+    """The mean loss over all quasi-identifying cells; ranges and sets need the originals to be counted against."""
+    names = table.quasi_identifying
+    return sum(column_loss(table.frame[name], domain_of(table, name, original)) for name in names) / len(names)
 
 
 def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:

@@ -7,6 +7,7 @@ the lattice is then grouped in one pass (`kernels/lattice.py`). Missing cells co
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -168,6 +169,19 @@ class Grouping:
         self._of_row = np.zeros(count, dtype=np.int32)
         self._sizes = np.zeros(2 * count, dtype=np.int64)
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
+
+    def distinct(self) -> tuple[Codes, Ints]:
+        """The distinct rows of the table (one row of codes a column), and how often each occurs."""
+        return np.ascontiguousarray(self._codes[:, : self._ours]), self._weights[: self._ours]
+
+    def narrowed(self, kept: Flags) -> Grouping:
+        """Only some of the distinct rows, to be grouped among themselves; shares stay those of the whole table."""
+        part = copy.copy(self)
+        part._ours = int(kept.sum())
+        part._population = None
+        part.sensitive = {name: column.of_rows(kept) for name, column in self.sensitive.items()}
+        part._prepare(np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept])
+        return part
 
     def _distinct(self) -> tuple[Ints, Codes]:
         of_row, sizes = self._group(tuple(0 for _ in self.shape))

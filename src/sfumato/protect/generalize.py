@@ -10,20 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import prod
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.classes import Flags, Grouping, Verdict
 from sfumato.protect.judge import ModelJudge
-from sfumato.protect.lattice import Found, optimal_node
+from sfumato.protect.lattice import Found, heuristic_node, minimal_nodes, optimal_node
+from sfumato.protect.local import Recoded, local_losses, recode_locally, recode_the_rest
 from sfumato.protect.method import Method
-from sfumato.protect.metrics import MetricName, discernibility, geometric_product, loss
+from sfumato.protect.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
 from sfumato.protect.models import AnyModel
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -34,13 +36,14 @@ class Generalize(Method):
     """Publish every quasi-identifying column at one level of its hierarchy, with the least loss that is safe.
 
     Guarantee: every published row satisfies all models; the levels are optimal under the metric, proven by
-    search. Against: an adversary who knows quasi-identifying values of anybody and links (prosecutor).
+    search (unless `heuristic` was asked for, or the recoding is local). Against: an adversary who knows
+    quasi-identifying values of anybody and links (prosecutor), and what the models add to that.
     Limits: sensitive values are published as they are, so what a class has in common is learnt; two releases
     of the same people can break together; suppressed rows protect as many people as there are of them.
     Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
     """
 
-    iso_20889: ClassVar[str] = "generalization (full-domain), record suppression"
+    iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
 
     method: Literal["generalize"] = "generalize"
     models: tuple[AnyModel, ...] = Field(min_length=1)
@@ -49,8 +52,24 @@ class Generalize(Method):
     """The share of rows that may be suppressed instead of generalizing everybody further."""
     metric: MetricName = "loss"
     """What is made as small as possible: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
+    search: Literal["optimal", "minimal", "heuristic"] = "optimal"
+    """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search."""
+    seconds: float = Field(default=10.0, gt=0)
+    """How long a heuristic search may take."""
+    recoding: Literal["global", "local"] = "global"
+    """`global`: one level a column. `local`: each person at the cheapest levels where enough others are left."""
+    weights: Mapping[str, float] = Field(default_factory=dict)
+    """How much a column's loss counts, 1 if not named: give a large one to a column that must stay precise."""
     suppressed_rows: Literal["star", "drop"] = "star"
     """Whether a suppressed row is published with `*` in every quasi-identifying column, or left out."""
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Generalize:
+        if any(weight <= 0 for weight in self.weights.values()):
+            raise ValueError("every weight is greater than 0")
+        if self.weights and self.metric != "loss":
+            raise ValueError("weights are for the metric loss alone")
+        return self
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, suppress the rows that are still too few."""
@@ -59,35 +78,77 @@ class Generalize(Method):
         judge = ModelJudge(self.models)
         grouping = judge.grouping(table)
         most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
-        found = optimal_node(grouping, judge, self.metric, most)
+        found = self._search(grouping, judge, most, self._weights(table))
         if found.best is None or not found.best.classes:
             raise self._impossible(grouping, judge, most)
-        suppressed = grouping.suppressed_rows(found.best.levels, judge)
+        recoded = self._recoded(grouping, judge, found.best, most)
+        suppressed = recoded.node_of_row < 0
+        local = len(recoded.nodes) > 1
         rows = dropped.kept[~suppressed] if self.suppressed_rows == "drop" else dropped.kept
+        published = self._published(table, grouping, recoded)
+        losses = local_losses(grouping, recoded) if local else _losses(grouping, found.best)
+        if self.weights:
+            losses["weighted_loss"] = float(loss(grouping, found.best, self._weights(table)))
         return Release(
-            data=self._published(table, grouping, found.best, suppressed),
+            data=published,
             method=self,
-            claims=self._claims(table, found.best),
-            losses=_losses(grouping, found.best) | {"dropped_rows": dropped.count},
-            details=_details(table, found, grouping, rows, dropped.kept[suppressed]),
+            claims=self._claims(table, int(suppressed.sum())),
+            losses=losses | {"dropped_rows": dropped.count},
+            details=_details(table, found, grouping, rows, dropped.kept[suppressed])
+            | ({"levels": {}, "proven": False, "recoding": "local"} if local else {}),
         )
 
-    def _published(self, table: Table, grouping: Grouping, best: Verdict, suppressed: Flags) -> Table:
+    def _weights(self, table: Table) -> Weights | None:
+        unknown = [name for name in self.weights if name not in table.quasi_identifying]
+        if unknown:
+            raise PolicyError(f"weights name {', '.join(unknown)}, which is no quasi-identifying column")
+        if not self.weights:
+            return None
+        return tuple(Fraction(str(self.weights.get(name, 1))) for name in table.quasi_identifying)
+
+    def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> Found:
+        if self.search == "heuristic":
+            return heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
+        if self.search == "optimal":
+            return optimal_node(grouping, judge, self.metric, most, weights)
+        nodes, checked = minimal_nodes(grouping, judge, most)
+        verdicts = [grouping.verdict(levels, judge) for levels in nodes]
+        best = min(
+            verdicts, key=lambda v: (cost(self.metric, grouping, v, weights), sum(v.levels), v.levels), default=None
+        )
+        return Found(best, checked, prod(grouping.shape), minimal=nodes)
+
+    def _recoded(self, grouping: Grouping, judge: ModelJudge, best: Verdict, most: int) -> Recoded:
+        """One node for everybody, or each person at their own."""
+        suppressed = grouping.suppressed_rows(best.levels, judge)
+        everybody = Recoded(np.array([best.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
+        if self.recoding == "global":
+            return everybody
+        walked = recode_locally(grouping, judge)
+        if int((walked.node_of_row < 0).sum()) <= most:
+            return walked
+        # Models that look at values can leave a rest that nobody goes with: then only the suppressed are recoded.
+        return recode_the_rest(grouping, judge, everybody)
+
+    def _published(self, table: Table, grouping: Grouping, recoded: Recoded) -> Table:
+        suppressed = recoded.node_of_row < 0
         starred = suppressed if self.suppressed_rows == "star" and suppressed.any() else None
         frame = table.frame.drop(table.identifying)
-        columns = zip(table.quasi_identifying, grouping.hierarchies, grouping.codes, best.levels, strict=True)
-        frame = frame.with_columns(
-            hierarchy.publish(codes, level, starred).alias(name)
-            for name, hierarchy, codes, level in columns
-            if level > 0 or starred is not None
-        )
+        columns = []
+        for number, name in enumerate(table.quasi_identifying):
+            levels = recoded.levels(number)
+            if levels.any() or starred is not None:
+                columns.append(
+                    grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(name)
+                )
+        frame = frame.with_columns(columns)
         left_out = self.suppressed_rows == "drop" and suppressed.any()
         return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
 
-    def _claims(self, table: Table, best: Verdict) -> tuple[Claim, ...]:
+    def _claims(self, table: Table, suppressed: int) -> tuple[Claim, ...]:
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level made it so.
-        arguments = {"starred_rows": "suppressed" if best.suppressed and not left_out else "class"}
+        arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
         return (
             *(model.claim(arguments) for model in self.models),
             Claim(
@@ -175,7 +236,7 @@ def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:
     }
 
 
-def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> Mapping[str, Any]:
+def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> dict[str, Any]:
     assert found.best is not None
     names = table.quasi_identifying
     return {
@@ -187,5 +248,6 @@ def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppress
         "classes": found.best.classes,
         "nodes": found.nodes,
         "checked": found.checked,
-        "proven": True,
+        "proven": found.proven,
+        "minimal": found.minimal,
     }

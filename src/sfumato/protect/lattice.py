@@ -9,16 +9,19 @@ ends; a hundred or two checks replace thousands.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.errors import PolicyError
 from sfumato.progress import tell
-from sfumato.protect.classes import Grouping, Judge, Verdict
-from sfumato.protect.metrics import MetricName, coarser, finer, loss, metric_named
+from sfumato.protect.classes import Grouping, Judge, Levels, Verdict
+from sfumato.protect.metrics import MetricName, Weights, coarser, cost, finer, loss, metric_named
 
 LARGEST_LATTICE = 20_000_000
 _SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more than rounding
@@ -31,9 +34,21 @@ class Found:
     best: Verdict | None
     checked: int
     nodes: int
+    proven: bool = True
+    minimal: tuple[Levels, ...] = ()
+    """All minimal nodes, where they were asked for."""
 
 
-def optimal_node(grouping: Grouping, judge: Judge, metric: MetricName, most_suppressed: int) -> Found:
+_Rank = tuple[Fraction, Fraction, int, int, Levels]
+
+
+def _rank(value: Fraction, grouping: Grouping, verdict: Verdict) -> _Rank:
+    return (value, loss(grouping, verdict), verdict.suppressed, sum(verdict.levels), verdict.levels)
+
+
+def optimal_node(
+    grouping: Grouping, judge: Judge, metric: MetricName, most_suppressed: int, weights: Weights | None = None
+) -> Found:
     """The cheapest node that suppresses at most so many rows.
 
     Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
@@ -43,11 +58,11 @@ def optimal_node(grouping: Grouping, judge: Judge, metric: MetricName, most_supp
 
     nodes = prod(grouping.shape)
     _refuse_too_large(nodes)
-    costs = metric_named(metric, grouping)
+    costs = metric_named(metric, grouping, weights)
     live = np.ones(grouping.shape, dtype=np.bool_)
     shape = np.array(grouping.shape, dtype=np.int64)
     below, histogram = np.zeros(nodes, dtype=np.int32), np.zeros(4096, dtype=np.int64)
-    best: tuple[tuple[Fraction, Fraction, int, int, tuple[int, ...]], Verdict] | None = None
+    best: tuple[_Rank, Verdict] | None = None
     checked = 0
     # The ends first: the finest node may do, and if the coarsest does not, nothing does.
     ends = [0, nodes - 1] if nodes > 1 else [0]
@@ -71,9 +86,7 @@ def optimal_node(grouping: Grouping, judge: Judge, metric: MetricName, most_supp
         else:
             verdict = grouping.cost(judged)
             costs.learn(verdict)
-            rank = (
-                costs.value(verdict), loss(grouping, verdict), verdict.suppressed, sum(levels), levels,
-            )  # fmt: skip
+            rank = _rank(costs.value(verdict), grouping, verdict)
             best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
             if verdict.suppressed == 0:
                 live[coarser(levels)] = False
@@ -83,6 +96,107 @@ def optimal_node(grouping: Grouping, judge: Judge, metric: MetricName, most_supp
         if checked % 16 == 0:
             tell("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
     return Found(best[1] if best else None, checked, nodes)
+
+
+def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
+    """Every node that will do while no finer one does (LeFevre et al., Incognito, 2005), and how many were checked.
+
+    A node that will do settles the coarser ones and one that will not settles the finer ones, where the models
+    are steady or nothing may be suppressed; otherwise each node is looked at.
+    """
+    from sfumato.kernels.lattice import most_telling
+
+    nodes = prod(grouping.shape)
+    _refuse_too_large(nodes)
+    will_do = np.zeros(grouping.shape, dtype=np.bool_)
+    open_ = np.ones(grouping.shape, dtype=np.bool_)
+    height = np.add.reduce(np.indices(grouping.shape)).astype(np.float64)
+    shape, below, histogram = np.array(grouping.shape), np.zeros(nodes, dtype=np.int32), np.zeros(256, dtype=np.int64)
+    checked = 0
+    while (node := int(most_telling(open_.ravel(), height.ravel(), shape, below, histogram))) >= 0:
+        levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
+        judged = grouping.judged(levels, judge)
+        checked += 1
+        open_[levels] = False
+        settles = most_suppressed == 0 or judged.surely is judged.refused
+        if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
+            will_do[levels] = True
+            if settles or judged.suppressed == 0:
+                will_do[coarser(levels)] = True
+                open_[coarser(levels)] = False
+        elif judged.surely_suppressed > most_suppressed or (settles and not judged.forbidden):
+            open_[finer(levels)] = False
+        if checked % 16 == 0:
+            tell("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
+    return _minimal(will_do), checked
+
+
+def _minimal(will_do: npt.NDArray[np.bool_]) -> tuple[Levels, ...]:
+    """The nodes that will do while nothing strictly finer does."""
+    reached = will_do.copy()  # whether the node or something finer will do
+    for axis in range(reached.ndim):
+        np.logical_or.accumulate(reached, axis=axis, out=reached)
+    finer_does = np.zeros_like(will_do)
+    for axis in range(reached.ndim):
+        up = tuple(slice(1, None) if i == axis else slice(None) for i in range(reached.ndim))
+        down = tuple(slice(None, -1) if i == axis else slice(None) for i in range(reached.ndim))
+        finer_does[up] |= reached[down]
+    found = np.argwhere(will_do & ~finer_does)
+    return tuple(tuple(int(level) for level in node) for node in found)
+
+
+def heuristic_node(
+    grouping: Grouping,
+    judge: Judge,
+    metric: MetricName,
+    most_suppressed: int,
+    seconds: float,
+    weights: Weights | None = None,
+) -> Found:
+    """A good node within a time limit, for lattices too large to search: walk down greedily, again and again.
+
+    From the top, the column whose step down is cheapest is lowered while the node still does; then from random
+    nodes above the best one, until the time is over. Not proven optimal.
+    """
+    deadline = time.monotonic() + seconds
+    chance = np.random.default_rng(0)
+    top = tuple(size - 1 for size in grouping.shape)
+    seen: dict[Levels, _Rank | None] = {}
+    kept: dict[_Rank, Verdict] = {}
+
+    def look(levels: Levels) -> _Rank | None:
+        if levels not in seen:
+            judged = grouping.judged(levels, judge)
+            seen[levels] = None
+            if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
+                verdict = grouping.cost(judged)
+                rank = _rank(cost(metric, grouping, verdict, weights), grouping, verdict)
+                seen[levels] = rank
+                kept[rank] = verdict
+        return seen[levels]
+
+    start = top
+    while look(top) is not None:
+        _descend(start, look, deadline)
+        tell("walking the lattice", len(seen))
+        if time.monotonic() >= deadline or len(seen) >= prod(grouping.shape):
+            break
+        best = min(kept)[4]
+        lift = chance.integers(0, np.array(grouping.shape) - np.array(best))
+        start = tuple(int(level) for level in np.array(best) + lift * (chance.random(len(top)) < 0.5))
+    found = kept[min(kept)] if kept else None
+    return Found(found, len(seen), prod(grouping.shape), proven=len(seen) >= prod(grouping.shape))
+
+
+def _descend(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: float) -> None:
+    """Lower one column after another, always the one that gives the cheapest node, until none gets cheaper."""
+    here = look(levels)
+    while time.monotonic() < deadline:
+        steps = [(*levels[:i], level - 1, *levels[i + 1 :]) for i, level in enumerate(levels) if level > 0]
+        ranked = [(rank, step) for step in steps if (rank := look(step)) is not None]
+        if not ranked or (here is not None and min(ranked)[0] >= here):
+            return
+        here, levels = min(ranked)
 
 
 def _large(number: int) -> str:

@@ -22,10 +22,18 @@ MetricName = Literal["loss", "loss_geometric", "discernibility", "height"]
 Floats = npt.NDArray[np.float64]
 
 
-def loss(grouping: Grouping, verdict: Verdict) -> Fraction:
-    """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all."""
-    cells = grouping.rows * len(verdict.levels)
-    return sum((Fraction(c, s) for c, s in zip(verdict.costs, grouping.scales, strict=True)), Fraction()) / cells
+Weights = tuple[Fraction, ...]
+
+
+def loss(grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -> Fraction:
+    """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all.
+
+    With weights, the columns count by them: a heavy column is kept precise.
+    """
+    shares = [Fraction(c, s) for c, s in zip(verdict.costs, grouping.scales, strict=True)]
+    if weights is None:
+        return sum(shares, Fraction()) / (grouping.rows * len(shares))
+    return sum((w * s for w, s in zip(weights, shares, strict=True)), Fraction()) / (grouping.rows * sum(weights))
 
 
 def geometric_product(grouping: Grouping, verdict: Verdict) -> Fraction:
@@ -75,22 +83,24 @@ def _column_losses(grouping: Grouping) -> list[Floats]:
 
 
 class _Loss:
-    def __init__(self, grouping: Grouping) -> None:
+    def __init__(self, grouping: Grouping, weights: Weights | None = None) -> None:
         self._grouping = grouping
-        self._columns = len(grouping.shape)
+        self._exact = weights
+        whole = float(sum(weights)) if weights else len(grouping.shape)
+        self._weights = [float(w) / whole for w in weights] if weights else [1 / whole] * len(grouping.shape)
         self._marginal: Floats = np.zeros(grouping.shape)
-        for losses in _column_losses(grouping):
-            self._marginal += losses / self._columns
+        for weight, losses in zip(self._weights, _column_losses(grouping), strict=True):
+            self._marginal += weight * losses
         self.bound = self._marginal.copy()
 
     def value(self, verdict: Verdict) -> Fraction:
-        return loss(self._grouping, verdict)
+        return loss(self._grouping, verdict, self._exact)
 
     def learn(self, verdict: Verdict) -> None:
-        scales = self._grouping.scales
-        added = sum(e / (s * self._grouping.rows) for e, s in zip(verdict.excess, scales, strict=True))
+        each = zip(self._weights, verdict.excess, self._grouping.scales, strict=True)
+        added = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in each)
         below = finer(verdict.levels)
-        np.maximum(self.bound[below], self._marginal[below] + added / self._columns, out=self.bound[below])
+        np.maximum(self.bound[below], self._marginal[below] + added, out=self.bound[below])
 
 
 class _GeometricLoss:
@@ -159,10 +169,22 @@ class _Height:
         np.add(self._steps, self._inner.bound / 2, out=self.bound)
 
 
-def metric_named(name: MetricName, grouping: Grouping) -> Metric:
-    """The metric of a name, over the lattice of a grouping."""
+def cost(name: MetricName, grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -> Fraction:
+    """The exact cost of a node under a metric, as `Metric.value` gives it."""
+    if name == "loss":
+        return loss(grouping, verdict, weights)
+    if name == "loss_geometric":
+        return geometric_product(grouping, verdict)
+    if name == "discernibility":
+        return Fraction(discernibility(grouping, verdict))
+    return sum(verdict.levels) + loss(grouping, verdict) / 2
+
+
+def metric_named(name: MetricName, grouping: Grouping, weights: Weights | None = None) -> Metric:
+    """The metric of a name, over the lattice of a grouping; weights are for `loss` alone."""
+    if name == "loss":
+        return _Loss(grouping, weights)
     kinds: dict[str, type[Metric]] = {
-        "loss": _Loss,
         "loss_geometric": _GeometricLoss,
         "discernibility": _Discernibility,
         "height": _Height,

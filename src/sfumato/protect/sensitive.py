@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,14 @@ class Sensitive:
         """The share of each value in the whole table."""
         shares: Floats = self.totals / self.totals.sum()
         return shares
+
+    def of_rows(self, kept: npt.NDArray[np.bool_]) -> Sensitive:
+        """Only some rows, numbered anew; the shares stay those of the whole table."""
+        here = kept[self.rows]
+        rows = (np.cumsum(kept) - 1)[self.rows[here]]
+        part = replace(self, rows=rows, codes=self.codes[here], counts=self.counts[here])
+        part.__dict__["totals"] = self.totals
+        return part
 
     def pairs(self, of_row: npt.NDArray[np.int32], classes: int) -> Pairs:
         """The values that occur in each class."""

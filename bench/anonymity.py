@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What a table achieves under every model, beside pycanon's k, l and t on the same table in the same run.
+
+pycanon runs in a process of its own, so that it may be installed apart: PYCANON_PYTHON names the interpreter
+that has it, else the one at hand is tried.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import sfumato as sf
+from bench.generalize import EIGHT, grown
+from bench.timing import best_of, shared_data, show
+from sfumato.measure.achieved import anonymity
+from sfumato.measure.closeness import t_equal
+from sfumato.measure.diversity import distinct_l
+from sfumato.measure.privacy import k_anonymity
+
+SENSITIVE = "salary-class"
+_PYCANON = """
+import json, sys, time
+import pandas as pd
+from pycanon import anonymity
+frame = pd.read_csv(sys.argv[1], sep=";")
+known, hidden = sys.argv[3:], [sys.argv[2]]
+asked = {
+    "k": lambda: anonymity.k_anonymity(frame, known),
+    "l": lambda: anonymity.l_diversity(frame, known, hidden),
+    "t": lambda: anonymity.t_closeness(frame, known, hidden),
+}
+found = {}
+for name, work in asked.items():
+    begin = time.perf_counter()
+    value = float(work())
+    found[name] = (value, time.perf_counter() - begin)
+print(json.dumps(found))
+"""
+
+
+def adult(folder: Path) -> sf.Table:
+    roles = dict.fromkeys(EIGHT, "quasi_identifying") | {SENSITIVE: "sensitive"}
+    hierarchies = {SENSITIVE: folder / f"arx-adult/adult_hierarchy_{SENSITIVE}.csv"}
+    return sf.Table.read(folder / "arx-adult/adult.csv", roles, hierarchies, separator=";")
+
+
+def pycanon(path: Path) -> dict[str, tuple[float, float]] | None:
+    """pycanon's values and seconds; None where it is not installed."""
+    python = os.environ.get("PYCANON_PYTHON", sys.executable)
+    words = [python, "-W", "ignore", "-c", _PYCANON, str(path), SENSITIVE, *EIGHT]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def main() -> None:
+    folder = shared_data()
+    if folder is None:
+        print("anonymity: no real data (set SFUMATO_DATA), skipped")
+        return
+    table = adult(folder)
+    _beside_pycanon(folder, table)
+    _growth(table)
+
+
+def _beside_pycanon(folder: Path, table: sf.Table) -> None:
+    theirs = pycanon(folder / "arx-adult/adult.csv")
+    if theirs is None:
+        print("anonymity: pycanon is not installed (set PYCANON_PYTHON to an interpreter that has it); ours alone")
+    ours: dict[str, Callable[[], float]] = {
+        "k": (lambda: k_anonymity(table)),
+        "l": (lambda: distinct_l(table, SENSITIVE)),
+        "t": (lambda: t_equal(table, SENSITIVE)),
+    }
+    rows: list[tuple[object, ...]] = []
+    for name, work in ours.items():
+        rows.append(_row(name, float(work()), best_of(5, work), theirs[name] if theirs else None))
+    together = best_of(5, lambda: [work() for work in ours.values()])
+    everything = best_of(5, lambda: anonymity(table))
+    total = (0.0, sum(seconds for _, seconds in theirs.values())) if theirs else None
+    rows.append(_row("k, l and t, one call each", None, together, total))
+    rows.append(_row("anonymity(): all 12 models in one call, beside their three", None, everything, total))
+    head = ("what", "ours", "pycanon's", "time", "pycanon's time", "pycanon ÷ ours")
+    show(f"Achieved values, ARX's Adult ({len(table):,} rows, 8 columns, {SENSITIVE} sensitive)", head, rows)
+
+
+def _row(name: str, value: float | None, seconds: float, theirs: tuple[float, float] | None) -> tuple[object, ...]:
+    ours = "" if value is None else f"{value:.9g}"
+    if not theirs:
+        return name, ours, "", f"{seconds * 1000:.1f} ms", "", ""
+    peer = "" if value is None else f"{theirs[0]:.9g}"
+    return name, ours, peer, f"{seconds * 1000:.1f} ms", f"{theirs[1]:.2f} s", f"{theirs[1] / seconds:.0f}×"
+
+
+def _growth(base: sf.Table) -> None:
+    rows: list[tuple[object, ...]] = []
+    for times in (1, 4, 16):
+        table = base if times == 1 else grown(base, times)
+        seconds = best_of(3, lambda table=table: anonymity(table))  # type: ignore[misc]
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        rows.append((f"{len(table):,}", f"{times}×", f"{seconds * 1000:.0f} ms", f"{peak:.0f} MB"))
+    show("Growth of anonymity(), all models", ("rows", "size", "time", "peak memory of the process"), rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Local recoding: walk nodes from cheap to dear; rows that find enough company at a node stay there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+
+
+@compiled("int64(int32[:,::1], int64[::1], int32[:,::1], int64[:,::1], int64[:,::1], int32[::1], int64, int32[::1])")
+def peel(codes, weights, nodes, starts, counts, groups, k, node_of_row):  # type: ignore[no-untyped-def]
+    """Number the node at which each row became final, −1 for rows that never did; returns the weight of those.
+
+    `starts[column, level]` is where the groups of a column's leaves at a level begin in `groups`, and `counts`
+    how many groups there are. Columns are at most so many and so wide that a key fits 62 bits.
+    """
+    columns, rows = codes.shape
+    left = np.arange(rows)
+    remaining = np.int64(rows)
+    slots = np.int64(16)
+    while slots < 2 * rows:
+        slots *= 2
+    mask = slots - 1
+    slot_key = np.full(slots, np.int64(-1))
+    slot_weight = np.zeros(slots, dtype=np.int64)
+    slot_of_row = np.zeros(rows, dtype=np.int64)
+    keys = np.zeros(rows, dtype=np.int64)
+    node_of_row[:] = -1
+    for node in range(nodes.shape[0]):
+        if remaining == 0:
+            break
+        keys[:remaining] = 0
+        for column in range(columns):
+            level = nodes[node, column]
+            width = counts[column, level]
+            if width > 1:
+                start = starts[column, level]
+                for place in range(remaining):
+                    keys[place] = keys[place] * width + groups[start + codes[column, left[place]]]
+        for place in range(remaining):
+            key = keys[place]
+            mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+            slot = np.int64(mixed >> np.uint64(20)) & mask
+            while slot_key[slot] >= 0 and slot_key[slot] != key:
+                slot = (slot + 1) & mask
+            slot_key[slot] = key
+            slot_weight[slot] += weights[left[place]]
+            slot_of_row[place] = slot
+        kept = np.int64(0)
+        for place in range(remaining):
+            row = left[place]
+            if slot_weight[slot_of_row[place]] >= k:
+                node_of_row[row] = np.int32(node)
+        for place in range(remaining):
+            slot = slot_of_row[place]
+            slot_key[slot] = -1
+            slot_weight[slot] = 0
+        for place in range(remaining):
+            row = left[place]
+            if node_of_row[row] < 0:
+                left[kept] = row
+                kept += 1
+        remaining = kept
+    weight = np.int64(0)
+    for place in range(remaining):
+        weight += weights[left[place]]
+    return weight

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: MIT
+"""What a release still teaches: models trained on it, tested on originals that it was not trained on.
+
+An analyst learns from published rows and applies what was learnt to people as they are. So a generalized row and an
+original one must live in the same space: a number is the mean of the leaves that its label covers; any other value
+is one feature a leaf, each with the share of the label that is this leaf. A tree learns from values drawn from the
+labels. Compared with the same model trained on
+the originals, and with ZeroR, which always says the most frequent class (Witten & Frank). The accuracies are
+computed from the originals: they are for the custodian, and high ones may also mean that the target can be inferred.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.published import Cover, Domain, Flags, Floats, Indices, Reading
+from sfumato.errors import DataError, PolicyError
+from sfumato.measure.distances import compared_columns
+from sfumato.randomness import Randomness
+from sfumato.table import Missing, Table
+
+MODELS = ("tree", "logistic", "naive_bayes")
+"""A decision tree, a logistic regression, and naive Bayes over values and bins of numbers."""
+
+_MOST_FEATURES = 50
+"""How many values of a column get a feature of their own; the rarer ones share one."""
+_BINS = 10
+"""How many parts naive Bayes cuts a column of numbers into."""
+_MOST_CLASSES = 100
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of held-out originals that were classified right."""
+
+    released: float
+    """By the model trained on the release."""
+    original: float
+    """By the same model trained on the originals."""
+    zero_r: float
+    """By always saying the most frequent class of the originals."""
+
+    @property
+    def kept(self) -> float | None:
+        """How much of what the model gains over ZeroR is left; None where originals gain nothing either."""
+        gain = self.original - self.zero_r
+        return round((self.released - self.zero_r) / gain, 12) if gain > 0 else None
+
+
+def classification_accuracy(
+    original: Table,
+    published: Table,
+    target: str,
+    models: Sequence[str] = MODELS,
+    folds: int = 5,
+    rows: Sequence[int] | Indices | None = None,
+    randomness: Randomness | None = None,
+    *,
+    columns: Sequence[str] | None = None,
+) -> Mapping[str, Accuracy]:
+    """The accuracy of each model in cross-validation; a held-out person's published row is not trained on either.
+
+    `rows` says which original row each published row was made from (`release.details["rows"]`). `columns` are what
+    is learnt from; without them, every published column but the target. A published target that covers several
+    classes counts as each of them in equal parts. Without `randomness` the folds are the same each time.
+    """
+    strange = [name for name in models if name not in MODELS]
+    if strange or folds < 2:
+        raise PolicyError(f"folds are 2 or more, and models are of {', '.join(MODELS)}")
+    names = [name for name in compared_columns(original, published, columns) if name != target]
+    compared_columns(original, published, [target])
+    if not names:
+        raise DataError(f"{original.source}: there is no column to learn «{target}» from")
+    chance = randomness or Randomness.seeded(0)
+    classes = _Classes.of(original, published, target)
+    fold_of = _folds(classes.true, _counted(original), folds, chance)
+    spaces = [_Space.of(original, name) for name in names]
+    after = [space.domain.read(published.frame[space.name], space.holes) for space in spaces]
+    # A tree splits on one value at a time, which shares of values would mislead: it learns from drawn values.
+    drawn = [_drawn(reading, chance.generator()) for reading in after] if "tree" in models else after
+    source = _origins(original, published, rows)
+    released = _Examples.of(spaces, after, classes.published, source)
+    for_tree = _Examples.of(spaces, drawn, classes.published, source)
+    before = [space.domain.exact(original.frame[space.name]) for space in spaces]
+    true = _Examples.of(spaces, before, classes.originals, np.arange(len(original)))
+    seed = int(chance.generator().integers(2**31))
+    tests = [(fold_of == fold, (fold_of >= 0) & (fold_of != fold)) for fold in range(folds)]
+    zero_r = sum(
+        int((classes.true[test] == np.argmax(np.bincount(classes.true[train]))).sum()) for test, train in tests
+    )
+    found = {}
+    for name in models:
+        lessons = (for_tree if name == "tree" else released, true)
+        right = (sum(_right(name, one, true, fold, classes.true, seed) for fold in tests) for one in lessons)
+        found[name] = Accuracy(*(round(one / int((fold_of >= 0).sum()), 12) for one in (*right, zero_r)))
+    return found
+
+
+def _right(
+    model: str, lessons: _Examples, true: _Examples, fold: tuple[Flags, Flags], answers: Indices, seed: int
+) -> int:
+    """How many held-out originals a model gets right that learnt from the others."""
+    test, train = fold
+    learnt = _learnt(model, lessons.lesson(train, model), seed)
+    return int((learnt(true.features(model)[true.group[test]]) == answers[test]).sum())
+
+
+@dataclass(frozen=True)
+class _Labelled:
+    """Which row counts as which class, and by how much."""
+
+    row: Indices
+    label: Indices
+    weight: Floats
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The target: classes are the values that somebody has, −1 is a missing one."""
+
+    true: Indices
+    published: _Labelled
+
+    @classmethod
+    def of(cls, original: Table, published: Table, target: str) -> _Classes:
+        column = original.frame[target]
+        domain = Domain.of(column, original.hierarchies.get(target))
+        codes = domain.codes(column)
+        seen = np.unique(codes[codes < len(domain.leaves)])
+        if not 2 <= len(seen) <= _MOST_CLASSES:
+            raise DataError(
+                f"{original.source}: «{target}» has {len(seen)} values, and a target has 2 to {_MOST_CLASSES}; "
+                "choose another one, or group its values first"
+            )
+        number = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
+        number[seen] = np.arange(len(seen))
+        reading = domain.read(published.frame[target], column.null_count() > 0)
+        inside = reading.cover.matrix()[:, seen].astype(np.float64)
+        parts = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
+        row, label = np.nonzero(parts[reading.codes])
+        return cls(number[codes], _Labelled(row, label, parts[reading.codes[row], label]))
+
+    @property
+    def originals(self) -> _Labelled:
+        row = np.flatnonzero(self.true >= 0)
+        return _Labelled(row, self.true[row], np.ones(len(row)))
+
+
+@dataclass(frozen=True)
+class _Examples:
+    """Rows to learn from; those that look alike are one example with a weight."""
+
+    group: Indices
+    """Which of the distinct rows each row is."""
+    numbers: Floats
+    """The features of the distinct rows for trees and regressions."""
+    bins: Floats
+    """Their features for naive Bayes: how much of each value, or part of the numbers, a cell may be."""
+    labelled: _Labelled
+    person: Indices
+    """The original row that each row was made from."""
+
+    @classmethod
+    def of(
+        cls, spaces: Sequence[_Space], readings: Sequence[Reading], labelled: _Labelled, person: Indices
+    ) -> _Examples:
+        group, chosen = _alike([reading.codes for reading in readings])
+        pairs = list(zip(spaces, readings, strict=True))
+        numbers = [reading.share(space.numbers)[reading.codes[chosen]] for space, reading in pairs]
+        bins = [reading.share(space.bins)[reading.codes[chosen]] for space, reading in pairs]
+        return cls(group, np.hstack(numbers), np.hstack(bins), labelled, person)
+
+    def features(self, model: str) -> Floats:
+        return self.bins if model == "naive_bayes" else self.numbers
+
+    def lesson(self, train: Flags, model: str) -> tuple[Floats, Indices, Floats]:
+        """Features, classes and weights of the examples made from people who may be learnt from."""
+        given = self.labelled
+        some = train[self.person[given.row]]
+        classes = int(given.label.max(initial=0)) + 1
+        both = self.group[given.row[some]] * classes + given.label[some]
+        kind, place = np.unique(both, return_inverse=True)
+        weights = np.bincount(place, given.weight[some], len(kind)).astype(np.float64)
+        return self.features(model)[kind // classes], kind % classes, weights
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The features of one column, as values of its leaves, with the missing value last."""
+
+    name: str
+    domain: Domain
+    holes: bool
+    numbers: Floats
+    bins: Floats
+
+    @classmethod
+    def of(cls, original: Table, name: str) -> _Space:
+        column = original.frame[name]
+        domain = Domain.of(column, original.hierarchies.get(name))
+        people = domain.exact(column).rows
+        if column.dtype.is_numeric() and domain.numbers is not None and people[:-1].any():
+            numbers, bins = _scaled(domain.numbers, people), _binned(domain.numbers, people)
+        else:
+            numbers = bins = _indicators(people)
+        return cls(name, domain, column.null_count() > 0, numbers, bins)
+
+
+def _drawn(reading: Reading, generator: np.random.Generator) -> Reading:
+    """One leaf for each row, drawn evenly from those that its label covers."""
+    cover, leaves = reading.cover, len(reading.cover.order)
+    ends = np.cumsum(cover.stop - cover.start)
+    before = np.cumsum(cover.counts) - cover.counts
+    place = before[reading.codes] + generator.integers(0, cover.counts[reading.codes])
+    run = np.searchsorted(ends, place, side="right")
+    every = np.arange(leaves, dtype=np.int64)
+    return Reading(cover.order[cover.stop[run] - (ends[run] - place)], Cover(leaves, every, every, every, every + 1))
+
+
+def _scaled(numbers: Floats, people: Indices) -> Floats:
+    """Numbers in standard deviations from their mean; a missing one is at the mean, and has a mark of its own."""
+    mean = np.average(numbers, weights=people[:-1])
+    spread = np.sqrt(np.average((numbers - mean) ** 2, weights=people[:-1]))
+    scaled = np.append((numbers - mean) / (spread or 1.0), 0.0)
+    missing = np.zeros(len(people))
+    missing[-1] = 1.0
+    return np.column_stack([scaled, missing])
+
+
+def _binned(numbers: Floats, people: Indices) -> Floats:
+    """One feature a part of the numbers, with about as many people in each; the last is for missing ones."""
+    order = np.argsort(numbers, kind="stable")
+    before = np.cumsum(people[:-1][order]) - people[:-1][order]
+    part = np.empty(len(people), dtype=np.int64)
+    part[order] = before * _BINS // max(int(people[:-1].sum()), 1)
+    part[part >= _BINS] = _BINS - 1
+    part[-1] = _BINS
+    return np.eye(_BINS + 1)[part]
+
+
+def _indicators(people: Indices) -> Floats:
+    """One feature for each of the most frequent values, one for all others."""
+    frequent = np.argsort(-people, kind="stable")[:_MOST_FEATURES]
+    feature = np.full(len(people), len(frequent))
+    feature[frequent] = np.arange(len(frequent))
+    indicators: Floats = np.eye(len(frequent) + 1)[feature]
+    return indicators
+
+
+def _alike(columns: Sequence[Indices]) -> tuple[Indices, Indices]:
+    """The number of each row's kind, and a row of each kind."""
+    kind = np.zeros(len(columns[0]), dtype=np.int64)
+    chosen = np.zeros(0, dtype=np.int64)
+    for codes in columns:
+        _, chosen, kind = np.unique(
+            kind * (int(codes.max(initial=0)) + 1) + codes, return_index=True, return_inverse=True
+        )
+    return kind, chosen
+
+
+def _origins(original: Table, published: Table, rows: Sequence[int] | Indices | None) -> Indices:
+    found = np.arange(len(original)) if rows is None else np.asarray(rows, dtype=np.int64)
+    if len(found) != len(published) or (len(found) and (found.min() < 0 or found.max() >= len(original))):
+        raise DataError(
+            f"{published.source}: {len(published)} rows are published of {len(original)}, {len(found)} accounted for; "
+            'say which original row each was made from: rows=release.details["rows"]'
+        )
+    return found
+
+
+def _counted(original: Table) -> Flags:
+    if original.missing is not Missing.DROP:
+        return np.ones(len(original), dtype=np.bool_)
+    whole = pl.all_horizontal(pl.col(name).is_not_null() for name in original.quasi_identifying)
+    return original.frame.select(whole).to_series().to_numpy()
+
+
+def _folds(true: Indices, counted: Flags, folds: int, chance: Randomness) -> Indices:
+    """The fold of each person, classes dealt out evenly; −1 for people who are not tested or learnt from."""
+    order = chance.generator().permutation(np.flatnonzero((true >= 0) & counted))
+    if len(order) < folds:
+        raise DataError(f"{len(order)} rows have a target, too few for {folds} folds; take fewer folds")
+    order = order[np.argsort(true[order], kind="stable")]
+    fold = np.full(len(true), -1, dtype=np.int64)
+    fold[order] = np.arange(len(order)) % folds
+    return fold
+
+
+def _learnt(model: str, lesson: tuple[Floats, Indices, Floats], seed: int) -> Callable[[Floats], Indices]:
+    """A trained model as a function; one class alone is always said, and nothing is learnt from no rows."""
+    features, classes, weights = lesson
+    known = np.unique(classes)
+    if len(known) < 2:
+        return lambda rows: np.full(len(rows), known[0] if len(known) else -1)
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    trained = _untrained(model, float(weights.sum()), seed)
+    # Threads wait for each other longer than they work on so little; one of them also adds up in one order.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # A regression that stops early is still the analyst's regression.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        trained.fit(_sparse(features) if model == "logistic" else features, classes, sample_weight=weights)
+    return lambda rows: np.asarray(trained.predict(rows), dtype=np.int64)
+
+
+def _sparse(features: Floats) -> Any:
+    """Most features of a row are 0; only the others are worked on."""
+    from scipy.sparse import csr_matrix
+
+    return csr_matrix(features)
+
+
+def _untrained(model: str, weight: float, seed: int) -> Any:
+    if model == "tree":
+        from sklearn.tree import DecisionTreeClassifier
+
+        # A leaf has five rows and a five-hundredth of them, by weight: examples that look alike are one.
+        least = min(max(5 / weight, 1 / 500), 0.5)
+        return DecisionTreeClassifier(min_weight_fraction_leaf=least, random_state=seed)
+    if model == "logistic":
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression()
+    from sklearn.naive_bayes import MultinomialNB
+
+    return MultinomialNB()

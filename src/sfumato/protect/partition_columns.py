@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""The columns of a partition: the order in which each is cut, and the labels that its parts are published by.
+
+A *place* is a leaf's position in that order: numbers by size, the leaves of a hierarchy branch by branch, other
+values as they sort. The place after the last is a missing cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.published import Domain, range_label, set_label
+from sfumato.table import Missing, Table
+
+Ints = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+Publish = Literal["ranges", "hierarchy"]
+Kind = Literal["range", "set", "tree"]
+_NUMBER_OF_KIND = {"range": 0, "set": 1, "tree": 2}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The distinct labels of a column, which of them each part bears, and how many leaves each loses."""
+
+    texts: tuple[str | None, ...]
+    of_part: Ints
+    lost: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One quasi-identifying column, in the order in which it is cut."""
+
+    domain: Domain
+    hierarchy: Hierarchy | None
+    kind: Kind
+    whole: bool
+    """Whether its cells are whole numbers."""
+    missing_stays: bool
+    """Whether a part without a known cell is published as missing; else as `*`."""
+
+    @classmethod
+    def of(cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing) -> Column:
+        """Numbers become ranges and others sets, unless the labels of a hierarchy are asked for."""
+        domain = Domain.of(original, hierarchy)
+        kind: Kind = "range" if original.dtype.is_numeric() and domain.numbers is not None else "set"
+        if publish == "hierarchy" and hierarchy is not None:
+            kind = "tree"
+        return cls(domain, hierarchy, kind, original.dtype.is_integer(), missing is Missing.OWN_VALUE)
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves it has: the place of a missing cell."""
+        return len(self.domain.leaves)
+
+    @property
+    def scale(self) -> int:
+        """What a suppressed cell loses."""
+        return max(self.leaves - 1, 1)
+
+    @cached_property
+    def order(self) -> Ints:
+        """The leaf at each place."""
+        if self.kind == "range":
+            assert self.domain.numbers is not None
+            return np.argsort(self.domain.numbers, kind="stable").astype(np.int64)
+        if self.hierarchy is None:
+            return np.arange(self.leaves, dtype=np.int64)
+        return np.lexsort([level.group_of_leaf for level in self.hierarchy.levels]).astype(np.int64)
+
+    def places(self, cells: pl.Series) -> Places:
+        """The place of every cell."""
+        if self.hierarchy is not None:
+            codes = self.hierarchy.codes(cells)
+        else:
+            numbered = spelt(cells).cast(pl.Enum(self.domain.spellings)).to_physical()
+            codes = numbered.cast(pl.Int32).fill_null(self.leaves).to_numpy()
+        place = np.empty(self.leaves + 1, dtype=np.int32)
+        place[self.order] = np.arange(self.leaves)
+        place[self.leaves] = self.leaves
+        return place[codes]
+
+    @cached_property
+    def groups(self) -> tuple[Places, Ints]:
+        """Level by level the group of each place, and how many leaves the group's label loses."""
+        if self.hierarchy is None:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        above = [level.group_of_leaf[self.order] for level in self.hierarchy.levels[1:]]
+        under = [
+            np.array([self._label_loses(label) for label in level.labels], dtype=np.int64)[groups]
+            for level, groups in zip(self.hierarchy.levels[1:], above, strict=True)
+        ]
+        empty_groups, empty_losses = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+        return np.concatenate([empty_groups, *above]), np.concatenate([empty_losses, *under])
+
+    def _label_loses(self, label: str) -> int:
+        return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
+
+    def labels(self, flat: Places, begins: Ints) -> Labels:
+        """Publish parts, given the distinct places of each in order, part after part, and where each part's begin."""
+        first, last = flat[begins[:-1]], flat[begins[1:] - 1]
+        several = np.diff(begins) > 1
+        texts: list[str | None] = [*(self.domain.spellings[leaf] for leaf in self.order), None, SUPPRESSED]
+        lost = [0] * (self.leaves + 1) + [self.scale]
+        holed = last == self.leaves
+        stays = holed & ~several & self.missing_stays
+        of_part = np.where(stays, self.leaves, np.where(holed, self.leaves + 1, first)).astype(np.int64)
+        open_parts = np.flatnonzero(several & ~holed)
+        number: dict[bytes, int] = {}
+        keys = self._keys(flat, begins, open_parts)
+        for part, key in zip(open_parts.tolist(), keys, strict=True):
+            found = number.get(key)
+            if found is None:
+                text, loses = self._label(flat[begins[part] : begins[part + 1]])
+                found = number[key] = len(texts)
+                texts.append(text)
+                lost.append(loses)
+            of_part[part] = found
+        made = Labels(tuple(texts), of_part, np.array(lost, dtype=np.int64))
+        return self._read_back(made, flat, begins) if self._ambiguous(texts[self.leaves + 2 :]) else made
+
+    def _keys(self, flat: Places, begins: Ints, parts: Ints) -> list[bytes]:
+        """What tells labels apart: all values of a set, the two ends of anything else."""
+        if self.kind == "set":
+            text = flat.tobytes()
+            begin, end = (4 * begins[parts]).tolist(), (4 * begins[parts + 1]).tolist()
+            return [text[b:e] for b, e in zip(begin, end, strict=True)]
+        ends = np.column_stack([flat[begins[parts]], flat[begins[parts + 1] - 1]]).astype(np.int32).tobytes()
+        return [ends[b : b + 8] for b in range(0, len(ends), 8)]
+
+    def _label(self, places: Places) -> tuple[str, int]:
+        """The label of several known values, and how many leaves it loses."""
+        if self.kind == "range":
+            return self._range(int(places[0]), int(places[-1]))
+        if self.kind == "tree":
+            return self._common(int(places[0]), int(places[-1]))
+        leaves = self.order[places]
+        exact = self._label_of_leaves.get(np.sort(leaves).tobytes())
+        if exact is not None:
+            return exact, self._label_loses(exact)
+        return set_label(self.domain.spellings[leaf] for leaf in leaves), len(places) - 1
+
+    def _range(self, low: int, high: int) -> tuple[str, int]:
+        numbers = self._ordered_numbers
+        covered = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
+        if self.whole:  # as spelt: a large whole number is no float
+            ends = [int(self.domain.spellings[self.order[place]]) for place in (low, high)]
+            return range_label(ends[0], ends[1]), int(covered) - 1
+        return range_label(float(numbers[low]), float(numbers[high])), int(covered) - 1
+
+    def _common(self, low: int, high: int) -> tuple[str, int]:
+        """The label of the lowest group that holds both ends, and so all between them."""
+        assert self.hierarchy is not None
+        for level in self.hierarchy.levels[1:]:
+            group = level.group_of_leaf[self.order[low]]
+            if group == level.group_of_leaf[self.order[high]]:
+                return level.labels[group], self._label_loses(level.labels[group])
+        return SUPPRESSED, self.scale
+
+    @cached_property
+    def _ordered_numbers(self) -> npt.NDArray[np.float64]:
+        assert self.domain.numbers is not None
+        return self.domain.numbers[self.order]
+
+    @cached_property
+    def _label_of_leaves(self) -> dict[bytes, str]:
+        """The label that says exactly this set of leaves, where the hierarchy has one."""
+        return {np.sort(leaves).astype(np.int64).tobytes(): label for label, leaves in self.domain.groups.items()}
+
+    def _ambiguous(self, made: Sequence[str | None]) -> bool:
+        """Whether some label could be read as another value or group than was meant."""
+        wide = {label for label, leaves in self.domain.groups.items() if len(leaves) > 1}
+        names = {*self.domain.leaves, *self.domain.spellings}
+        return not names.isdisjoint(wide) or any(
+            text in names or (text in self.domain.groups and self.kind == "range") for text in made
+        )
+
+    def _read_back(self, labels: Labels, flat: Places, begins: Ints) -> Labels:
+        """Count what each label means to a reader; one that does not cover its values becomes a `*`."""
+        texts, lost = list(labels.texts), labels.lost.copy()
+        known, parts = np.unique(labels.of_part, return_index=True)
+        for number, part in zip(known.tolist(), parts.tolist(), strict=True):
+            text = texts[number]
+            if text is None or text == SUPPRESSED:
+                continue
+            covered = self.domain.covered(text)
+            if np.isin(self.order[flat[begins[part] : begins[part + 1]]], covered).all():
+                lost[number] = len(covered) - 1
+            else:
+                texts[number], lost[number] = SUPPRESSED, self.scale
+        return Labels(tuple(texts), labels.of_part, lost)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """All quasi-identifying columns, and their description for the kernels."""
+
+    each: tuple[Column, ...]
+
+    @classmethod
+    def of(cls, original: Table, publish: Publish) -> Columns:
+        """The quasi-identifying columns of a table, in its order."""
+        return cls(
+            tuple(
+                Column.of(original.frame[name], original.hierarchies.get(name), publish, original.missing)
+                for name in original.quasi_identifying
+            )
+        )
+
+    def cells(self, table: Table) -> Places:
+        """The places of all cells, a line a row."""
+        names = table.quasi_identifying
+        return np.column_stack([c.places(table.frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
+            np.int32, order="C"
+        )
+
+    @cached_property
+    def described(self) -> tuple[Ints, Places, Ints]:
+        """What the kernels know of them: see `kernels/partition.py`."""
+        starts = np.cumsum([0, *(len(column.groups[0]) for column in self.each)])
+        lines = [
+            (
+                _NUMBER_OF_KIND[column.kind],
+                column.leaves,
+                start,
+                column.hierarchy.height if column.hierarchy is not None else 0,
+                column.missing_stays,
+            )
+            for column, start in zip(self.each, starts[:-1], strict=True)
+        ]
+        above, under = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
+        return np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64)
