@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sfumato.auditing import Audit, audit
     from sfumato.baskets import Baskets
     from sfumato.certificate import Certificate, Verification, check, verify
+    from sfumato.comparing import compare
     from sfumato.data.hierarchy import Hierarchy
     from sfumato.data.roles import Role
     from sfumato.errors import (
@@ -32,7 +33,16 @@ if TYPE_CHECKING:
     from sfumato.policy import Policy
     from sfumato.protect.generalize import Generalize
     from sfumato.protect.method import Method
-    from sfumato.protect.models import KAnonymity
+    from sfumato.protect.models import (
+        AlphaKAnonymity,
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        KAnonymity,
+        KMap,
+        LDiversity,
+        TCloseness,
+    )
     from sfumato.randomness import Randomness
     from sfumato.release import Claim, Finding, Release
     from sfumato.sequences import Sequences
@@ -40,6 +50,13 @@ if TYPE_CHECKING:
 
 # Names are fetched on first use, so that `import sfumato` and `sfumato --help` stay quick.
 _HOME = {
+    "AlphaKAnonymity": "protect.models",
+    "BetaLikeness": "protect.models",
+    "DeltaDisclosure": "protect.models",
+    "DeltaPresence": "protect.models",
+    "KMap": "protect.models",
+    "LDiversity": "protect.models",
+    "TCloseness": "protect.models",
     "Attack": "attack.attack",
     "Audit": "auditing",
     "Baskets": "baskets",
@@ -70,6 +87,7 @@ _HOME = {
     "Verification": "certificate",
     "audit": "auditing",
     "check": "certificate",
+    "compare": "comparing",
     "run": "pipeline",
     "verify": "certificate",
 }
@@ -77,20 +95,26 @@ _ROOMS = ("attack", "measure", "protect")
 
 __version__ = "0.1.0"
 __all__ = [
+    "AlphaKAnonymity",
     "Attack",
     "Audit",
     "Baskets",
+    "BetaLikeness",
     "Certificate",
     "CertificateRefused",
     "Claim",
     "ClaimBroken",
     "DataError",
+    "DeltaDisclosure",
+    "DeltaPresence",
     "Finding",
     "Generalize",
     "Hierarchy",
     "ImpossibleRelease",
     "KAnonymity",
+    "KMap",
     "Key",
+    "LDiversity",
     "Method",
     "Missing",
     "Outcome",
@@ -103,11 +127,13 @@ __all__ = [
     "Run",
     "Sequences",
     "SfumatoError",
+    "TCloseness",
     "Table",
     "Verification",
     "attack",
     "audit",
     "check",
+    "compare",
     "measure",
     "protect",
     "run",

@@ -104,8 +104,14 @@ def written_format(kind: str, mark: str, numbers: Sequence[str]) -> TextFormat:
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release again, in memory; claims about the originals need them."""
-    evidence = Evidence(release.data, original, release.details.get("rows"))
+    evidence = Evidence(release.data, original, release.details.get("rows"), population_of(release.method))
     return tuple(measured(claim, evidence) for claim in release.claims)
+
+
+def population_of(method: Any) -> Table | None:
+    """The population that a method's models compare with."""
+    populations = [one for model in getattr(method, "models", ()) for one in model.populations()]
+    return populations[0] if populations else None
 
 
 def finding_json(claim: Claim, finding: Finding) -> dict[str, Any]:

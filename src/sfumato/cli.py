@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line: `sfumato demo | audit | run | verify | signer`.
+"""The command line: `sfumato demo | audit | run | verify | compare | signer`.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.
@@ -23,6 +23,7 @@ import typer
 if TYPE_CHECKING:
     from sfumato.auditing import Audit
     from sfumato.certificate import Verification
+    from sfumato.comparing import Comparison
     from sfumato.pipeline import Run
 
 FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
@@ -151,6 +152,25 @@ def verify_command(
     else:
         _say_verification(checked)
     if not checked.holds:
+        raise typer.Exit(FAILED)
+
+
+@app.command(name="compare")
+def compare_command(
+    first: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+    as_json: Json = False,
+) -> None:
+    """Put two releases side by side: claims, losses, levels, attacks."""
+    from sfumato.comparing import compare
+
+    with _progress(as_json):
+        found = compare(first, second)
+    if as_json:
+        _print_json(found.as_json())
+    else:
+        _say_comparison(found)
+    if not all(one.holds for one in found.verified):
         raise typer.Exit(FAILED)
 
 
@@ -293,7 +313,7 @@ def _say_run(done: Run) -> None:
     body = done.certificate.body
     grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
     for found in done.findings:
-        sign = {"at_least": "≥", "at_most": "≤", "exactly": "="}[found.bound]
+        sign = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}[found.bound]
         grid.add_row(found.property, f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗")
     _show(grid)
     if body["levels"]:
@@ -320,6 +340,21 @@ def _say_run(done: Run) -> None:
         _show(f"Refused by the gate: {refusal}.")
     if not done.published:
         _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
+
+
+def _say_comparison(found: Comparison) -> None:
+    grid = _table("", "", "first", "second", "", title=f"first:  {found.first}\nsecond: {found.second}\n")
+    last = ""
+    for row in found.rows:
+        cells = ["–" if c is None else f"{c:g}" if isinstance(c, float) else str(c) for c in (row.first, row.second)]
+        grid.add_row(
+            row.about if row.about != last else "", _cell(row.name), *map(_cell, cells), "≠" if row.differs else ""
+        )
+        last = row.about
+    _show(grid)
+    for name, checked in zip(("first", "second"), found.verified, strict=True):
+        for problem in checked.problems:
+            _show(f"✗ {name}: {problem}")
 
 
 def _say_verification(checked: Verification) -> None:

@@ -18,7 +18,16 @@ import polars as pl
 
 from sfumato import measure
 from sfumato.attack import Attack, Linking, Outcome
-from sfumato.certificate import FORMAT, NAME, Certificate, finding_json, stamp, versions, written_format
+from sfumato.certificate import (
+    FORMAT,
+    NAME,
+    Certificate,
+    finding_json,
+    population_of,
+    stamp,
+    versions,
+    written_format,
+)
 from sfumato.data.hierarchy import spelt
 from sfumato.data.read import read_frame
 from sfumato.data.write import missing_mark, write_frame
@@ -27,6 +36,7 @@ from sfumato.folder import Staging, publish, sha256, staged
 from sfumato.measure.checks import Evidence, measured
 from sfumato.policy import DEMO, Policy
 from sfumato.progress import tell
+from sfumato.protect.explain import explain, lattice_nodes
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
@@ -176,7 +186,7 @@ def _numbers(frame: pl.DataFrame) -> list[str]:
 
 def _measured_again(release: Release, original: Table, published: Table) -> tuple[Finding, ...]:
     tell("measuring claims on the written file")
-    evidence = Evidence(published, original, release.details["rows"])
+    evidence = Evidence(published, original, release.details["rows"], population_of(release.method))
     findings = tuple(measured(claim, evidence) for claim in release.claims)
     broken = [found for found in findings if not found.holds]
     if broken:
@@ -319,6 +329,8 @@ def _account(
             n: measure.column_loss(published.frame[n], measure.domain_of(published, n, original)) for n in names
         },
         details={**release.details, "rows_in_release": len(rows)},
+        reasons=tuple(why.sentence() for why in explain(release, original)),
+        lattice=lattice_nodes(release, original),
         advice=_advice(body, release),
         seconds=clock.seconds,
         source=original.source,

@@ -36,14 +36,15 @@ class Claim(Description):
     """The claim as a sentence."""
 
     def holds(self, measured: Number) -> bool:
-        """Whether a measured value keeps the claim."""
+        """Whether a measured value keeps the claim; both are rounded to 12 digits, as measures are."""
+        found, promised = round(measured, 12), round(self.threshold, 12)
         if self.bound == "at_least":
-            return measured >= self.threshold
+            return found >= promised
         if self.bound == "at_most":
-            return measured <= self.threshold
+            return found <= promised
         if self.bound == "below":
-            return measured < self.threshold
-        return measured == self.threshold
+            return found < promised
+        return found == promised
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import DataError, PolicyError
+from sfumato.measure import distances as module
 from sfumato.measure.distances import c_avg, marginal_distance, non_uniform_entropy, pair_distance, precision
 from sfumato.randomness import Randomness
 from sfumato.table import Table
@@ -223,10 +224,17 @@ def distances(before: dict[object, Fraction], after: dict[object, Fraction]) -> 
     return float(variation), sum(float(share) * log2(share / after[one]) for one, share in before.items())
 
 
-@settings(deadline=None, max_examples=60)
-@given(recodings())
-def test_distances_agree_with_plain_python(drawn: tuple[Table, Table, list[HierarchyRows]]) -> None:
-    table, published, hierarchies = drawn
+@pytest.mark.parametrize("entries", [0, 20, 4_000_000])
+@settings(deadline=None, max_examples=30)
+@given(drawn=recodings())
+def test_distances_agree_with_plain_python(entries: int, drawn: tuple[Table, Table, list[HierarchyRows]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        # At once or in portions, sparse or dense.
+        patch.setattr(module, "_ENTRIES", entries)
+        compare_distances(*drawn)
+
+
+def compare_distances(table: Table, published: Table, hierarchies: list[HierarchyRows]) -> None:
     names = [f"q{j}" for j in range(len(hierarchies))]
     cells = {name: table.frame[name].to_list() for name in names}
     read = {

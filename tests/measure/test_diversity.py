@@ -462,7 +462,7 @@ def test_population_models_agree_with_brute_force(sample: tuple[Small, Rows, str
     counts, part, outside = brute_presence(population, published, missing, starred)
     rows: Any = starred
     assert k_map(table, everybody, starred_rows=rows) == min(counts, default=0)
-    expected = (0.0 if outside else min(part, default=1.0), max(part, default=0.0))
+    expected = (0.0 if outside else min(part, default=0.0), max(part, default=0.0))
     assert delta_presence(table, everybody, starred_rows=rows) == pytest.approx(expected, abs=2e-12)
     found = anonymity(table, everybody, starred_rows=rows)
     assert found["k_map"] == min(counts, default=0)

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb, lgamma, log
+from random import Random
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,13 +18,20 @@ from sfumato.measure.risk import Risk, Uniques, risk
 from tests.brute import Cell, HierarchyRows, Row, crowd_sizes
 from tests.tables import Small, figure_2, small_tables
 
+
+def about(records: int, *shares: float) -> Risk:
+    """A risk with its figures rounded as the measure rounds them."""
+    at_risk, highest, rate = (round(share, 12) for share in shares)
+    return Risk(records, at_risk, highest, rate)
+
+
 MEANINGS = ["own_value", "matches_any", "never_matches", "drop"]
 
 
 def test_figure_2() -> None:
     """Seed 001, Figure 2: eleven rows in classes of 2, 2, 2, 2 and 3; El Emam's three figures by hand."""
     found = risk(figure_2(), threshold=0.4)
-    assert found.prosecutor == Risk(11, pytest.approx(8 / 11), 0.5, pytest.approx(5 / 11))
+    assert found.prosecutor == about(11, 8 / 11, 0.5, 5 / 11)
     assert found.journalist == found.marketer == found.prosecutor
     assert found.uniques == Uniques(0, 0.0, 0.0)
     assert found.estimator.startswith("none: no population")
@@ -43,7 +52,7 @@ def test_a_population_by_hand() -> None:
     population = sf.Table.of({"q": list("abcccd")}, roles)
     found = risk(table, 0.3, population)
     assert found.estimator == "given"
-    assert found.marketer == Risk(4, 0.25, 0.5, pytest.approx((1 / 2 + 3 / 4) / 4))
+    assert found.marketer == about(4, 0.25, 0.5, (1 / 2 + 3 / 4) / 4)
     # The other guess, from the population: two classes of six people.
     assert found.journalist.success_rate == pytest.approx(1 / 3)
     assert found.uniques == Uniques(1, None, 0.0)
@@ -54,7 +63,7 @@ def test_suppressed_rows_are_a_crowd_of_their_own() -> None:
     table = sf.Table.of({"q": ["a", "a", "*", "*", "*"], "r": ["x", "x", "*", "*", "*"]}, roles)
     found = risk(table)
     assert found.suppressed_rows == 3
-    assert found.prosecutor == Risk(5, 1.0, 0.5, pytest.approx(2 / 5))
+    assert found.prosecutor == about(5, 1.0, 0.5, 2 / 5)
     # In the population: whoever is not (a, x) may be one of the starred; here five others.
     population = sf.Table.of({"q": list("aaabbbcc"), "r": list("xxxyyyxx")}, roles)
     assert risk(table, population=population).marketer.success_rate == pytest.approx((2 / 3 + 3 / 5) / 5)
@@ -65,7 +74,7 @@ def test_ranges_and_sets_cover_people() -> None:
     table = sf.Table.of({"age": ["[20, 29]", "[25, 40]", "33"], "town": ["{a, b}", "*", "c"]}, roles)
     population = sf.Table.of({"age": [20, 29, 30, 33, 33, 19], "town": ["a", "c", "b", "c", "a", "a"]}, roles)
     found = risk(table, 0.3, population)
-    assert found.marketer == Risk(3, pytest.approx(2 / 3), 1.0, pytest.approx((1 + 1 / 4 + 1) / 3))
+    assert found.marketer == about(3, 2 / 3, 1.0, (1 + 1 / 4 + 1) / 3)
 
 
 def fits(row: Row, person: Row, trees: list[HierarchyRows], missing: str) -> bool:
@@ -74,8 +83,9 @@ def fits(row: Row, person: Row, trees: list[HierarchyRows], missing: str) -> boo
         if label == "*" or (missing == "matches_any" and (label is None or value is None)):
             continue
         if label is None or value is None:
-            tops = {leaf[-1] for leaf in tree}
-            swallowed = value is None and len(tree[0]) > 1 and tops == {label}
+            swallowed = value is None and any(
+                {leaf[level] for leaf in tree} == {label} for level in range(1, len(tree[0]))
+            )
             if not swallowed and (label is not value or missing == "never_matches"):
                 return False
             continue
@@ -98,27 +108,26 @@ def people_of(published: list[Row], population: list[Row], trees: list[Hierarchy
 
 
 @pytest.mark.parametrize("missing", MEANINGS)
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-@given(small=small_tables(with_missing=True), data=st.data())
-def test_every_figure_against_all_pairs(missing: str, small: Small, data: st.DataObject) -> None:
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(small=small_tables(with_missing=True), seed=st.integers(0, 2**32))
+def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -> None:
     """Local recoding at random: each cell at any level of its hierarchy, some rows starred."""
+    chance = Random(seed)
 
     def publish(row: Row) -> Row:
-        if data.draw(st.integers(0, 5)) == 0:
+        if chance.random() < 0.2:
             return ("*",) * len(row)
         cells: list[Cell] = []
         for cell, tree in zip(row, small.hierarchies, strict=True):
             leaf = next((leaf for leaf in tree if leaf[0] == cell), None)
-            cells.append(None if leaf is None else data.draw(st.sampled_from(leaf)))
+            cells.append(None if leaf is None else chance.choice(leaf))
         return tuple(cells)
 
     published = [publish(row) for row in small.rows]
     population = small.table(missing)
     names = population.quasi_identifying
-    columns = {name: [row[i] for row in published] for i, name in enumerate(names)}
-    table = population.with_frame(
-        population.frame.with_columns(**{name: _texts(cells) for name, cells in columns.items()})
-    )
+    columns = [pl.Series(name, [row[i] for row in published], dtype=pl.String) for i, name in enumerate(names)]
+    table = population.with_frame(population.frame.with_columns(columns))
     found = risk(table, 0.3, population)
     rows, people = published, list(small.rows)
     if missing == "drop":
@@ -128,12 +137,6 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, data: st.Dat
     expect(found.marketer, [Fraction(1, size) for size in people_of(rows, people, small.hierarchies, missing)], 0.3)
     assert found.journalist.success_rate >= found.marketer.success_rate
     assert found.uniques.sample == crowd.count(1)
-
-
-def _texts(cells: list[Cell]) -> object:
-    import polars as pl
-
-    return pl.Series(cells, dtype=pl.String)
 
 
 def expect(found: Risk, risks: list[Fraction], threshold: float) -> None:
@@ -222,13 +225,29 @@ def sampled(population: np.ndarray[tuple[int], np.dtype[np.int64]], share: float
 
 
 def test_pitman_finds_the_uniques_of_its_own_population() -> None:
-    """30,000 people, a tenth sampled, five times; every estimate within a fifth (deviations are near 5 %)."""
-    for seed in range(5):
+    """30,000 people, a tenth sampled, ten times: no bias. One estimate is off by a tenth (a deviation, over 40 seeds),
+    their mean by a thirtieth, so a seventh is more than four deviations: an error in 10,000."""
+    off = []
+    for seed in range(10):
         chance = np.random.default_rng(seed)
         population = urn(30_000, 0.5, 80.0, chance)
         found = pitman(sampled(population, 0.1, chance), 0.1)
         assert found is not None
-        assert found.uniques == pytest.approx((population == 1).sum(), rel=0.2)
+        off.append(found.uniques / (population == 1).sum() - 1)
+    assert abs(np.mean(off)) < 1 / 7
+
+
+def test_pitman_at_its_edge_is_ewens() -> None:
+    """Ewens: θ such that Σ θ/(θ+i) over i < n is the number of classes; then θN/(θ+N−1) people are alone."""
+    counts = {1: 40, 2: 30, 3: 10}
+    found = pitman(sizes(counts), 0.1)
+    assert found is not None
+    assert found.estimator == "pitman: at its edge, alpha = 0"
+    low, high = 1.0, 1e6
+    for _ in range(200):
+        theta = (low + high) / 2
+        low, high = (theta, high) if sum(theta / (theta + i) for i in range(130)) < 80 else (low, theta)
+    assert found.uniques == pytest.approx(theta * 1300 / (theta + 1299))
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(2.0, 0.3), (0.6, 0.1)])
@@ -267,8 +286,8 @@ def test_the_rule_of_dankar() -> None:
     assert other is not None
     assert estimated(half, 0.5).uniques == min(zayatz(half, 0.5).uniques, other.uniques)
     lonely = sizes({1: 50})
-    assert estimated(lonely, 0.05).estimator == "zayatz: pitman did not converge"
-    assert estimated(lonely, 0.5).estimator == "zayatz: snb did not converge"
+    assert estimated(lonely, 0.05).estimator == "zayatz: pitman has no fit"
+    assert estimated(lonely, 0.5).estimator == "zayatz: snb has no fit"
     assert estimated(sizes({5: 3}), 0.05).estimator == "negative_binomial: no sample uniques"
     assert estimated(lonely, 1.0).estimator == "none: the table is the whole population"
 
@@ -280,7 +299,7 @@ def test_an_estimate_is_near_what_the_population_says() -> None:
     everybody = people(20_000)
     sample = everybody.with_frame(everybody.frame.sample(2_000, seed=1))
     counted, guessed = risk(sample, population=everybody), risk(sample, sampling_share=0.1)
-    assert guessed.estimator == "pitman"
+    assert guessed.estimator.startswith("pitman")
     assert guessed.marketer.success_rate == pytest.approx(counted.marketer.success_rate, rel=0.05)
     assert guessed.uniques.both == pytest.approx(counted.uniques.both, rel=0.05)
     coarse = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(sample).data

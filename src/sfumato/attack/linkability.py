@@ -308,7 +308,8 @@ def _standing(labels: Sequence[str | None], hierarchy: Hierarchy | None) -> tupl
         elif members is not None:
             levels[place], sizes[place] = _SET, len(members)
     shares = np.minimum((sizes - 1) / max(leaves - 1, 1), 1.0)
-    return levels, sizes, np.where(levels == _ANYTHING, 1.0, shares)
+    # Even of a single value, a label above it that covers all says nothing.
+    return levels, sizes, np.where((levels == _ANYTHING) | ((levels > 0) & (sizes >= leaves)), 1.0, shares)
 
 
 def _ends(texts: pl.Series, levels: Ints) -> tuple[Floats, Floats]:
@@ -326,6 +327,6 @@ def _widest(hierarchy: Hierarchy | None) -> Mapping[str, tuple[int, int]]:
     known: dict[str, tuple[int, int]] = {}
     for number, level in enumerate(hierarchy.levels if hierarchy else ()):
         for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
-            if count > known.get(label, (0, 0))[0]:
+            if count > known.get(label, (0, 0))[0]:  # the lowest of levels where it is the same group
                 known[label] = (count, number)
     return known

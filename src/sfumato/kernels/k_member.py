@@ -10,84 +10,111 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.partition import COLUMNS, KIND, LEAVES, RANGE, SET, width
+from sfumato.kernels.partition import COLUMNS, KIND, LEAVES, RANGE, TREE, width
 
 ONE = 1 << 40
 
 
-@compiled(f"void(int32[::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64, {COLUMNS})")
-def _distances(values, parts, costs, rows, column, state, stamps, cluster, columns, above, under):  # type: ignore[no-untyped-def]
-    """What each row would add to a cluster's width in a column, whose state (low, high, distinct) has changed."""
-    kind, leaves = columns[column, KIND], columns[column, LEAVES]
-    one = ONE // max(leaves - 1, np.int64(1))
+@compiled("void(int32[::1], int64[::1], int64, boolean, int64, boolean, int64, int64, int64)")
+def _widen_plain(values, costs, rows, is_range, one, first, low, high, value):  # type: ignore[no-untyped-def]
+    """Add to each row's cost what `value` changes for it, in a range from `low` to `high` or in a set."""
+    if not is_range:
+        for row in range(rows):
+            same = np.int64(values[row] == value)
+            costs[row] += one * (1 - same if first else -same)
+    elif first:
+        for row in range(rows):
+            costs[row] += one * abs(np.int64(values[row]) - value)
+    elif value < low:
+        for row in range(rows):
+            here = np.int64(values[row])
+            costs[row] -= one * (max(low - here, 0) - max(value - here, 0))
+    else:
+        for row in range(rows):
+            here = np.int64(values[row])
+            costs[row] -= one * (max(here - high, 0) - max(here - value, 0))
+
+
+@compiled(
+    f"void(int32[::1], int64[::1], int64, int64, int64[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64, "
+    f"int64, {COLUMNS})"
+)
+def _widen(  # type: ignore[no-untyped-def]
+    numbers, costs, rows, column, state, known, table, change, stamps, cluster, count, columns, above, under
+):
+    """The same for any column: what each of its `known` places would add to a cluster of that state, then each row."""
+    one = ONE // max(columns[column, LEAVES] - 1, np.int64(1))
     low, high, distinct = state[0], state[1], state[2]
     now = width(low, high, distinct, column, columns, above, under)
-    if high == leaves and low < leaves:  # already published as nothing: nothing more to lose
-        for row in range(rows):
-            costs[row] -= parts[row]
-            parts[row] = 0
-        return
+    for number in range(count):
+        place = np.int64(known[number])
+        more = distinct + (stamps[place] != cluster)
+        added = one * (width(min(low, place), max(high, place), more, column, columns, above, under) - now)
+        change[number] = added - table[number]
+        table[number] = added
     for row in range(rows):
-        value = np.int64(values[row])
-        if value == leaves or high == leaves:
-            known = value != high
-            added = width(min(low, value), max(high, value), distinct + known, column, columns, above, under) - now
-        elif kind == RANGE:
-            added = max(low - value, np.int64(0)) + max(value - high, np.int64(0))
-        elif kind == SET:
-            added = np.int64(stamps[value] != cluster)
-        elif low <= value <= high:
-            added = np.int64(0)
-        else:
-            added = width(min(low, value), max(high, value), np.int64(2), column, columns, above, under) - now
-        costs[row] += added * one - parts[row]
-        parts[row] = added * one
+        costs[row] += change[numbers[row]]
 
 
-@compiled(f"void(int32[:,::1], int64, int64, int64, int64, int32[::1], int64[::1], {COLUMNS})")
+@compiled(f"void(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], {COLUMNS})")
 def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns, above, under):  # type: ignore[no-untyped-def]
-    """Cluster the rows of one block; up to `size` − 1 rows are left over and stay −1.
+    """Cluster the rows of one block; each of up to `size` − 1 rows that are left over is a cluster of its own.
 
-    A cluster starts at the row furthest from the one before.
+    A cluster starts at the row furthest from the one before. Columns of ranges and sets without missing cells
+    are plain: their loops have no branches. Cells of others are numbered within the block.
     """
     count, rows = columns.shape[0], end - begin
-    values, parts = np.empty((count, rows), dtype=np.int32), np.zeros((count, rows), dtype=np.int64)
+    values, known = np.empty((count, rows), dtype=np.int32), np.empty((count, rows), dtype=np.int32)
+    tables, change = np.zeros((count, rows), dtype=np.int64), np.zeros(rows, dtype=np.int64)
     costs, places, state = np.zeros(rows, dtype=np.int64), np.arange(begin, end), np.zeros((count, 3), dtype=np.int64)
-    for row in range(rows):
-        for column in range(count):
+    distinct = np.zeros(count, dtype=np.int64)
+    for column in range(count):
+        for row in range(rows):
             values[column, row] = cells[begin + row, column]
-    cluster = first
-    while rows >= size:
+        if columns[column, KIND] == TREE or values[column].max() == columns[column, LEAVES]:
+            found = np.unique(values[column])
+            distinct[column] = found.shape[0]
+            known[column, : found.shape[0]] = found
+            values[column] = np.searchsorted(found, values[column])
+    for cluster in range(first, first + rows // size):
         chosen = np.int64(np.argmax(costs[:rows]))
+        costs[:rows] = 0
         for member in range(size):
             offset = np.int64(0)
             for column in range(count):
-                value = np.int64(values[column, chosen])
+                plain = distinct[column] == 0
+                value = np.int64(values[column, chosen] if plain else known[column, values[column, chosen]])
                 if member == 0:
                     state[column, 0], state[column, 1], state[column, 2] = value, value, 0
+                    tables[column, : distinct[column]] = 0
+                low, high, is_range = state[column, 0], state[column, 1], columns[column, KIND] == RANGE
+                one = ONE // max(columns[column, LEAVES] - 1, np.int64(1))
                 if stamps[offset + value] != cluster:
                     stamps[offset + value] = cluster
-                    state[column, 0] = min(state[column, 0], value)
-                    state[column, 1] = max(state[column, 1], value)
+                    state[column, 0], state[column, 1] = min(low, value), max(high, value)
                     state[column, 2] += 1
-                    _distances(
-                        values[column], parts[column], costs, rows, column, state[column], stamps[offset:], cluster,
-                        columns, above, under,
-                    )  # fmt: skip
+                    if not plain:
+                        _widen(
+                            values[column], costs, rows, column, state[column], known[column], tables[column], change,
+                            stamps[offset:], cluster, distinct[column], columns, above, under,
+                        )  # fmt: skip
+                    elif member == 0 or not is_range or value < low or value > high:
+                        _widen_plain(values[column], costs, rows, is_range, one, member == 0, low, high, value)
                 offset += columns[column, LEAVES] + 1
             cluster_of_row[places[chosen]] = cluster
             rows -= 1
             places[chosen], costs[chosen] = places[rows], costs[rows]
             for column in range(count):
-                values[column, chosen], parts[column, chosen] = values[column, rows], parts[column, rows]
+                values[column, chosen] = values[column, rows]
             if rows:
                 chosen = np.int64(np.argmin(costs[:rows]))
-        cluster += 1
+    for row in range(rows):
+        cluster_of_row[places[row]] = first + (end - begin) // size + row
 
 
-@compiled(f"int64(int32[:,::1], int64, int64, int64, int64, {COLUMNS}, int64[::1], int64)")
-def _joint_width(cells, begin, end, other_begin, other_end, columns, above, under, stamps, first_stamp):  # type: ignore[no-untyped-def]
-    """The summed widths, each as a share of `ONE`, of two runs of rows taken together."""
+@compiled(f"int64(int32[:,::1], int64, int64, int64, int64, {COLUMNS}, int64[::1], int64, float64)")
+def _joint_cost(cells, begin, end, other_begin, other_end, columns, above, under, stamps, stamp, most):  # type: ignore[no-untyped-def]
+    """What a row loses in two runs of rows taken together; some number above `most` if it is more than that."""
     total, offset = np.int64(0), np.int64(0)
     for column in range(columns.shape[0]):
         leaves = columns[column, LEAVES]
@@ -96,10 +123,12 @@ def _joint_width(cells, begin, end, other_begin, other_end, columns, above, unde
             row = begin + number if number < end - begin else other_begin + number - (end - begin)
             value = np.int64(cells[row, column])
             low, high = min(low, value), max(high, value)
-            if stamps[offset + value] != first_stamp:
-                stamps[offset + value] = first_stamp
+            if stamps[offset + value] != stamp:
+                stamps[offset + value] = stamp
                 distinct += 1
         total += width(low, high, distinct, column, columns, above, under) * (ONE // max(leaves - 1, np.int64(1)))
+        if total > most:
+            return total
         offset += leaves + 1
     return total
 
@@ -111,7 +140,7 @@ def part_costs(cells, starts, columns, above, under):  # type: ignore[no-untyped
     costs = np.empty(starts.shape[0] - 1, dtype=np.int64)
     for part in range(costs.shape[0]):
         begin, end = starts[part], starts[part + 1]
-        costs[part] = _joint_width(cells, begin, end, end, end, columns, above, under, stamps, np.int64(part))
+        costs[part] = _joint_cost(cells, begin, end, end, end, columns, above, under, stamps, np.int64(part), np.inf)
     return costs
 
 
@@ -135,26 +164,25 @@ def nearest_parts(cells, starts, block_of_part, wanting, least, columns, above, 
         while other < parts and block_of_part[other] == block_of_part[part]:
             theirs = starts[other + 1] - starts[other]
             if other != part and rows + theirs >= least:
-                joint = _joint_width(
+                before = np.float64(costs[other]) * theirs
+                joint = _joint_cost(
                     cells, starts[part], starts[part + 1], starts[other], starts[other + 1], columns, above, under,
-                    stamps, stamp,
+                    stamps, stamp, (smallest + before) / (rows + theirs),
                 )  # fmt: skip
                 stamp += 1
-                loses = np.float64(joint) * (rows + theirs) - np.float64(costs[other]) * theirs
+                loses = np.float64(joint) * (rows + theirs) - before
                 if loses < smallest:
                     nearest[part], smallest = other, loses
             other += 1
     return nearest
 
 
-@compiled(f"int32[::1](int32[:,::1], int64[::1], int64, {COLUMNS})")
-def cluster_blocks(cells, starts, size, columns, above, under):  # type: ignore[no-untyped-def]
-    """The cluster of every row, numbered block by block; rows that are left over are −1."""
-    cluster_of_row = np.full(cells.shape[0], -1, dtype=np.int32)
+@compiled(f"int64(int32[:,::1], int64[::1], int64, int64, int64[::1], {COLUMNS})")
+def cluster_blocks(cells, starts, size, first, cluster_of_row, columns, above, under):  # type: ignore[no-untyped-def]
+    """Cluster the rows of every block, and number the clusters from `first` on; returns the next number."""
     stamps = np.full((columns[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
-    first = np.int64(0)
     for block in range(starts.shape[0] - 1):
         begin, end = starts[block], starts[block + 1]
         _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns, above, under)
-        first += (end - begin) // size
-    return cluster_of_row
+        first += (end - begin) // size + (end - begin) % size
+    return first

@@ -49,31 +49,48 @@ def width(low, high, distinct, column, columns, above, under):  # type: ignore[n
     return under[columns[column, START] + (level - 1) * leaves + low]
 
 
-@compiled("int64(int32[:,::1], int64, int64, int64, int64[::1], int32[::1], int64[::1])")
-def _counted(cells, begin, end, column, histogram, values, counts):  # type: ignore[no-untyped-def]
-    """The distinct places of a part in order, with their counts; `histogram` is all 0 on entry and on exit."""
-    low = np.int64(cells[begin, column])
-    high = low
+@compiled("void(int32[:,::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
+def _count_cells(cells, begin, end, offsets, histogram, ends):  # type: ignore[no-untyped-def]
+    """Count the places of all columns of a part in one pass, and find the lowest and the highest of each."""
+    for column in range(offsets.shape[0]):
+        ends[column, 0] = ends[column, 1] = cells[begin, column]
     for row in range(begin, end):
-        value = np.int64(cells[row, column])
-        low, high = min(low, value), max(high, value)
+        for column in range(offsets.shape[0]):
+            value = np.int64(cells[row, column])
+            histogram[offsets[column] + value] += 1
+            ends[column, 0] = min(ends[column, 0], value)
+            ends[column, 1] = max(ends[column, 1], value)
+
+
+@compiled("int64(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], int32[::1], int64[::1])")
+def _distinct(cells, begin, end, column, offset, ends, histogram, values, counts):  # type: ignore[no-untyped-def]
+    """The distinct places of a part in a column, in order, with their counts; the histogram is cleared."""
     found = np.int64(0)
-    if high - low <= 4 * (end - begin) + 64:
-        for row in range(begin, end):
-            histogram[cells[row, column]] += 1
-        for value in range(low, high + 1):
-            if histogram[value]:
-                values[found], counts[found] = value, histogram[value]
-                histogram[value] = 0
+    if ends[1] - ends[0] <= 4 * (end - begin) + 64:
+        for value in range(ends[0], ends[1] + 1):
+            count = histogram[offset + value]
+            if count:
+                values[found], counts[found] = value, count
+                histogram[offset + value] = 0
                 found += 1
         return found
     ordered = np.sort(cells[begin:end, column].copy())
     for place in range(ordered.shape[0]):
-        if place == 0 or ordered[place] != ordered[place - 1]:
-            values[found], counts[found] = ordered[place], 0
+        value = np.int64(ordered[place])
+        if histogram[offset + value]:
+            values[found], counts[found] = value, histogram[offset + value]
+            histogram[offset + value] = 0
             found += 1
-        counts[found - 1] += 1
     return found
+
+
+@compiled("int64[::1](int64[:,::1])")
+def _offsets(columns):  # type: ignore[no-untyped-def]
+    """Where each column begins in an array that holds all places of all columns, and last how long that is."""
+    offsets = np.zeros(columns.shape[0] + 1, dtype=np.int64)
+    for column in range(columns.shape[0]):
+        offsets[column + 1] = offsets[column] + columns[column, LEAVES] + 1
+    return offsets
 
 
 @compiled(f"int64(int32[::1], int64[::1], int64, int64, int64, int64, {COLUMNS})")
@@ -105,16 +122,9 @@ def _relaxed_rows(values, counts, found, rows, least, leaves):  # type: ignore[n
     return rows // 2 // least * least
 
 
-@compiled(
-    f"UniTuple(int64, 2)(int32[:,::1], int64, int64, int64, {COLUMNS}, int64, boolean, int64[::1], int32[::1], "
-    "int64[::1], float64[::1])"
-)
-def _proposal(  # type: ignore[no-untyped-def]
-    cells, begin, end, column, columns, above, under, least, relaxed, histogram, values, counts, gain
-):
+@compiled(f"UniTuple(int64, 2)(int32[::1], int64[::1], int64, int64, int64, {COLUMNS}, int64, boolean, float64[::1])")
+def _proposal(values, counts, found, rows, column, columns, above, under, least, relaxed, gain):  # type: ignore[no-untyped-def]
     """The cut of a part in a column: the greatest place on its left, and the rows there; `gain` is −1 without one."""
-    rows = end - begin
-    found = _counted(cells, begin, end, column, histogram, values, counts)
     gain[0] = -1.0
     if found < 2 or rows < 2 * least:
         return np.int64(0), np.int64(0)
@@ -167,53 +177,60 @@ def _part(cells, order, begin, end, column, value, left, spare_cells, spare_orde
             cells[row, other] = spare_cells[row, other]
 
 
+@compiled(
+    f"void(int32[:,::1], int64, int64, {COLUMNS}, int64, boolean, int64[::1], int64[::1], int64[:,::1], int32[::1], "
+    "int64[::1], int64[::1], int64[::1], float64[::1])"
+)
+def _propose(  # type: ignore[no-untyped-def]
+    cells, begin, end, columns, above, under, least, relaxed, offsets, histogram, ends, values, counts,
+    values_out, lefts_out, gains_out,
+):  # fmt: skip
+    """The cut of a part in every column; the histogram is all 0 on entry and on exit."""
+    count = columns.shape[0]
+    _count_cells(cells, begin, end, offsets[:count], histogram, ends)
+    for column in range(count):
+        found = _distinct(cells, begin, end, column, offsets[column], ends[column], histogram, values, counts)
+        values_out[column], lefts_out[column] = _proposal(
+            values, counts, found, end - begin, column, columns, above, under, least, relaxed, gains_out[column:]
+        )
+
+
 @compiled(f"int64[::1](int32[:,::1], int32[::1], int64[::1], {COLUMNS}, int64, int64, boolean)")
 def cut_parts(cells, order, starts, columns, above, under, least, largest, relaxed):  # type: ignore[no-untyped-def]
     """Cut parts in the column of the greatest gain, again and again, until they have `largest` rows or no cut.
 
     `cells` and `order` are brought into the order of the parts, whose starts are returned, with the end of the last.
     """
-    rows = cells.shape[0]
+    rows, count = cells.shape
     spare_cells, spare_order = np.empty_like(cells), np.empty_like(order)
-    histogram = np.zeros(columns[:, LEAVES].max() + 1, dtype=np.int64)
+    offsets, ends = _offsets(columns), np.empty((count, 2), dtype=np.int64)
+    histogram = np.zeros(offsets[count], dtype=np.int64)
     values, counts = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
-    gain = np.zeros(1)
+    cuts, lefts, gains = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count)
     made, parts = np.empty(rows // max(least, 1) + starts.shape[0] + 1, dtype=np.int64), np.int64(0)
-    # Cutting off the right side first leaves at most one open part a step: no more than there can be parts.
-    ends = np.empty_like(made)
+    # The left side is cut on first, so the ends that wait are no more than there can be parts.
+    waiting = np.empty_like(made)
     for number in range(starts.shape[0] - 1):
         begin, depth = starts[number], np.int64(1)
-        ends[0] = starts[number + 1]
+        waiting[0] = starts[number + 1]
         while depth:
-            end = ends[depth - 1]
-            best, best_gain, value, left = np.int64(-1), -1.0, np.int64(0), np.int64(0)
-            if end - begin > largest:
-                for column in range(columns.shape[0]):
-                    here, there = _proposal(
-                        cells,
-                        begin,
-                        end,
-                        column,
-                        columns,
-                        above,
-                        under,
-                        least,
-                        relaxed,
-                        histogram,
-                        values,
-                        counts,
-                        gain,
-                    )
-                    if gain[0] > best_gain:
-                        best, best_gain, value, left = np.int64(column), gain[0], here, there
+            end, best = waiting[depth - 1], np.int64(-1)
+            if end - begin > largest and end - begin >= 2 * least:
+                _propose(
+                    cells, begin, end, columns, above, under, least, relaxed, offsets, histogram, ends, values, counts,
+                    cuts, lefts, gains,
+                )  # fmt: skip
+                best = np.int64(np.argmax(gains))
+                if gains[best] < 0:
+                    best = np.int64(-1)
             if best < 0:
                 made[parts] = begin
                 parts += 1
                 begin = end
                 depth -= 1
             else:
-                _part(cells, order, begin, end, best, value, left, spare_cells, spare_order)
-                ends[depth] = begin + left
+                _part(cells, order, begin, end, best, cuts[best], lefts[best], spare_cells, spare_order)
+                waiting[depth] = begin + lefts[best]
                 depth += 1
     made[parts] = rows
     return made[: parts + 1].copy()
@@ -226,18 +243,15 @@ def propose_cuts(  # type: ignore[no-untyped-def]
     cells, begins, ends, columns, above, under, least, relaxed, values_out, lefts_out, gains_out
 ):
     """The cut of every part in every column, for whoever wants to judge them first."""
-    rows = cells.shape[0]
-    histogram = np.zeros(columns[:, LEAVES].max() + 1, dtype=np.int64)
+    rows, count = cells.shape
+    offsets, span = _offsets(columns), np.empty((count, 2), dtype=np.int64)
+    histogram = np.zeros(offsets[count], dtype=np.int64)
     values, counts = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
-    gain = np.zeros(1)
     for number in range(begins.shape[0]):
-        for column in range(columns.shape[0]):
-            value, left = _proposal(
-                cells, begins[number], ends[number], column, columns, above, under, least, relaxed,
-                histogram, values, counts, gain,
-            )  # fmt: skip
-            values_out[number, column], lefts_out[number, column] = value, left
-            gains_out[number, column] = gain[0]
+        _propose(
+            cells, begins[number], ends[number], columns, above, under, least, relaxed, offsets, histogram, span,
+            values, counts, values_out[number], lefts_out[number], gains_out[number],
+        )  # fmt: skip
 
 
 @compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
@@ -251,19 +265,37 @@ def make_cuts(cells, order, begins, ends, chosen, values, lefts):  # type: ignor
         )  # fmt: skip
 
 
+@compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int32[:,::1], int32[::1])")
+def regroup(cells, order, part_of_place, starts, cells_out, order_out):  # type: ignore[no-untyped-def]
+    """Bring rows into the order of other parts, whose starts are known, and keep their order inside each."""
+    filled = starts.copy()
+    for row in range(order.shape[0]):
+        target = filled[part_of_place[row]]
+        filled[part_of_place[row]] += 1
+        order_out[target] = order[row]
+        for column in range(cells.shape[1]):
+            cells_out[target, column] = cells[row, column]
+
+
 @compiled("Tuple((int32[::1], int64[::1]))(int32[:,::1], int64, int64[::1], int64)")
 def distinct_places(cells, column, starts, leaves):  # type: ignore[no-untyped-def]
     """The distinct places of every part in a column, in order, part after part, and where each part's begin."""
     groups = starts.shape[0] - 1
     flat, begins = np.empty(cells.shape[0], dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)
-    histogram = np.zeros(leaves + 1, dtype=np.int64)
+    histogram, ends = np.zeros(leaves + 1, dtype=np.int64), np.empty(2, dtype=np.int64)
     largest = np.int64(0)
     for group in range(groups):
         largest = max(largest, starts[group + 1] - starts[group])
     values, counts = np.empty(largest, dtype=np.int32), np.empty(largest, dtype=np.int64)
     filled = np.int64(0)
     for group in range(groups):
-        found = _counted(cells, starts[group], starts[group + 1], column, histogram, values, counts)
+        begin, end = starts[group], starts[group + 1]
+        ends[0] = ends[1] = cells[begin, column]
+        for row in range(begin, end):
+            value = np.int64(cells[row, column])
+            histogram[value] += 1
+            ends[0], ends[1] = min(ends[0], value), max(ends[1], value)
+        found = _distinct(cells, begin, end, column, 0, ends, histogram, values, counts)
         flat[filled : filled + found] = values[:found]
         filled += found
         begins[group + 1] = filled

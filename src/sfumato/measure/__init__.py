@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Measures: what a table gives away, and what a release costs; none of it shares code with a method."""
 
+from sfumato.measure.achieved import Anonymity, anonymity
 from sfumato.measure.checks import CHECKS, Evidence, measured
 from sfumato.measure.classes import crowds
-from sfumato.measure.privacy import anonymity, class_size_counts, k_anonymity, suppressed_share, uniqueness
+from sfumato.measure.closeness import t_equal, t_hierarchical, t_ordered
+from sfumato.measure.diversity import (
+    alpha,
+    basic_beta,
+    delta_disclosure,
+    distinct_l,
+    enhanced_beta,
+    entropy_l,
+    recursive_c,
+)
+from sfumato.measure.presence import delta_presence, k_map
+from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
 from sfumato.measure.truth import untrue_cells
 from sfumato.measure.utility import (
     average_class_size,
@@ -18,20 +30,33 @@ from sfumato.measure.utility import (
 
 __all__ = [
     "CHECKS",
+    "Anonymity",
     "Evidence",
+    "alpha",
     "anonymity",
     "average_class_size",
+    "basic_beta",
     "class_size_counts",
     "column_loss",
     "crowds",
+    "delta_disclosure",
+    "delta_presence",
     "discernibility",
+    "distinct_l",
     "distribution",
     "domain_of",
+    "enhanced_beta",
+    "entropy_l",
     "k_anonymity",
+    "k_map",
     "loss",
     "measured",
+    "recursive_c",
     "suppressed_rows",
     "suppressed_share",
+    "t_equal",
+    "t_hierarchical",
+    "t_ordered",
     "total_variation",
     "uniqueness",
     "untrue_cells",

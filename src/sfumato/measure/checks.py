@@ -12,6 +12,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.errors import PolicyError
+from sfumato.measure.diversity import DIVERSITY_CHECKS
+from sfumato.measure.presence import delta_presence, k_map
 from sfumato.measure.privacy import k_anonymity, suppressed_share
 from sfumato.measure.truth import untrue_cells
 from sfumato.release import Claim, Finding, Number
@@ -26,6 +28,8 @@ class Evidence:
     original: Any = None
     rows: npt.NDArray[np.int64] | None = None
     """Which original row each published row was made from; None without the originals."""
+    population: Table | None = None
+    """The population that a model compares with."""
 
 
 Check = Callable[[Evidence, Mapping[str, Any]], Number]
@@ -72,7 +76,29 @@ def _untrue_cells(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     return untrue_cells(evidence.published, evidence.original, rows)
 
 
+def _k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return k_map(evidence.published, _population(evidence), starred_rows=arguments.get("starred_rows", "class"))
+
+
+def _delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    starred = arguments.get("starred_rows", "class")
+    return delta_presence(evidence.published, _population(evidence), starred_rows=starred).high
+
+
+def _population(evidence: Evidence) -> Table:
+    if evidence.population is None:
+        raise PolicyError("a claim compares with a population, which is not at hand")
+    return evidence.population
+
+
+def _on_the_table(check: Callable[[Table, Mapping[str, Any]], float]) -> Check:
+    return lambda evidence, arguments: check(evidence.published, arguments)
+
+
 CHECKS: Mapping[str, Check] = {
+    **{name: _on_the_table(check) for name, check in DIVERSITY_CHECKS.items()},
+    "delta_presence": _delta_presence,
+    "k_map": _k_map,
     "k_anonymity": _k_anonymity,
     "left_out_share": _left_out_share,
     "named_columns": _named_columns,

@@ -217,27 +217,47 @@ class _Crossed:
 
 def _crossed(first: Indices, second: Indices) -> _Crossed:
     wide = int(second.max(initial=0)) + 1
-    both, rows = np.unique(first * wide + second, return_counts=True)
+    mixed = first * wide + second
+    if int(mixed.max(initial=0)) < 10 * len(mixed):
+        counts = np.bincount(mixed)
+        both = np.flatnonzero(counts)
+        rows = counts[both]
+    else:
+        both, rows = np.unique(mixed, return_counts=True)
     return _Crossed(both // wide, both % wide, rows.astype(np.int64))
 
 
 def _joint_at(one: Reading, other: Reading, first: Indices, second: Indices) -> Floats:
-    """The rows that a release, spread evenly, has at given pairs of leaves; pairs are sorted by the first leaf."""
-    from scipy.sparse import csr_array
+    """The rows that a release, spread evenly, has at given pairs of leaves."""
+    from scipy.sparse import csr_matrix
 
+    leaves = np.unique(first)
+    if len(leaves) > len(np.unique(second)):
+        return _joint_at(other, one, second, first)
     pairs = _crossed(one.codes, other.codes)
     shape = (one.cover.labels, other.cover.labels)
-    rows: Any = csr_array((pairs.rows.astype(np.float64), (pairs.first, pairs.second)), shape=shape)
+    rows: Any = csr_matrix((pairs.rows.astype(np.float64), (pairs.first, pairs.second)), shape=shape)
+    if int((one.cover.counts[pairs.first] * other.cover.counts[pairs.second]).sum()) <= _ENTRIES:
+        joint = _shares(one.cover).T @ rows @ _shares(other.cover)
+        return np.asarray(joint[first, second], dtype=np.float64).ravel()
     read = np.zeros(len(first))
-    leaves = np.unique(first)
-    for some in _portions(leaves, max(*shape, len(other.cover.order))):
+    for some in _portions(leaves, max(*shape, len(one.cover.order), len(other.cover.order))):
         chosen = np.zeros((len(one.cover.order), len(some)))
         chosen[some, np.arange(len(some))] = 1.0
-        labels = rows.T @ one.share(chosen)
-        spread = other.cover.spread(labels)
+        spread = other.cover.spread(rows.T @ one.share(chosen))
         here = (first >= some[0]) & (first <= some[-1])
         read[here] = spread[second[here], np.searchsorted(some, first[here])]
     return read
+
+
+def _shares(cover: Cover) -> Any:
+    """Labels × leaves, sparse: each leaf's share of a label."""
+    from scipy.sparse import csr_matrix
+
+    many = cover.stop - cover.start
+    place = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many - cover.start, many)
+    label = np.repeat(cover.label, many)
+    return csr_matrix((1 / cover.counts[label], (label, cover.order[place])), shape=(cover.labels, len(cover.order)))
 
 
 def _portions(leaves: Indices, width: int) -> Iterator[Indices]:

@@ -68,10 +68,10 @@ def estimated(sample: Sizes, sampling_share: float) -> PopulationEstimate:
     if not sample.of_size(1):
         return negative_binomial(sample, sampling_share)
     if sampling_share <= _PITMAN_UP_TO:
-        return pitman(sample, sampling_share) or zayatz(sample, sampling_share, ": pitman did not converge")
+        return pitman(sample, sampling_share) or zayatz(sample, sampling_share, ": pitman has no fit")
     by_sample, by_model = zayatz(sample, sampling_share), snb(sample, sampling_share)
     if by_model is None:
-        return zayatz(sample, sampling_share, ": snb did not converge")
+        return zayatz(sample, sampling_share, ": snb has no fit")
     return by_sample if by_sample.uniques < by_model.uniques else by_model
 
 
@@ -85,20 +85,34 @@ def _whole(sample: Sizes, estimator: str) -> PopulationEstimate:
 
 
 def pitman(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
-    """Pitman's sampling formula fitted by likelihood (Hoshino 2001); None where it has no maximum inside.
+    """Pitman's sampling formula fitted by likelihood (Hoshino 2001); None where all are alike, or none.
 
     The sample's classes grow as in Pitman's urn: the next person joins a class of f with probability
-    (f − α) / (n + θ). The number of uniques is the formula's expectation itself, not its limit N^α.
+    (f − α) / (n + θ). The number of uniques is the formula's expectation itself, not its limit N^α. Where the
+    likelihood still grows towards α = 0, the edge is taken, Ewens's formula.
     """
     people = _population(sample, sampling_share)
-    fitted = _fit_pitman(sample)
-    if fitted is None:
+    if not 1 < sample.number < sample.rows:  # all alike, or all alone: the likelihood grows without end
         return None
-    alpha, theta = fitted
+    inside = _fit_pitman(sample)
+    alpha, theta = inside or (0.0, _fit_ewens(sample))
     alone = _gamma_ratio(theta + people - 1, alpha) - _gamma_ratio(theta, alpha)
     uniques = people * float(np.exp(min(alone, 0.0)))
     share = (sample.rows + theta) / (people + theta)
-    return PopulationEstimate("pitman", uniques, *_grown(sample.sizes, alpha, share))
+    name = "pitman" if inside else "pitman: at its edge, alpha = 0"
+    return PopulationEstimate(name, uniques, *_grown(sample.sizes, alpha, share))
+
+
+def _fit_ewens(sample: Sizes) -> float:
+    """θ for α = 0: such that the expected number of classes is that of the sample."""
+    from scipy.optimize import brentq
+    from scipy.special import digamma
+
+    def gap(at: float) -> float:
+        theta = np.exp(at)
+        return float(theta * (digamma(theta + sample.rows) - digamma(theta)) - sample.number)
+
+    return float(np.exp(brentq(gap, -50.0, 2 * np.log(sample.rows) + 5)))
 
 
 def _gamma_ratio(x: float, alpha: float) -> float:
@@ -112,9 +126,6 @@ def _gamma_ratio(x: float, alpha: float) -> float:
 
 def _fit_pitman(sample: Sizes) -> tuple[float, float] | None:
     from scipy.special import expit, logit
-
-    if sample.number >= sample.rows:  # all alone: the likelihood grows without end
-        return None
 
     def slopes(at: Floats) -> Floats:
         # By α and log (θ + α): the slope by θ itself vanishes far out, where nothing is found.

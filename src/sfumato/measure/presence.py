@@ -99,7 +99,7 @@ class _Fit:
         shares = np.minimum(self.crowds / np.maximum(self.people, 1), 1.0)
         # With nobody fitting a class, a share has no meaning; the worst is assumed.
         shares = np.where(self.people == 0, 1.0, shares)
-        low = 0.0 if self.outside else float(shares.min(initial=1.0))
+        low = 0.0 if self.outside or not len(shares) else float(shares.min())
         return Presence(round(low, 12), round(float(shares.max(initial=0.0)), 12))
 
 
@@ -169,7 +169,7 @@ def _counted(
         there = people.select(labels[name].generalized(people[name], level) for name, level in used.items())
         there = there.with_columns(people[_PEOPLE]).with_row_index("\0person")
         for known, part in _by_known(there, list(used), missing):
-            _join(here, part, known, missing, counts, met)
+            _join(here, part, known, counts, met)
     return counts, met
 
 
@@ -194,18 +194,19 @@ def _join(
     classes: pl.DataFrame,
     people: pl.DataFrame,
     names: list[str],
-    missing: Missing,
     counts: Ints,
     met: npt.NDArray[np.bool_],
 ) -> None:
-    """Add the people who agree with a class in the named columns to its count, and mark them as met."""
+    """Add the people who agree with a class in the named columns to its count, and mark them as met.
+
+    Missing cells still compared are values of their own here: every other meaning has been settled before.
+    """
     if not names:
         counts[classes[_ROW].to_numpy()] += int(people[_PEOPLE].sum())
         met[people["\0person"].to_numpy()] = True
         return
-    alike = missing is Missing.OWN_VALUE
     sums = people.group_by(names).agg(pl.col(_PEOPLE).sum())
-    found = classes.join(sums, on=names, how="inner", nulls_equal=alike)
+    found = classes.join(sums, on=names, how="inner", nulls_equal=True)
     counts[found[_ROW].to_numpy()] += found[_PEOPLE].to_numpy()
-    fitting = people.join(classes, on=names, how="semi", nulls_equal=alike)
+    fitting = people.join(classes, on=names, how="semi", nulls_equal=True)
     met[fitting["\0person"].to_numpy()] = True

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -35,11 +35,6 @@ def class_size_counts(
         .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("rows").sum())
         .sort("size")
     )
-
-
-def anonymity(table: Table) -> Mapping[str, float]:
-    """What the table achieves as it stands, by model: `k`, and the share of unique people."""
-    return {"k": k_anonymity(table), "uniqueness": uniqueness(table)}
 
 
 def suppressed_share(table: Table) -> float:

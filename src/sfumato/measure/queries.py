@@ -178,8 +178,8 @@ def _values(domain: Domain) -> Floats:
 
 def _summed(truth: Table, published: Table, names: Sequence[str], asked: str | None) -> str | None:
     if asked is None:
-        rest = [name for name in truth.frame.columns if name in published.frame.columns and name not in names]
-        numeric = (name for name in (*names, *rest) if truth.frame.schema[name].is_numeric())
+        every = dict.fromkeys([*names, *compared_columns(truth, published, None)])
+        numeric = (name for name in every if truth.frame.schema[name].is_numeric())
         return next((name for name in numeric if truth.frame[name].count()), None)
     compared_columns(truth, published, [asked])
     if Domain.of(truth.frame[asked], truth.hierarchies.get(asked)).numbers is None:

@@ -125,6 +125,7 @@ class Grouping:
         self.missing = missing
         self.rows: int = codes.shape[1]
         self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
+        self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
         self.sensitive: dict[str, Sensitive] = {}
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
         self._starts = np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
@@ -155,6 +156,7 @@ class Grouping:
                 raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
             others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
         made = cls(hierarchies, codes, table.missing, others)
+        made.names = names
         made.sensitive = {name: Sensitive.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)}
         return made
 

@@ -8,7 +8,7 @@ monotone pruning as in LeFevre et al., Incognito (2005); optimality with suppres
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar, Literal
@@ -22,11 +22,12 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.classes import Flags, Grouping, Verdict
 from sfumato.protect.judge import ModelJudge
-from sfumato.protect.lattice import Found, heuristic_node, minimal_nodes, optimal_node
+from sfumato.protect.lattice import Found, heuristic_node, optimal_node
+from sfumato.protect.lattice import minimal_nodes as minimal_in
 from sfumato.protect.local import Recoded, local_losses, recode_locally, recode_the_rest
 from sfumato.protect.method import Method
 from sfumato.protect.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
-from sfumato.protect.models import AnyModel
+from sfumato.protect.models import AnyModel, KAnonymity, PrivacyModel
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -69,6 +70,8 @@ class Generalize(Method):
             raise ValueError("every weight is greater than 0")
         if self.weights and self.metric != "loss":
             raise ValueError("weights are for the metric loss alone")
+        if self.suppressed_rows == "drop" and self.suppression_limit and any(model.compares for model in self.models):
+            raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: star them")
         return self
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
@@ -92,7 +95,7 @@ class Generalize(Method):
         return Release(
             data=published,
             method=self,
-            claims=self._claims(table, int(suppressed.sum())),
+            claims=self._claims(table, grouping, int(suppressed.sum())),
             losses=losses | {"dropped_rows": dropped.count},
             details=_details(table, found, grouping, rows, dropped.kept[suppressed])
             | ({"levels": {}, "proven": False, "recoding": "local"} if local else {}),
@@ -111,7 +114,7 @@ class Generalize(Method):
             return heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
         if self.search == "optimal":
             return optimal_node(grouping, judge, self.metric, most, weights)
-        nodes, checked = minimal_nodes(grouping, judge, most)
+        nodes, checked = minimal_in(grouping, judge, most)
         verdicts = [grouping.verdict(levels, judge) for levels in nodes]
         best = min(
             verdicts, key=lambda v: (cost(self.metric, grouping, v, weights), sum(v.levels), v.levels), default=None
@@ -145,12 +148,12 @@ class Generalize(Method):
         left_out = self.suppressed_rows == "drop" and suppressed.any()
         return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
 
-    def _claims(self, table: Table, suppressed: int) -> tuple[Claim, ...]:
+    def _claims(self, table: Table, grouping: Grouping, suppressed: int) -> tuple[Claim, ...]:
         left_out = self.suppressed_rows == "drop"
         # Without suppression a row of stars is an ordinary row: each column's level made it so.
         arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
         return (
-            *(model.claim(arguments) for model in self.models),
+            *(model.claim(arguments, grouping.sensitive) for model in self.models),
             Claim(
                 property="suppressed_share",
                 threshold=self.suppression_limit,
@@ -180,17 +183,47 @@ class Generalize(Method):
 
     def _impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
         top = grouping.verdict(tuple(size - 1 for size in grouping.shape), judge)
-        if grouping.rows and top.classes:
-            cure = (
-                f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more, give every hierarchy a "
-                "level with one label (such as «*»), or ask less of the models"
-            )
-        else:
-            cure = "ask less of the models: even with every value generalized to the top, no class satisfies them"
+        cures = []
+        if grouping.rows and top.classes and not grouping.judged(top.levels, judge).forbidden:
+            cures.append(f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more")
+        k = self._largest_k(grouping, top.levels, most)
+        if k:
+            cures.append(f"ask for k = {k} at most")
+        cures.append("give every hierarchy a level with one label (such as «*»), or ask less of the models")
         return ImpossibleRelease(
             f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
-            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {cure}"
+            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {'; or '.join(cures)}"
         )
+
+    def _largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
+        """The largest k that would do with the other models as they are; None if k is not what is in the way."""
+        asked = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
+        others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
+
+        def does(k: int) -> bool:
+            judged = grouping.judged(top, ModelJudge((*others, KAnonymity(k=k))))
+            return judged.suppressed <= most and not judged.forbidden and not judged.refused.all()
+
+        low, high = 1, asked
+        if not asked or not does(1):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if does(middle) else (low, middle)
+        return low
+
+
+def minimal_nodes(
+    table: Table, models: Sequence[PrivacyModel], suppression_limit: float = 0.0
+) -> tuple[tuple[int, ...], ...]:
+    """All combinations of levels (in the order of the quasi-identifying columns) that satisfy the models minimally.
+
+    Minimal: no finer combination does. As Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
+    """
+    usable, _ = _usable(table)
+    judge = ModelJudge(tuple(models))
+    grouping = judge.grouping(usable)
+    return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
 
 
 class _Kept:
@@ -199,6 +232,11 @@ class _Kept:
     def __init__(self, flags: Flags) -> None:
         self.kept = np.flatnonzero(flags)
         self.count = int(len(flags) - len(self.kept))
+
+
+def usable_rows(table: Table) -> Table:
+    """The rows that count: all, or those without a missing cell where missing means «drop»."""
+    return _usable(table)[0]
 
 
 def _usable(table: Table) -> tuple[Table, _Kept]:

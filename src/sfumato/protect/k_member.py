@@ -16,7 +16,7 @@ from sfumato.protect.partition_columns import Columns, Ints
 from sfumato.protect.partitioning import Judge, Parts
 
 _LARGEST, _SMALLEST = 2048, 128
-_WORK = 1 << 27
+_WORK = 1 << 28
 _MOST_WORK = 1 << 30
 _AT_ONCE = 1 << 14
 
@@ -30,9 +30,15 @@ def block_size(rows: int, least: int) -> int | None:
     return size if rows * min(size, rows) <= max(_MOST_WORK, rows * _SMALLEST) else None
 
 
-def clustered(blocks: Parts, cuts: Parts, columns: Columns, judge: Judge) -> Parts:
-    """Cluster the rows of every block, or keep the cuts that were made inside it, whichever loses less."""
-    clusters = _united(blocks, _grown(blocks, columns, judge.least), columns, judge)
+def clustered(blocks: Parts, small: Parts, cuts: Parts, columns: Columns, judge: Judge) -> Parts:
+    """Cluster the rows of every block, or keep the cuts that were made inside it, whichever loses less.
+
+    Every block may be published. It can be large, where the models allow no cut: rows are clustered inside the
+    small parts of it, and what is refused there looks for its nearest in the same small part first.
+    """
+    clusters = _grown(small, columns, judge.least)
+    for around in (small, blocks):
+        clusters = _united(around, clusters, columns, judge)
     # Both keep the rows of a block together, so a block is the same run of places in either.
     ours, theirs = (_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
     better = np.repeat(ours <= theirs, np.diff(blocks.starts))
@@ -63,32 +69,22 @@ def _grown(blocks: Parts, columns: Columns, size: int) -> Parts:
     """Clusters of `size` rows inside every block; a row that is left over is a part of its own."""
     from sfumato.kernels.k_member import cluster_blocks
 
-    found: list[npt.NDArray[np.int64]] = []
-    first, begin, rows = 0, 0, len(blocks.order)
+    rows = len(blocks.order)
+    cluster = np.empty(rows, dtype=np.int64)
+    first = begin = 0
     while begin < len(blocks.starts) - 1:
-        tell("clustering rows", int(blocks.starts[begin]), rows)
-        end = int(np.searchsorted(blocks.starts, blocks.starts[begin] + _AT_ONCE, side="right")) - 1
-        end = min(max(end, begin + 1), len(blocks.starts) - 1)
-        low, high = int(blocks.starts[begin]), int(blocks.starts[end])
+        low = int(blocks.starts[begin])
+        tell("clustering rows", low, rows)
+        end = max(begin + 1, int(np.searchsorted(blocks.starts, low + _AT_ONCE, side="right")) - 1)
+        high = int(blocks.starts[end])
         starts = blocks.starts[begin : end + 1] - low
-        cluster = cluster_blocks(blocks.cells[low:high], starts, size, *columns.described).astype(np.int64)
-        found.append(np.where(cluster >= 0, cluster + first, -1))
-        first += int((np.diff(starts) // size).sum())
+        first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], *columns.described)
         begin = end
-    return Parts.regrouped(blocks, _with_left_over(np.concatenate(found), blocks))
-
-
-def _with_left_over(cluster: npt.NDArray[np.int64], blocks: Parts) -> npt.NDArray[np.int64]:
-    """Number the clusters anew, block after block, with a cluster of its own for every row that is left over."""
-    alone = np.flatnonzero(cluster < 0)
-    key = cluster + len(cluster)
-    key[alone] = 2 * len(cluster) + np.arange(len(alone))
-    key += blocks.of_place.astype(np.int64) * 3 * len(cluster)
-    return np.unique(key, return_inverse=True)[1].astype(np.int64).ravel()
+    return blocks.regrouped(cluster)
 
 
 def _united(blocks: Parts, parts: Parts, columns: Columns, judge: Judge) -> Parts:
-    """Unite refused parts with their nearest in the block until none is refused: a whole block never is."""
+    """Unite refused parts with their nearest in the block until none is refused, or the block is united."""
     from sfumato.kernels.k_member import nearest_parts
 
     while True:
@@ -97,16 +93,18 @@ def _united(blocks: Parts, parts: Parts, columns: Columns, judge: Judge) -> Part
             return parts
         block_of_part = np.searchsorted(blocks.starts, parts.starts[:-1], side="right").astype(np.int64)
         nearest = nearest_parts(parts.cells, parts.starts, block_of_part, refused, judge.least, *columns.described)
-        target = _hosts(np.flatnonzero(refused), nearest, np.diff(parts.starts) < judge.least)
-        parts = Parts.regrouped(parts, np.unique(target, return_inverse=True)[1].ravel()[parts.of_place])
+        if (nearest < 0).all():
+            return parts
+        target = _hosts(np.flatnonzero(nearest >= 0), nearest, np.diff(parts.starts) < judge.least)
+        parts = parts.regrouped(np.unique(target, return_inverse=True)[1].ravel()[parts.of_place])
 
 
-def _hosts(refused: Ints, nearest: Ints, small: npt.NDArray[np.bool_]) -> Ints:
-    """The part that each part goes into: refused ones into their nearest, but no two large ones into the same."""
+def _hosts(moving: Ints, nearest: Ints, small: npt.NDArray[np.bool_]) -> Ints:
+    """The part that each part goes into: moving ones into their nearest, but no two large ones into the same."""
     target = np.arange(len(nearest))
     moved = np.zeros(len(nearest), dtype=np.bool_)
     hosting = np.zeros(len(nearest), dtype=np.bool_)
-    for part in refused.tolist():
+    for part in moving.tolist():
         host = int(nearest[part])
         if not hosting[part] and not moved[host] and (small[part] or not hosting[host]):
             target[part], moved[part], hosting[host] = host, True, True

@@ -47,9 +47,14 @@ def _rank(value: Fraction, grouping: Grouping, verdict: Verdict) -> _Rank:
 
 
 def optimal_node(
-    grouping: Grouping, judge: Judge, metric: MetricName, most_suppressed: int, weights: Weights | None = None
+    grouping: Grouping,
+    judge: Judge,
+    metric: MetricName,
+    most_suppressed: int,
+    weights: Weights | None = None,
+    ceiling: Levels | None = None,
 ) -> Found:
-    """The cheapest node that suppresses at most so many rows.
+    """The cheapest node that suppresses at most so many rows, and is nowhere above the ceiling if there is one.
 
     Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
     come first when read column by column.
@@ -59,13 +64,15 @@ def optimal_node(
     nodes = prod(grouping.shape)
     _refuse_too_large(nodes)
     costs = metric_named(metric, grouping, weights)
-    live = np.ones(grouping.shape, dtype=np.bool_)
+    live = np.zeros(grouping.shape, dtype=np.bool_)
+    top = ceiling or tuple(size - 1 for size in grouping.shape)
+    live[finer(top)] = True
     shape = np.array(grouping.shape, dtype=np.int64)
     below, histogram = np.zeros(nodes, dtype=np.int32), np.zeros(4096, dtype=np.int64)
     best: tuple[_Rank, Verdict] | None = None
     checked = 0
     # The ends first: the finest node may do, and if the coarsest does not, nothing does.
-    ends = [0, nodes - 1] if nodes > 1 else [0]
+    ends = [0, int(np.ravel_multi_index(top, grouping.shape))]
 
     def next_node() -> int:
         while ends:

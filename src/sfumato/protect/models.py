@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,11 +20,12 @@ from pydantic import Field, field_serializer, field_validator, model_validator
 
 from sfumato.description import Description
 from sfumato.protect.classes import Classes
-from sfumato.protect.sensitive import equal_distance, hierarchical_distance, ordered_distance
+from sfumato.protect.sensitive import Sensitive, equal_distance, hierarchical_distance, ordered_distance
 from sfumato.release import Claim
 from sfumato.table import Table
 
 Flags = npt.NDArray[np.bool_]
+EMPTY: Mapping[str, Sensitive] = MappingProxyType({})
 _ROUNDING = 1e-12  # thresholds are decimal numbers, what is compared with them are floats
 
 
@@ -32,6 +34,8 @@ class PrivacyModel(Description):
 
     steady: ClassVar[bool] = False
     """Whether an accepted class stays accepted whatever joins it."""
+    compares: ClassVar[bool] = False
+    """Whether it compares a class with the whole table, which must then be in the release."""
 
     model: str
 
@@ -52,7 +56,7 @@ class PrivacyModel(Description):
         """Whether the node is out of the question, whatever is suppressed."""
         return False
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """What a release promises under this model."""
         raise NotImplementedError
 
@@ -74,7 +78,7 @@ class KAnonymity(PrivacyModel):
         """Which classes are too small."""
         return classes.crowds < self.k
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """A smallest crowd of k."""
         return Claim(
             property="k_anonymity",
@@ -105,7 +109,7 @@ class AlphaKAnonymity(PrivacyModel):
         largest = np.maximum.reduceat(pairs.counts, pairs.starts) / classes.crowds
         return (classes.crowds < self.k) | (largest > self.alpha + _ROUNDING)
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """No value has more than a share alpha of a class (and the crowd is k: a claim of its own)."""
         return Claim(
             property="alpha",
@@ -162,9 +166,9 @@ class LDiversity(PrivacyModel):
         tail = np.add.reduceat(np.where(rank >= self.l - 1, counts, 0), pairs.starts)
         largest = counts[pairs.starts]
         assert self.c is not None
-        return largest >= self.c * tail
+        return np.round(largest / np.maximum(tail, 1), 12) >= np.where(tail > 0, round(self.c, 12), -1.0)
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """The achieved l, or for recursive the achieved c."""
         named = {**arguments, "column": self.column}
         if self.kind == "recursive":
@@ -193,6 +197,7 @@ class TCloseness(PrivacyModel):
     distance: all values equally far apart, in an order, or in a hierarchy.
     """
 
+    compares: ClassVar[bool] = True
     model: Literal["t_closeness"] = "t_closeness"
     t: float = Field(ge=0, le=1)
     """The largest distance of a class to the whole table."""
@@ -211,14 +216,19 @@ class TCloseness(PrivacyModel):
             far = measure(pairs, classes.crowds, sensitive.shares)
         return far > self.t + _ROUNDING
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
-        """The largest distance of a class."""
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """The largest distance of a class; a verifier needs the order or the hierarchy of the values."""
+        how: dict[str, tuple[str, ...]] = {}
+        if self.column in sensitive and self.distance == "ordered":
+            how = {"order": sensitive[self.column].known}
+        elif self.column in sensitive and self.distance == "hierarchical":
+            how = {"parents": sensitive[self.column].branches}
         return Claim(
             property="t_closeness",
             threshold=self.t,
             bound="at_most",
             measure=f"t_{self.distance}",
-            arguments={**arguments, "column": self.column},
+            arguments={**arguments, "column": self.column, **how},
             meaning=f"In every class, {self.column} is distributed as in the whole table up to {self.t:g}.",
         )
 
@@ -230,6 +240,7 @@ class BetaLikeness(PrivacyModel):
     keeps common values from becoming certain.
     """
 
+    compares: ClassVar[bool] = True
     model: Literal["beta_likeness"] = "beta_likeness"
     beta: float = Field(gt=0)
     """The largest relative gain."""
@@ -246,7 +257,7 @@ class BetaLikeness(PrivacyModel):
         bound = np.minimum(self.beta, -np.log(whole)) if self.enhanced else self.beta
         return np.logical_or.reduceat(gain > bound + _ROUNDING, pairs.starts)
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """The largest relative gain."""
         return Claim(
             property="enhanced_beta_likeness" if self.enhanced else "beta_likeness",
@@ -261,6 +272,7 @@ class BetaLikeness(PrivacyModel):
 class DeltaDisclosure(PrivacyModel):
     """Every value keeps its share in every class, up to a factor e^delta, strictly (Brickell, Shmatikov 2008)."""
 
+    compares: ClassVar[bool] = True
     model: Literal["delta_disclosure"] = "delta_disclosure"
     delta: float = Field(gt=0)
     """The bound on |ln(share in the class / share in the table)|."""
@@ -275,7 +287,7 @@ class DeltaDisclosure(PrivacyModel):
         far = np.maximum.reduceat(change, pairs.starts) >= self.delta - _ROUNDING
         return far | (present < len(sensitive.values))
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """The largest change of a value's share."""
         return Claim(
             property="delta_disclosure",
@@ -325,7 +337,7 @@ class KMap(_Population):
         """Which classes fit too few people."""
         return classes.population < self.k
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """A smallest crowd of k in the population."""
         return Claim(
             property="k_map",
@@ -358,7 +370,7 @@ class DeltaPresence(_Population):
         """People who fit no published class are known not to be in the release."""
         return self.low > 0 and classes.absent_from_release
 
-    def claim(self, arguments: Mapping[str, Any]) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """The largest share of a class that is in the release."""
         return Claim(
             property="delta_presence",

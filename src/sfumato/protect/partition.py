@@ -19,14 +19,14 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
-from sfumato.data.hierarchy import SUPPRESSED, spelt
+from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.k_member import block_size, clustered
 from sfumato.protect.method import Method
 from sfumato.protect.models import AnyModel
 from sfumato.protect.partition_columns import Columns, Labels, Publish
-from sfumato.protect.partitioning import GroupJudge, Parts, cut
+from sfumato.protect.partitioning import GroupJudge, Parts, SizeJudge, cut
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -89,7 +89,8 @@ class Partition(Method):
         if largest is None:
             return cut(whole, columns, judge, 0, self.relaxed)
         blocks = cut(whole, columns, judge, largest, self.relaxed)
-        return clustered(blocks, cut(blocks, columns, judge, 0, self.relaxed), columns, judge)
+        small = blocks if judge.by_size else cut(blocks, columns, SizeJudge(judge.least), largest, self.relaxed)
+        return clustered(blocks, small, cut(blocks, columns, judge, 0, self.relaxed), columns, judge)
 
     def _refuse_impossible(self, table: Table, judge: GroupJudge) -> None:
         everybody = np.zeros(len(table), dtype=np.int32)
@@ -191,8 +192,8 @@ def _usable(table: Table) -> tuple[Table, Ints]:
     if not names:
         raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to partition")
     for name in names:
-        starred = int((spelt(table.frame[name]) == SUPPRESSED).sum())
-        if starred:
+        if table.frame.schema[name] == pl.String and (table.frame[name] == SUPPRESSED).any():
+            starred = int((table.frame[name] == SUPPRESSED).sum())
             raise DataError(
                 f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
                 "«*» to missing_marks, or spell it otherwise"

@@ -30,13 +30,28 @@ Flags = npt.NDArray[np.bool_]
 class Judge(Protocol):
     """Whoever says which groups of rows may not be published."""
 
-    least: int
-    """No group with fewer rows is ever accepted."""
-    by_size: bool
-    """Whether every larger group is accepted."""
+    @property
+    def least(self) -> int:
+        """No group with fewer rows is ever accepted."""
+
+    @property
+    def by_size(self) -> bool:
+        """Whether every larger group is accepted."""
 
     def refused(self, of_row: Places) -> Flags:
         """Which groups are refused, given the group of every row."""
+
+
+@dataclass(frozen=True)
+class SizeJudge:
+    """Accepts every group that is large enough."""
+
+    least: int
+    by_size: bool = True
+
+    def refused(self, of_row: Places) -> Flags:
+        """Which groups are too small."""
+        return np.bincount(of_row) < self.least
 
 
 class GroupJudge:
@@ -83,12 +98,14 @@ class Parts:
         """The table as a single part."""
         return cls(cells, np.arange(len(cells), dtype=np.int32), np.array([0, len(cells)], dtype=np.int64))
 
-    @classmethod
-    def regrouped(cls, parts: Parts, part_of_place: npt.NDArray[np.integer]) -> Parts:
-        """The same rows, put in other parts, which are numbered without gaps."""
-        by_part = np.argsort(part_of_place, kind="stable")
+    def regrouped(self, part_of_place: Ints) -> Parts:
+        """The same rows put in other parts, which are numbered without gaps."""
+        from sfumato.kernels.partition import regroup
+
         starts = np.concatenate([[0], np.cumsum(np.bincount(part_of_place))]).astype(np.int64)
-        return cls(np.ascontiguousarray(parts.cells[by_part]), parts.order[by_part], starts)
+        made = Parts(np.empty_like(self.cells), np.empty_like(self.order), starts)
+        regroup(self.cells, self.order, part_of_place.astype(np.int64), starts, made.cells, made.order)
+        return made
 
     @property
     def of_place(self) -> Places:

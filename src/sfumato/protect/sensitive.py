@@ -61,6 +61,19 @@ class Sensitive:
         key, counts = np.unique(row.astype(np.int64) * len(values) + codes, return_counts=True)
         return cls(name, values, key // len(values), key % len(values), counts.astype(np.int64), hierarchy)
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The values that are not missing, in their order."""
+        return tuple(value for value in self.values if value is not None)
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Each value with its labels, level by level, as one text: what a verifier needs of the hierarchy."""
+        if self.hierarchy is None:
+            return ()
+        above = {row[0]: row for row in self.hierarchy.rows}
+        return tuple("\x1f".join(above[value]) for value in self.known if value in above)
+
     @cached_property
     def totals(self) -> Ints:
         """How often each value occurs in the whole table."""

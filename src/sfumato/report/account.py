@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack.attack import Outcome
+from sfumato.protect.explain import DrawnNode
 from sfumato.table import Table
 
 
@@ -35,6 +36,10 @@ class Account:
     """Per quasi-identifying column, the mean loss of its cells, 0 to 1."""
     details: Mapping[str, Any]
     """What the method decided (private): nodes searched, rows suppressed, …"""
+    reasons: tuple[str, ...]
+    """Why each column is at its level, a sentence each (private)."""
+    lattice: tuple[DrawnNode, ...]
+    """Every node of a lattice small enough to draw (private)."""
     advice: tuple[str, ...]
     """What to do next, a sentence each."""
     seconds: Mapping[str, float]

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from sfumato.report import content, pictures, words
 from sfumato.report.account import Account
+from sfumato.report.lattice import lattice
 
 PICTURED = 30
 """How many columns are drawn, and listed before the table folds."""
@@ -66,8 +67,29 @@ def _said(account: Account, internal: bool) -> dict[str, Any]:
         "missing": words.MISSING.get(body["missing"], words.spaced(body["missing"])),
         "created": words.moment(body["created"]),
         "advice": account.advice if internal else (),
+        "reasons": account.reasons if internal else (),
+        "lattice": _lattice(account) if internal else None,
         "house": _house(account) if internal else None,
     }
+
+
+def _lattice(account: Account) -> dict[str, Any] | None:
+    """The picture of a small lattice, with its numbers."""
+    nodes = account.lattice
+    if not nodes:
+        return None
+    fine = sum(node.will_do for node in nodes)
+    rows = [
+        (
+            " ".join(map(str, node.levels)),
+            words.number(node.suppressed),
+            f"{node.loss:.4f}",
+            "✓" if node.will_do else "✗",
+        )
+        for node in nodes
+    ]
+    label = f"{words.number(len(nodes))} combinations of levels; {words.number(fine)} of them satisfy the models."
+    return {"svg": Markup(lattice(nodes)), "label": label, "rows": rows}
 
 
 def _linking(account: Account, internal: bool) -> dict[str, Any] | None:

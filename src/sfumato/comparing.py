@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Two releases side by side: what each promises, what it costs, how the attacks went. From their folders alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.certificate import Certificate, Verification, release_folder, verify
+
+Cell = float | int | str | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing of both releases."""
+
+    about: str
+    """`claim`, `loss`, `level`, `attack` or `data`."""
+    name: str
+    first: Cell
+    second: Cell
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two are not the same."""
+        return self.first != self.second
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases side by side."""
+
+    first: Path
+    second: Path
+    verified: tuple[Verification, Verification]
+    rows: tuple[Difference, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison for a script."""
+        return {
+            "first": str(self.first),
+            "second": str(self.second),
+            "holds": [one.holds for one in self.verified],
+            "rows": [
+                {"about": r.about, "name": r.name, "first": r.first, "second": r.second, "differs": r.differs}
+                for r in self.rows
+            ],
+        }
+
+
+def compare(first: str | Path, second: str | Path) -> Comparison:
+    """Put two release folders side by side; each is verified, and what one of them lacks is None."""
+    folders = (release_folder(Path(first)), release_folder(Path(second)))
+    tables = [_facts(Certificate.read(folder).body) for folder in folders]
+    keys = list(dict.fromkeys([*tables[0], *tables[1]]))
+    rows = tuple(Difference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys)
+    return Comparison(folders[0], folders[1], (verify(folders[0]), verify(folders[1])), rows)
+
+
+def _facts(body: Any) -> dict[tuple[str, str], Cell]:
+    """Everything in a certificate that can be put beside another."""
+    facts: dict[tuple[str, str], Cell] = {
+        ("data", "method"): ", ".join(method["method"] for method in body["methods"]),
+        ("data", "rows"): body["data"]["rows"],
+        ("data", "columns"): body["data"]["columns"],
+        ("data", "suppressed rows"): body["suppression"]["rows"],
+    }
+    for claim in body["claims"]:
+        facts["claim", f"{claim['property']}, promised"] = claim["threshold"]
+        facts["claim", f"{claim['property']}, measured"] = claim["measured"]
+    facts |= {("loss", name): value for name, value in {**body["losses"], **body["utility"]}.items()}
+    facts |= {("level", column): level for column, level in body["levels"].items()}
+    for attack in body["attacks"]:
+        facts["attack", f"{attack['attack']}, risk"] = attack["risk"]
+        facts["attack", f"{attack['attack']}, at most"] = attack["high"]
+    return facts
