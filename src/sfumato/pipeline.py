@@ -356,7 +356,7 @@ def _advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
         )
     if not body["suppression"]["safe"]:
         said.append(body["suppression"]["why"])
-    if body["suppression"]["rows"] == 0 and release.method.suppression_limit == 0:
+    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
         said.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
     said.append(
         "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "

@@ -107,7 +107,7 @@ class Hierarchy:
     def codes(self, column: pl.Series) -> npt.NDArray[np.int32]:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
         texts = spelt(column)
-        found = texts.cast(pl.Enum(self._spellings(column.dtype)), strict=False)
+        found = texts.cast(pl.Enum(self.spellings(column.dtype)), strict=False)
         strange = texts.filter(found.is_null() & texts.is_not_null())
         if len(strange):
             raise DataError(
@@ -116,7 +116,7 @@ class Hierarchy:
             )
         return found.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
 
-    def _spellings(self, kind: pl.DataType) -> tuple[str, ...]:
+    def spellings(self, kind: pl.DataType) -> tuple[str, ...]:
         """The leaves as the cells of such a column are spelt: «1.50» is the number 1.5."""
         if not kind.is_float():
             return self.leaves

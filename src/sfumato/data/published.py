@@ -196,7 +196,7 @@ class Domain:
     def of(cls, original: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
         """The hierarchy's leaves, or the column's own values where there is no hierarchy, numbers by size."""
         if hierarchy is not None:
-            spellings = hierarchy._spellings(original.dtype)
+            spellings = hierarchy.spellings(original.dtype)
             return cls(hierarchy.leaves, original.name, _groups(hierarchy), spellings)
         leaves = tuple(spelt(original.drop_nulls().unique().sort()).to_list())
         numbers = _numbers(leaves)

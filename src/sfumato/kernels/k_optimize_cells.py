@@ -15,10 +15,11 @@ from sfumato.kernels.compiled import compiled
 # the least squares of small classes
 TABLE = "Tuple((int32[:,::1], int64[::1], int32[::1], int64[::1], int64[::1], uint64[::1], int64[::1]))"
 # first value of each value's interval, value counts, value labels, effects of cuts, open cuts,
-# hash slots, cell of each row, cells, labels of cells, bound of each row, values present in a class, label counts
+# hash slots, cell of each row, cells, labels of cells, bound of each row, values present in a class,
+# label counts of a class, of the left and of the right of a cut
 WORK = (
     "Tuple((int32[::1], int64[:,::1], int64[::1], int64[:,::1], boolean[::1],"
-    " int32[::1], int32[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[:,::1]))"
+    " int32[::1], int32[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1]))"
 )
 
 K, ROWS, PENALTY, SUPPRESS, SQUARES, LABELS, BALANCED = range(7)
@@ -205,8 +206,8 @@ def _move_labels(work, value, labels):  # type: ignore[no-untyped-def]
     """The rows of a value go from the right of the cut to its left."""
     hist_label, tally = work[2], work[11]
     for one in range(labels):
-        tally[1, one] += hist_label[value * labels + one]
-        tally[2, one] -= hist_label[value * labels + one]
+        tally[labels + one] += hist_label[value * labels + one]
+        tally[2 * labels + one] -= hist_label[value * labels + one]
 
 
 @compiled(f"void({TABLE}, {WORK}, int64, int64, int64)")
@@ -215,10 +216,11 @@ def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
     rule = table[4]
     hist, effect, present, tally = work[1], work[3], work[10], work[11]
     labels, k = rule[LABELS], rule[K]
-    whole = _class_cost(rule, size, largest(tally[0], 0, labels))
+    whole = _class_cost(rule, size, largest(tally, 0, labels))
     whole_bound = _class_bound(rule, table[6], size, cells)
-    tally[1] = 0
-    tally[2] = tally[0]
+    for one in range(labels):
+        tally[labels + one] = 0
+        tally[2 * labels + one] = tally[one]
     left, left_cells = np.int64(0), np.int64(0)
     for number in range(count - 1):
         value = present[number]
@@ -227,8 +229,8 @@ def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
         right = size - left
         if labels > 1:
             _move_labels(work, value, labels)
-        cost = _class_cost(rule, left, largest(tally[1], 0, labels)) - whole
-        cost += _class_cost(rule, right, largest(tally[2], 0, labels))
+        cost = _class_cost(rule, left, largest(tally, labels, labels)) - whole
+        cost += _class_cost(rule, right, largest(tally, 2 * labels, labels))
         least = (
             _class_bound(rule, table[6], left, left_cells)
             + _class_bound(rule, table[6], right, cells - left_cells)
@@ -256,16 +258,17 @@ def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def
     weight, label, rule = table[1], table[2], table[4]
     bound, tally = work[9], work[11]
     size, cells = np.int64(0), np.int64(0)
-    tally[0] = 0
+    for one in range(rule[LABELS]):
+        tally[one] = 0
     for place in range(begin, end):
         row = rows[place]
         size += weight[row]
         cells += bound[row]
-        tally[0, label[row]] += weight[row]
+        tally[label[row]] += weight[row]
     for column in range(table[0].shape[1]):
         count = _collect(table, work, rows, begin, end, column)
         if count > 1:
             _weigh(table, work, count, size, cells)
         _forget(table, work, count)
-    most = largest(tally[0], 0, rule[LABELS])
+    most = largest(tally, 0, rule[LABELS])
     return _class_cost(rule, size, most), _class_bound(rule, table[6], size, cells), cells

@@ -19,9 +19,9 @@ def add_to_keys(keys, codes, lookup):  # type: ignore[no-untyped-def]
         keys[row] += lookup[np.uint32(codes[row])]
 
 
-@compiled("int64(int64[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], int64[::1])")
-def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_size):  # type: ignore[no-untyped-def]
-    """Number the classes of equal keys and add up their weights; returns how many classes there are.
+@compiled("int64(int64[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
+def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_size, first_row):  # type: ignore[no-untyped-def]
+    """Number the classes of equal keys, add up their weights, note their first rows; returns how many there are.
 
     `slot_class` is all −1 on entry and on exit. Keys below its length address it directly; larger ones are
     hashed into it (its length is a power of two, more than the number of rows).
@@ -45,6 +45,7 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
             slot_class[slot] = found
             slot_key[slot] = key
             class_size[found] = 0
+            first_row[found] = row
             # The slot is remembered in the upper half of the sizes, to clear it without touching the rest.
             class_size[rows + found] = slot
             classes += np.int32(1)
@@ -53,21 +54,6 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
     for number in range(classes):
         slot_class[class_size[rows + number]] = -1
     return np.int64(classes)
-
-
-@compiled("void(int32[:,::1], int64[::1], int64[::1], int64[::1], int32[::1], boolean[::1], int64[::1])")
-def refused_rows(codes, starts, spared, weights, class_of_row, refused, excess):  # type: ignore[no-untyped-def]
-    """Add up per column what suppressing the rows of refused classes costs on top.
-
-    `spared` holds for each column and leaf how many leaves a suppressed cell loses more than a published one.
-    """
-    columns, rows = codes.shape
-    excess[:] = 0
-    for row in range(rows):
-        if refused[class_of_row[row]]:
-            weight = weights[row]
-            for column in range(columns):
-                excess[column] += weight * spared[starts[column] + codes[column, row]]
 
 
 @compiled("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")

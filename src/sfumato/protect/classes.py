@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import prod
+from math import ceil, prod
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +25,7 @@ from sfumato.table import Missing, Table
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 Levels = tuple[int, ...]
 
 _DIRECT = 1 << 16
@@ -50,6 +51,8 @@ class Classes:
     """Whether some people of the population fit no class."""
     alone: Flags | None = None
     """Classes whose rows match nobody, because a missing cell matches nothing."""
+    first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """A row of each class, where a node was grouped."""
 
     def pairs(self, column: str) -> Pairs:
         """The values of a sensitive column that occur in the crowd of each class."""
@@ -62,11 +65,15 @@ class Classes:
 class Judge(Protocol):
     """Whoever says which classes may be published."""
 
+    @property
+    def steady(self) -> bool:
+        """Whether an accepted class stays accepted whatever joins it."""
+
     def refuses(self, classes: Classes) -> Flags:
         """Which classes may not be published."""
 
-    def surely_refuses(self, classes: Classes) -> Flags | None:
-        """Those that no coarser publishing of others can save; None if that is all of them."""
+    def stays_refused(self, classes: Classes, refused: Flags) -> Floats:
+        """The share of each class that is refused at every finer node too, at least."""
 
     def forbids(self, classes: Classes) -> bool:
         """Whether nothing may be published at this node."""
@@ -81,10 +88,10 @@ class Judged:
     refused: Flags
     suppressed: int
     """Rows in refused classes."""
-    surely: Flags
-    """Classes that are refused by models under which an accepted class stays accepted whatever joins it."""
-    surely_suppressed: int
-    """Rows in those: upward in the lattice they only get fewer."""
+    lasting: Floats
+    """The share of each class that is refused at every finer node too, at least."""
+    lasting_rows: int
+    """So many rows are refused at every finer node, at least."""
     forbidden: bool
 
 
@@ -95,12 +102,12 @@ class Verdict:
     levels: Levels
     suppressed: int
     """Rows in refused classes."""
-    surely_suppressed: int
-    """Of these, the rows that no finer node can save either."""
+    lasting_rows: int
+    """So many rows are refused at every finer node, at least."""
     costs: tuple[int, ...]
     """Per column, the leaves lost over all rows: those under the published value less one, or all if suppressed."""
-    excess: tuple[int, ...]
-    """The part of the costs that comes from suppression and only falls upward in the lattice."""
+    lasting: tuple[float, ...]
+    """Per column, what suppression adds to the costs at every finer node, at least."""
     squares: int
     """Σ (rows in a class × rows it is hidden among) over published classes."""
     crowd: int
@@ -170,6 +177,7 @@ class Grouping:
         self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
         self._of_row = np.zeros(count, dtype=np.int32)
         self._sizes = np.zeros(2 * count, dtype=np.int64)
+        self._first = np.zeros(count, dtype=np.int64)
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
     def distinct(self) -> tuple[Codes, Ints]:
@@ -215,7 +223,16 @@ class Grouping:
         from sfumato.kernels.lattice import group_keys
 
         return int(
-            group_keys(self._keys, self._weights, radix, self._slot_key, self._slot_class, self._of_row, self._sizes)
+            group_keys(
+                self._keys,
+                self._weights,
+                radix,
+                self._slot_key,
+                self._slot_class,
+                self._of_row,
+                self._sizes,
+                self._first,
+            )
         )
 
     def _lookup(self, columns: tuple[int, ...], levels: Levels, radix: int) -> Ints:
@@ -236,15 +253,15 @@ class Grouping:
             count = int(of_row[: self._ours].max(initial=-1)) + 1
             absent = bool((fitting[count:] > 0).any())
             of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
-        plain = Classes(of_row, sizes, sizes, self.sensitive, None, population, absent)
+        first = self._first[: len(sizes)]
+        plain = Classes(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
         if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
             return plain
         return self._with_unknown(plain, levels, kept)
 
     def _with_unknown(self, plain: Classes, levels: Levels, kept: Flags | None) -> Classes:
         """The same classes, with the crowds that missing cells make when they match anything or nothing."""
-        first = np.zeros(len(plain.sizes), dtype=np.int64)
-        first[plain.of_row] = np.arange(len(plain.of_row))
+        first = plain.first
         open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
         if self.missing is Missing.NEVER_MATCHES:
@@ -285,12 +302,9 @@ class Grouping:
         """Group the rows at a node and judge the classes."""
         classes, refused = self._refused(levels, judge.refuses)
         suppressed = int(classes.sizes[refused].sum())
-        surely, certain = judge.surely_refuses(classes), suppressed
-        if surely is None:
-            surely = refused
-        else:
-            certain = int(classes.sizes[surely].sum())
-        return Judged(levels, classes, refused, suppressed, surely, certain, judge.forbids(classes))
+        lasting = judge.stays_refused(classes, refused)
+        rows = ceil(float(lasting @ classes.sizes) - 1e-6)
+        return Judged(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
 
     def verdict(self, levels: Levels, judge: Judge) -> Verdict:
         """Group, judge and count the cost at a node."""
@@ -299,33 +313,28 @@ class Grouping:
     def cost(self, judged: Judged) -> Verdict:
         """Count the cost of a node that was just judged."""
         levels, classes, refused = judged.levels, judged.classes, judged.refused
-        excess = self._excess(judged, refused, judged.suppressed)
-        certain = excess if judged.surely is refused else self._excess(judged, judged.surely, judged.surely_suppressed)
+        spared = self._spared(judged)
+        excess = spared @ np.where(refused, classes.sizes, 0)
+        lasting = spared @ (judged.lasting * classes.sizes)
         hidden_among = classes.sizes * classes.crowds
         return Verdict(
             levels=levels,
             suppressed=judged.suppressed,
-            surely_suppressed=judged.surely_suppressed,
+            lasting_rows=judged.lasting_rows,
             costs=tuple(int(self.marginals[i][level] + excess[i]) for i, level in enumerate(levels)),
-            excess=tuple(certain.tolist()),
+            lasting=tuple(lasting.tolist()),
             squares=int(hidden_among[~refused].sum()),
             # Where missing cells match anything, crowds shrink with suppression and bound nothing.
             crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
             classes=int(len(refused) - np.count_nonzero(refused)),
         )
 
-    def _excess(self, judged: Judged, refused: Flags, rows: int) -> Ints:
-        """Per column, what suppressing the rows of some classes costs on top."""
-        from sfumato.kernels.lattice import refused_rows
-
-        excess = np.zeros(len(judged.levels), dtype=np.int64)
-        if rows:
-            spared = np.concatenate([self.spared[i][level] for i, level in enumerate(judged.levels)])
-            codes = self._codes[:, : self._ours] if self._ours < self._codes.shape[1] else self._codes
-            refused_rows(
-                np.ascontiguousarray(codes), self._starts, spared, self._weights, judged.classes.of_row, refused, excess
-            )
-        return excess
+    def _spared(self, judged: Judged) -> Ints:
+        """Per column and class, how many leaves more a suppressed cell loses: all rows of a class lose alike."""
+        first = judged.classes.first
+        return np.array(
+            [self.spared[i][level][self._codes[i, first]] for i, level in enumerate(judged.levels)], dtype=np.int64
+        )
 
     def suppressed_rows(self, levels: Levels, judge: Judge) -> Flags:
         """Which rows of the table are suppressed at a node."""

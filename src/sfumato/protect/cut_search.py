@@ -61,7 +61,6 @@ class CutSearch:
     def __init__(self, codes: Sequence[Codes], widths: Sequence[int], labels: Codes | None, goal: Goal) -> None:
         """Compress the rows (one array of codes a column) and lay out the arrays that the kernels share."""
         self._goal = goal
-        self._begin = time.monotonic()
         frame = pl.DataFrame({str(i): column for i, column in enumerate(codes)})
         if labels is not None:
             frame = frame.with_columns(pl.Series("label", labels))
@@ -78,12 +77,14 @@ class CutSearch:
         self._trial = _stack(rows, self._values, 1)
         self._visits = rows * len(codes)
         self._spent = 0
+        self._begin = 0.0
 
     def run(self) -> Found:
         """Find a good set, then walk the tree until it is proven best or time is up."""
         from sfumato.kernels import k_optimize as tree
 
         tell("looking for a good set of cuts")
+        self._begin = time.monotonic()  # not before the kernels are loaded: the first time they are compiled
         head, cost = self._seed()
         stack = _stack(len(self._everybody), self._values, 16)
         tree.set_root(self._table, self._work, stack)
@@ -197,8 +198,8 @@ class CutSearch:
 
 def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> tuple[Any, ...]:
     """What the kernels read: rows, weights, labels, values, rules, and marks to hash by."""
-    codes = np.ascontiguousarray(distinct[:, :columns].to_numpy(), dtype=np.int32)
-    weights = distinct["len"].cast(pl.Int64).to_numpy()
+    codes = np.array(distinct[:, :columns].to_numpy(), dtype=np.int32, order="C")  # polars lends read-only arrays
+    weights = np.array(distinct["len"].to_numpy(), dtype=np.int64)
     rows, labels = int(weights.sum()), 1
     label = np.zeros(len(weights), dtype=np.int32)
     if not goal.squares:
@@ -209,7 +210,7 @@ def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> tup
     penalty = rows if goal.squares else 1
     rule = np.array([goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced], dtype=np.int64)
     marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
-    return codes, weights.copy(), np.ascontiguousarray(label), start, rule, marks, _least(rows, goal.k)
+    return codes, weights, label, start, rule, marks, _least(rows, goal.k)
 
 
 def _least(rows: int, k: int) -> Ints:
@@ -235,7 +236,7 @@ def _work(rows: int, values: int, labels: int) -> tuple[Any, ...]:
         np.zeros(rows * labels, dtype=np.int64),
         np.zeros(rows, dtype=np.int64),
         np.zeros(values, dtype=np.int64),
-        np.zeros((3, labels), dtype=np.int64),
+        np.zeros(3 * labels, dtype=np.int64),
     )
 
 

@@ -16,6 +16,7 @@ from sfumato.protect.sensitive import Sensitive
 from sfumato.table import Missing, Table
 
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,22 @@ class ModelJudge:
         """Classes that some model refuses; who stands alone satisfies no model but k = 1."""
         return self._refused_by(self.models, classes)
 
-    def surely_refuses(self, classes: Classes) -> Flags | None:
-        """Classes refused by steady models; None if all models are."""
-        steady = tuple(model for model in self.models if model.steady)
-        return None if len(steady) == len(self.models) else self._refused_by(steady, classes)
+    @property
+    def steady(self) -> bool:
+        """Whether an accepted class stays accepted whatever joins it, under all models."""
+        return all(model.steady for model in self.models)
+
+    def stays_refused(self, classes: Classes, refused: Flags) -> Floats:
+        """The share of each class that some model refuses at every finer node too, at least."""
+        if self.steady:
+            return refused.astype(np.float64)
+        lasting = np.zeros(len(classes.sizes))
+        for model in self.models:
+            if model.steady:
+                np.maximum(lasting, self._refused_by((model,), classes), out=lasting)
+            elif classes.overlapping is None:
+                np.maximum(lasting, model.stays_refused(classes), out=lasting)
+        return lasting
 
     def forbids(self, classes: Classes) -> bool:
         """Whether some model lets nothing be published."""

@@ -86,7 +86,7 @@ def optimal_node(
         checked += 1
         live[levels] = False
         # With no suppression allowed every model is steady: a coarser class is a merger of accepted ones.
-        if judged.surely_suppressed > most_suppressed or (most_suppressed == 0 and judged.suppressed):
+        if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed):
             live[finer(levels)] = False
         elif judged.suppressed > most_suppressed or judged.forbidden:
             costs.learn(grouping.cost(judged))
@@ -125,13 +125,13 @@ def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tup
         judged = grouping.judged(levels, judge)
         checked += 1
         open_[levels] = False
-        settles = most_suppressed == 0 or judged.surely is judged.refused
+        settles = most_suppressed == 0 or judge.steady
         if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
             will_do[levels] = True
             if settles or judged.suppressed == 0:
                 will_do[coarser(levels)] = True
                 open_[coarser(levels)] = False
-        elif judged.surely_suppressed > most_suppressed or (settles and not judged.forbidden):
+        elif judged.lasting_rows > most_suppressed or (settles and not judged.forbidden):
             open_[finer(levels)] = False
         if checked % 16 == 0:
             tell("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)

@@ -97,7 +97,7 @@ class _Loss:
         return loss(self._grouping, verdict, self._exact)
 
     def learn(self, verdict: Verdict) -> None:
-        each = zip(self._weights, verdict.excess, self._grouping.scales, strict=True)
+        each = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
         added = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in each)
         below = finer(verdict.levels)
         np.maximum(self.bound[below], self._marginal[below] + added, out=self.bound[below])
@@ -115,13 +115,13 @@ class _GeometricLoss:
         return geometric_product(self._grouping, verdict)
 
     def learn(self, verdict: Verdict) -> None:
-        if not any(verdict.excess):
+        if not any(verdict.lasting):
             return
         below = finer(verdict.levels)
         least: Floats = np.ones(self.bound[below].shape)
         scales = self._grouping.scales
         for axis, losses in enumerate(self._losses):
-            added = verdict.excess[axis] / (scales[axis] * self._grouping.rows)
+            added = verdict.lasting[axis] / (scales[axis] * self._grouping.rows)
             reach = tuple(below[axis] if i == axis else slice(None) for i in range(len(below)))
             least *= 1 + losses[reach] + added
         np.maximum(self.bound[below], least, out=self.bound[below])
@@ -146,7 +146,7 @@ class _Discernibility:
     def learn(self, verdict: Verdict) -> None:
         above, below = coarser(verdict.levels), finer(verdict.levels)
         np.maximum(self._crowd[above], verdict.crowd, out=self._crowd[above])
-        np.maximum(self._suppressed[below], verdict.surely_suppressed, out=self._suppressed[below])
+        np.maximum(self._suppressed[below], verdict.lasting_rows, out=self._suppressed[below])
         np.maximum(self._crowd, self._suppressed * self._grouping.rows, out=self.bound)
 
 

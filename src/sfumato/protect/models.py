@@ -20,11 +20,20 @@ from pydantic import Field, field_serializer, field_validator, model_validator
 
 from sfumato.description import Description
 from sfumato.protect.classes import Classes
-from sfumato.protect.sensitive import Sensitive, equal_distance, hierarchical_distance, ordered_distance
+from sfumato.protect.sensitive import (
+    Pairs,
+    Sensitive,
+    as_pairs,
+    equal_distance,
+    hierarchical_distance,
+    ordered_distance,
+)
 from sfumato.release import Claim
 from sfumato.table import Table
 
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 EMPTY: Mapping[str, Sensitive] = MappingProxyType({})
 _ROUNDING = 1e-12  # thresholds are decimal numbers, what is compared with them are floats
 
@@ -51,6 +60,10 @@ class PrivacyModel(Description):
     def refuses(self, classes: Classes) -> Flags:
         """Which classes may not be published."""
         raise NotImplementedError
+
+    def stays_refused(self, classes: Classes) -> Floats:
+        """The share of each class that stays refused however it is split, at least; 0 where nothing is known."""
+        return np.zeros(len(classes.sizes))
 
     def forbids(self, classes: Classes) -> bool:
         """Whether the node is out of the question, whatever is suppressed."""
@@ -208,13 +221,28 @@ class TCloseness(PrivacyModel):
 
     def refuses(self, classes: Classes) -> Flags:
         """Which classes are too far from the whole."""
-        pairs, sensitive = classes.pairs(self.column), classes.sensitive[self.column]
+        return self._far(classes.pairs(self.column), classes.crowds, classes) > self.t + _ROUNDING
+
+    def stays_refused(self, classes: Classes) -> Floats:
+        """The distance is convex: the parts of a class are on average as far as it is.
+
+        A part is at most as far as the farthest of its values alone, and an accepted part at most t. So at
+        least (distance − t) / (farthest − t) of the people stay in refused parts.
+        """
+        pairs = classes.pairs(self.column)
+        each = np.arange(len(classes.sensitive[self.column].values))
+        one = np.ones(len(each), dtype=np.int64)
+        alone = self._far(as_pairs(each, each, one, len(each)), one, classes)
+        farthest = np.maximum.reduceat(alone[pairs.values], pairs.starts)
+        over = self._far(pairs, classes.crowds, classes) - self.t
+        return np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - _ROUNDING, 0.0, 1.0)
+
+    def _far(self, pairs: Pairs, sizes: Ints, classes: Classes) -> Floats:
+        sensitive = classes.sensitive[self.column]
         if self.distance == "hierarchical":
-            far = hierarchical_distance(pairs, classes.crowds, sensitive)
-        else:
-            measure = equal_distance if self.distance == "equal" else ordered_distance
-            far = measure(pairs, classes.crowds, sensitive.shares)
-        return far > self.t + _ROUNDING
+            return hierarchical_distance(pairs, sizes, sensitive)
+        measure = equal_distance if self.distance == "equal" else ordered_distance
+        return measure(pairs, sizes, sensitive.shares)
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """The largest distance of a class; a verifier needs the order or the hierarchy of the values."""
