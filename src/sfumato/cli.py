@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line: `sfumato demo | audit | run | verify | compare | signer`.
+"""The command line: `sfumato demo | audit | measure | run | verify | compare | signer`.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.
@@ -13,8 +13,9 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -108,11 +109,44 @@ def audit_command(
             header=header,
             encoding=encoding,
         )
-        found = audit(table, [name.strip() for name in quasi.split(",")] if quasi else None)
+        found = audit(table, _names(quasi) if quasi is not None else None)
     if as_json:
         _print_json(found.as_json())
     else:
         _say_audit(found, pairs=5, roles=True)
+
+
+@app.command(name="measure")
+def measure_command(
+    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    quasi: Annotated[str, typer.Option(help="The quasi-identifying columns, parted by commas.")],
+    sensitive: Annotated[str, typer.Option(help="The sensitive columns, parted by commas.")] = "",
+    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    missing: Annotated[
+        str, typer.Option(help="What a missing cell means: own_value, matches_any, never_matches or drop.")
+    ] = "own_value",
+    threshold: Annotated[float, typer.Option(help="The risk above which a record is at risk.")] = 0.2,
+    as_json: Json = False,
+) -> None:
+    """Tell what a table achieves under every anonymity model, and the risks of its records."""
+    from sfumato.data.roles import Role
+    from sfumato.measure import anonymity, risk
+    from sfumato.table import Table
+
+    with _progress(as_json):
+        table = Table.read(data, separator=separator, missing=missing)
+        roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
+        roles |= dict.fromkeys(_names(sensitive), Role.SENSITIVE) | dict.fromkeys(_names(quasi), Role.QUASI_IDENTIFYING)
+        table = Table.of(table.frame, roles, missing=missing, source=str(data))
+        achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
+    if as_json:
+        _print_json({"anonymity": achieved, "risk": risks})
+        return
+    _say_measures(achieved, risks)
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
 
 
 @app.command(name="run")
@@ -246,7 +280,16 @@ def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
 
 
 def _print_json(content: Any) -> None:
-    print(json.dumps(content, indent=1, ensure_ascii=False, default=str))
+    print(json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str, allow_nan=False))
+
+
+def _finite(content: Any) -> Any:
+    """JSON knows no infinity: null stands for it."""
+    if isinstance(content, Mapping):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not isfinite(content) else content
 
 
 @contextmanager
@@ -340,6 +383,21 @@ def _say_run(done: Run) -> None:
         _show(f"Refused by the gate: {refusal}.")
     if not done.published:
         _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
+
+
+def _say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
+    grid = _table("model", "column", "achieved", title="What the table achieves as it stands")
+    for model, value in achieved.items():
+        each = value.items() if isinstance(value, dict) else [("", value)]
+        for column, found in each:
+            grid.add_row(model, _cell(column), f"{found:g}" if isinstance(found, (int, float)) else _cell(found))
+    _show(grid)
+    grid = _table("adversary", "records at risk", "highest risk", "success rate", title="\nRisks")
+    for name in ("prosecutor", "journalist", "marketer"):
+        one = risks.get(name)
+        if one:
+            grid.add_row(name, *(f"{one[key]:.4f}" for key in ("records_at_risk", "highest_risk", "success_rate")))
+    _show(grid, f"Population: {risks['estimator']}")
 
 
 def _say_comparison(found: Comparison) -> None:

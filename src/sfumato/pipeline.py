@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
-        body["utility"] = _utility(published, original, release)
+        body["utility"] = _utility(policy, published, original, release)
         body["removed_columns"] = list(original.identifying)
         body["gate"] = _gate(policy, body, attacks)
         refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
@@ -256,14 +257,29 @@ def _starred(release: Release) -> Any:
     return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
 
 
-def _utility(published: Table, original: Table, release: Release) -> dict[str, float]:
-    """Losses measured again on the written cells."""
+def _utility(policy: Policy, published: Table, original: Table, release: Release) -> dict[str, float]:
+    """What the release is worth, measured on the written cells."""
+    tell("measuring what is left")
     starred = _starred(release)
-    return {
+    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    moved = measure.marginal_distance(original, published)
+    found = {
         "loss": measure.loss(published, original),
         "discernibility": measure.discernibility(published, starred),
         "average_class_size": measure.average_class_size(published, starred),
+        "c_avg": measure.c_avg(published, least, starred),
+        "precision": measure.precision(original, published),
+        "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
+        "total_variation": sum(moved.values()) / len(moved),
     }
+    if policy.measure.queries:
+        found["query_error"] = measure.query_accuracy(original, published, policy.measure.queries).count.median
+    if policy.measure.classify:
+        scores = measure.classification_accuracy(original, published, policy.measure.classify)
+        for model, score in scores.items():
+            found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            found["zero_r_accuracy"] = score.zero_r
+    return {name: round(value, 12) for name, value in found.items() if isfinite(value)}
 
 
 def _suppression(release: Release, suppressed: int) -> dict[str, Any]:

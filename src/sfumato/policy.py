@@ -120,6 +120,15 @@ class GateSection(Description):
     """The largest loss that is still worth releasing."""
 
 
+class MeasureSection(Description):
+    """What is measured beyond the claims, to see what the release is still worth."""
+
+    queries: int = Field(default=200, ge=0, strict=True)
+    """How many random COUNT queries are asked of originals and release; 0 for none."""
+    classify: str | None = None
+    """A column that models learn to predict, from the release and from the originals; takes some seconds."""
+
+
 class OutputSection(Description):
     """Where the release goes."""
 
@@ -145,6 +154,7 @@ class Policy(Description):
     attack: tuple[AnyAttack, ...] = ()
     """Attacks to run on the release."""
     gate: GateSection = GateSection()
+    measure: MeasureSection = MeasureSection()
     output: OutputSection = OutputSection()
 
     @model_validator(mode="after")
@@ -247,8 +257,11 @@ def _told(error: ValidationError, text: str, file: Path) -> str:
     said = []
     errors = _innermost(error)
     for one in errors[:8]:
-        path, line = _nearest(one["loc"], lines)
-        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in _shown(one["loc"])).lstrip(".")
+        loc = _shown(one["loc"])
+        if one["type"] == "union_tag_invalid":  # it is the tag's own line that is wrong
+            loc = (*loc, one["ctx"]["discriminator"].strip("'"))
+        path, line = _nearest(loc, lines)
+        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
         message = one["msg"].removeprefix("Value error, ")
         place = f"line {line}, " if path else ""
         said.append(f"{place}{field or 'policy'}: {message[0].lower()}{message[1:]}")

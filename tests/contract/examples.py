@@ -36,7 +36,11 @@ METHOD_EXAMPLES = (
     ),
     Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
 )
+_HALVES = (("age", "zip", "sex", "marital_status"), ("education", "occupation", "salary_level", "disease"))
 ATTACK_EXAMPLES = (
+    Example("singling out", sf.attack.SinglingOut(columns_per_guess=7), people),
+    Example("linkability", sf.attack.Linkability(known=_HALVES), people),
+    Example("inference", sf.attack.Inference(column="name"), people),
     Example("linking", sf.attack.Linking(), people),
     Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
 )

@@ -41,7 +41,7 @@ def test_json_round_trip(example: Example) -> None:
 def test_it_succeeds_on_the_original(example: Example) -> None:
     data = example.data()
     outcome = example.subject.run(as_is(data), data)
-    assert outcome.attempts == len(data)
+    assert outcome.attempts == min(getattr(example.subject, "attempts", len(data)), len(data))
     assert outcome.low > 0.5
 
 
