@@ -110,12 +110,29 @@ def test_the_other_release_from_a_file_and_from_a_folder(tmp_path: Path) -> None
 
 def test_a_folder_that_a_run_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
-    text = '[data]\npath = "demo"\n[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
-    policy = sf.Policy.parse(f'{text}suppression_limit = 0.05\n[output]\npath = "out"\n', tmp_path / "policy.toml")
-    sf.run(policy)
-    table = policy.table()
-    outcome = Composition(other=str(tmp_path / "out"), column="disease").run(as_is(table), table)
-    assert outcome.facts["people_in_both"] == len(table)
+    hospital_a().frame.write_csv(tmp_path / "a.csv")
+    (tmp_path / "zip.csv").write_text("\n".join(";".join(row) for row in ZIPS), encoding="utf-8")
+    (tmp_path / "age.csv").write_text("\n".join(";".join(row) for row in AGES), encoding="utf-8")
+    policy = """
+        [data]
+        path = "a.csv"
+        [roles]
+        quasi_identifying = ["zip", "age"]
+        sensitive = ["condition"]
+        [hierarchies]
+        zip = "zip.csv"
+        age = "age.csv"
+        [[protect]]
+        method = "generalize"
+        models = [{ model = "k_anonymity", k = 2 }]
+        [output]
+        path = "out"
+    """
+    sf.run(sf.Policy.parse(policy, tmp_path / "policy.toml"))
+    outcome = Composition(other=str(tmp_path / "out")).run(as_is(hospital_a()), hospital_a())
+    assert (outcome.successes, outcome.facts["people_in_both"]) == (4, 4)
+    twice = Composition(other=str(tmp_path / "out" / "release")).run(release_a(), hospital_a())
+    assert twice.facts["average_candidates_after"] == twice.facts["average_candidates_before"] == 2.0
 
 
 def test_two_releases_of_the_same_people_say_more_than_one() -> None:

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.cli import main
+
+POLICY = """
+title = "{title}"
+[data]
+path = "people.csv"
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "zip"]
+sensitive = ["disease"]
+[hierarchies]
+age = {{ kind = "intervals", widths = [5, 10] }}
+zip = {{ kind = "prefix", keep = [3] }}
+[[protect]]
+method = "generalize"
+models = [{{ model = "k_anonymity", k = {k} }}]
+suppression_limit = 0.1
+[measure]
+queries = 20
+classify = "disease"
+"""
+
+
+@pytest.fixture
+def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("sfumato.report.page.page", lambda account, *, internal: "<html></html>")
+    rows = "".join(f"n{i},{20 + i % 17},{1300 + i % 7},{'flu' if i % 3 else 'ulcer'}\n" for i in range(200))
+    (tmp_path / "people.csv").write_text("name,age,zip,disease\n" + rows)
+    made = []
+    for k in (2, 9):
+        policy = sf.Policy.parse(POLICY.format(title=f"k = {k}", k=k), tmp_path / "policy.toml")
+        made.append(sf.run(policy, tmp_path / f"out{k}").out)
+    return made[0], made[1]
+
+
+def test_two_releases_side_by_side(releases: tuple[Path, Path]) -> None:
+    found = sf.compare(*releases)
+    assert all(one.holds for one in found.verified)
+    rows = {(row.about, row.name): (row.first, row.second) for row in found.rows}
+    assert rows["claim", "k_anonymity, promised"] == (2, 9)
+    first, second = rows["loss", "loss"]
+    assert isinstance(first, float) and isinstance(second, float)
+    assert first < second
+    assert ("level", "age") in rows
+    assert ("attack", "linking, risk") in rows
+    assert ("loss", "tree_accuracy") in rows
+
+
+def test_the_command(
+    releases: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["sfumato", "compare", *map(str, releases), "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["holds"] == [True, True]
+    data = releases[1] / "release" / "data.csv"
+    data.write_text(data.read_text().replace("flu", "cold", 1))
+    monkeypatch.setattr(sys, "argv", ["sfumato", "compare", *map(str, releases)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert "second: data.csv: the file was changed" in capsys.readouterr().out
+
+
+def test_measuring_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("q,s\na,x\na,y\nb,x\nb,x\n")
+    monkeypatch.setattr(sys, "argv", ["sfumato", "measure", str(path), "--quasi", "q", "--sensitive", "s", "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["anonymity"]["k"] == 2
+    assert told["anonymity"]["distinct_l"] == {"s": 1}
+    assert told["anonymity"]["delta_disclosure"] == {"s": None}
+    assert told["risk"]["prosecutor"]["highest_risk"] == 0.5
