@@ -17,15 +17,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-if TYPE_CHECKING:
-    from sfumato.auditing import Audit
-    from sfumato.certificate import Verification
-    from sfumato.comparing import Comparison
-    from sfumato.pipeline import Run
+from sfumato.cli_words import say_audit, say_comparison, say_measures, say_run, say_verification
 
 FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
 
@@ -76,9 +72,9 @@ def demo(out: Out = None, as_json: Json = False) -> None:
     if as_json:
         _print_json(done.as_json())
         return
-    _say_audit(found, pairs=3)
-    _say_run(done)
-    _say_verification(checked)
+    say_audit(found, pairs=3)
+    say_run(done)
+    say_verification(checked)
     print(f"\nOpen the report: {done.out / 'release' / 'report.html'}")
 
 
@@ -109,11 +105,11 @@ def audit_command(
             header=header,
             encoding=encoding,
         )
-        found = audit(table, _names(quasi) if quasi is not None else None)
+        found = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
     if as_json:
         _print_json(found.as_json())
     else:
-        _say_audit(found, pairs=5, roles=True)
+        say_audit(found, pairs=5, roles=True)
 
 
 @app.command(name="measure")
@@ -142,7 +138,7 @@ def measure_command(
     if as_json:
         _print_json({"anonymity": achieved, "risk": risks})
         return
-    _say_measures(achieved, risks)
+    say_measures(achieved, risks)
 
 
 def _names(listed: str) -> list[str]:
@@ -162,7 +158,7 @@ def run_command(
     if as_json:
         _print_json(done.as_json())
     else:
-        _say_run(done)
+        say_run(done)
     if not done.published:
         raise typer.Exit(FAILED)
 
@@ -184,7 +180,7 @@ def verify_command(
     if as_json:
         _print_json(checked.as_json())
     else:
-        _say_verification(checked)
+        say_verification(checked)
     if not checked.holds:
         raise typer.Exit(FAILED)
 
@@ -203,7 +199,7 @@ def compare_command(
     if as_json:
         _print_json(found.as_json())
     else:
-        _say_comparison(found)
+        say_comparison(found)
     if not all(one.holds for one in found.verified):
         raise typer.Exit(FAILED)
 
@@ -311,121 +307,3 @@ def _progress(quiet: bool) -> Iterator[None]:
         )
         with listening(tell):
             yield
-
-
-def _table(*columns: str, title: str | None = None) -> Any:
-    from rich.table import Table as Grid
-
-    return Grid(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
-
-
-def _show(*things: Any) -> None:
-    from rich.console import Console
-
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    for thing in things:
-        console.print(thing, markup=False, highlight=False, soft_wrap=True) if isinstance(
-            thing, str
-        ) else console.print(thing)
-
-
-def _cell(text: object) -> Any:
-    """Text of the data as it is: rich must not take it for markup."""
-    from rich.text import Text
-
-    return Text(str(text))
-
-
-def _say_audit(found: Audit, pairs: int, roles: bool = False) -> None:
-    _show(f"{found.source}: {found.rows:,} rows, {found.columns} columns\n")
-    if roles:
-        grid = _table("column", "proposed role", "why", title="Proposed roles (nothing is decided: you say)")
-        for one in found.proposals:
-            grid.add_row(_cell(one.column), one.role.value, _cell(one.reason))
-        _show(grid, "")
-    for sentence in found.sentences():
-        _show(sentence)
-    if found.pairs:
-        grid = _table("two columns", "people singled out", title="\nThe riskiest pairs")
-        for pair in found.pairs[:pairs]:
-            grid.add_row(_cell(" + ".join(pair.columns)), f"{pair.unique_share:.1%}")
-        _show(grid)
-
-
-def _say_run(done: Run) -> None:
-    body = done.certificate.body
-    grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
-    for found in done.findings:
-        sign = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}[found.bound]
-        grid.add_row(found.property, f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗")
-    _show(grid)
-    if body["levels"]:
-        grid = _table("column", "level", "of", title="\nLevels chosen")
-        for name, level in body["levels"].items():
-            grid.add_row(_cell(name), str(level), str(body["heights"][name]))
-        _show(grid)
-    grid = _table("attack", "tried", "hit", "risk", "95 % interval", title="\nAttacks")
-    for attack, outcome in done.attacks:
-        interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
-        grid.add_row(
-            attack.model_dump()["attack"],
-            f"{outcome.attempts:,}",
-            f"{outcome.successes:,}",
-            f"{outcome.risk:.4f}",
-            interval,
-        )
-    _show(grid)
-    _show(f"\nLoss {body['utility']['loss']:.4f}, suppressed rows {body['suppression']['rows']}.")
-    _show(body["suppression"]["why"])
-    if done.published:
-        _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
-    for refusal in done.refusals:
-        _show(f"Refused by the gate: {refusal}.")
-    if not done.published:
-        _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
-
-
-def _say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
-    grid = _table("model", "column", "achieved", title="What the table achieves as it stands")
-    for model, value in achieved.items():
-        each = value.items() if isinstance(value, dict) else [("", value)]
-        for column, found in each:
-            grid.add_row(model, _cell(column), f"{found:g}" if isinstance(found, (int, float)) else _cell(found))
-    _show(grid)
-    grid = _table("adversary", "records at risk", "highest risk", "success rate", title="\nRisks")
-    for name in ("prosecutor", "journalist", "marketer"):
-        one = risks.get(name)
-        if one:
-            grid.add_row(name, *(f"{one[key]:.4f}" for key in ("records_at_risk", "highest_risk", "success_rate")))
-    _show(grid, f"Population: {risks['estimator']}")
-
-
-def _say_comparison(found: Comparison) -> None:
-    grid = _table("", "", "first", "second", "", title=f"first:  {found.first}\nsecond: {found.second}\n")
-    last = ""
-    for row in found.rows:
-        cells = ["–" if c is None else f"{c:g}" if isinstance(c, float) else str(c) for c in (row.first, row.second)]
-        grid.add_row(
-            row.about if row.about != last else "", _cell(row.name), *map(_cell, cells), "≠" if row.differs else ""
-        )
-        last = row.about
-    _show(grid)
-    for name, checked in zip(("first", "second"), found.verified, strict=True):
-        for problem in checked.problems:
-            _show(f"✗ {name}: {problem}")
-
-
-def _say_verification(checked: Verification) -> None:
-    for problem in checked.problems:
-        _show(f"✗ {problem}")
-    for found in checked.findings:
-        if found.measured is None:
-            _show(f"? {found.property}: only someone with the originals can check this")
-        else:
-            sign = "✓" if found.holds else "✗"
-            _show(f"{sign} {found.property}: promised {found.threshold:g}, measured {found.measured:g}")
-    if checked.holds:
-        known = "the key you named" if checked.signer_known else f"{checked.signer} (name the key you trust: --signer)"
-        _show(f"The release is as certified, signed by {known}.")
-    else:
-        _show("The release is not as certified.")

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sfumato import measure
+from sfumato.accounting import account, gate, suppression, utility
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.certificate import (
     FORMAT,
@@ -37,7 +35,6 @@ from sfumato.folder import Staging, publish, sha256, staged
 from sfumato.measure.checks import Evidence, measured
 from sfumato.policy import DEMO, Policy
 from sfumato.progress import tell
-from sfumato.protect.explain import explain, lattice_nodes
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
@@ -111,12 +108,13 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
-        body["utility"] = _utility(policy, published, original, release)
+        body["utility"] = utility(policy, published, original, release)
         body["removed_columns"] = list(original.identifying)
-        body["gate"] = _gate(policy, body, attacks)
+        body["gate"] = gate(policy, body, attacks)
         refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
-        account = _account(policy, original, release, published, body, clock)
-        certificate = _certify(account, body, key, staging, refused=bool(refusals))
+        told = account(policy, original, release, published, body, clock.seconds)
+        clock.lap("compare")
+        certificate = _certify(told, body, key, staging, refused=bool(refusals))
         _keep_private(policy, original, release, staging)
         tell("publishing")
         if refusals:
@@ -238,7 +236,7 @@ def _body(
         "losses": dict(release.losses),
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
-        "suppression": _suppression(release, suppressed),
+        "suppression": suppression(release, suppressed),
         "attacks": [{**_described(attack), **outcome.as_json()} for attack, outcome in attacks],
     }
 
@@ -251,139 +249,6 @@ def _described(description: Any) -> dict[str, Any]:
     if hasattr(description, "iso_20889"):
         said["iso_20889"] = description.iso_20889
     return said
-
-
-def _starred(release: Release) -> Any:
-    return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
-
-
-def _utility(policy: Policy, published: Table, original: Table, release: Release) -> dict[str, float]:
-    """What the release is worth, measured on the written cells."""
-    tell("measuring what is left")
-    starred = _starred(release)
-    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
-    moved = measure.marginal_distance(original, published)
-    found = {
-        "loss": measure.loss(published, original),
-        "discernibility": measure.discernibility(published, starred),
-        "average_class_size": measure.average_class_size(published, starred),
-        "c_avg": measure.c_avg(published, least, starred),
-        "precision": measure.precision(original, published),
-        "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
-        "total_variation": sum(moved.values()) / len(moved),
-    }
-    if policy.measure.queries:
-        found["query_error"] = measure.query_accuracy(original, published, policy.measure.queries).count.median
-    if policy.measure.classify:
-        scores = measure.classification_accuracy(original, published, policy.measure.classify)
-        for model, score in scores.items():
-            found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
-            found["zero_r_accuracy"] = score.zero_r
-    return {name: round(value, 12) for name, value in found.items() if isfinite(value)}
-
-
-def _suppression(release: Release, suppressed: int) -> dict[str, Any]:
-    """How many rows were suppressed, and whether they hide one another."""
-    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
-    if _starred(release) != "suppressed":
-        why = "No suppressed row is in the release." if suppressed else "No row was suppressed."
-        return {"rows": suppressed, "safe": True, "why": why}
-    if suppressed >= least:
-        why = (
-            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: whoever is not found in "
-            f"a published class is one of {suppressed}."
-        )
-        return {"rows": suppressed, "safe": True, "why": why}
-    rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
-    why = (
-        f"Only {rows} suppressed, fewer than k = {least}: whoever is not found in a published class must be "
-        'among them. Leave them out (suppressed_rows = "drop") if that is too few.'
-    )
-    return {"rows": suppressed, "safe": False, "why": why}
-
-
-def _gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]) -> list[dict[str, Any]]:
-    """Each limit of the gate beside what was found: of a risk, the upper end of its interval."""
-    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
-    found = {
-        "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
-        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=0.0),
-        "max_loss": float(body["utility"]["loss"]),
-    }
-    limits = policy.gate.model_dump(exclude_none=True)
-    return [
-        {"gate": name, "limit": limit, "found": found[name], "open": found[name] <= limit}
-        for name, limit in limits.items()
-    ]
-
-
-def _account(
-    policy: Policy, original: Table, release: Release, published: Table, body: dict[str, Any], clock: _Clock
-) -> Account:
-    tell("comparing before and after")
-    names = published.quasi_identifying
-    rows = release.details["rows"]
-    before = Linking().run(Release(original, None, (), {}), original)
-    starred = _starred(release)
-    account = Account(
-        title=policy.title,
-        certificate=body,
-        original=original,
-        published=published,
-        before=before,
-        sizes_before=measure.class_size_counts(original),
-        sizes_after=measure.class_size_counts(published, None, starred),
-        distributions={
-            name: measure.distribution(
-                original.frame[name],
-                published.frame[name],
-                original.hierarchies.get(name) if name in names else None,
-            )
-            for name in published.frame.columns
-        },
-        column_loss={
-            n: measure.column_loss(published.frame[n], measure.domain_of(published, n, original)) for n in names
-        },
-        details={**release.details, "rows_in_release": len(rows)},
-        reasons=tuple(why.sentence() for why in explain(release, original)),
-        lattice=lattice_nodes(release, original),
-        advice=_advice(body, release),
-        seconds=clock.seconds,
-        source=original.source,
-    )
-    clock.lap("compare")
-    return account
-
-
-def _advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
-    """What to do next."""
-    said = []
-    levels, heights = body["levels"], body["heights"]
-    lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
-    if lost:
-        said.append(
-            f"{', '.join(lost)} left nothing but «*»: add levels to the hierarchy between the finest and the top, or "
-            "allow more suppression, to keep some of it."
-        )
-    if release.details.get("without_hierarchy"):
-        said.append(
-            f"No hierarchy was given for {', '.join(release.details['without_hierarchy'])}: such a column is kept as "
-            "it is or starred whole. A hierarchy would keep part of it."
-        )
-    if not body["suppression"]["safe"]:
-        said.append(body["suppression"]["why"])
-    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
-        said.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
-    said.append(
-        "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
-        "columns before the release leaves."
-    )
-    said.append(
-        "Rows keep the order they were read in. If that order says something (sorted by name, or by day of admission), "
-        'set order = "shuffled" under [output].'
-    )
-    said.append("Before you release the same people again, compare the two releases: together they may say more.")
-    return tuple(said)
 
 
 def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging, *, refused: bool) -> Certificate:

@@ -33,7 +33,7 @@ def talk() -> tuple[sf.Table, sf.Release]:
 
 
 def test_the_authors_example() -> None:
-    """q2 with two of four would have been 2-diverse, so both q1 must have cancer: chance 1, where the class says 1/3."""
+    """q2 with two of four would have been 2-diverse, so both q1 must have cancer: chance 1; the class says 1/3."""
     table, release = talk()
     outcome = Minimality(share=0.5, values=("yes",)).run(release, table)
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (6, 6, 4)
@@ -132,7 +132,41 @@ def posterior(mixed: Mixed, rule: Rule) -> list[dict[str, Fraction]] | None:
     ]
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@dataclass(frozen=True)
+class Counts:
+    right: int
+    blind: int
+    raised: int
+
+
+def by_hand(mixed: Mixed, rule: Rule) -> Counts:
+    """Guess for each person what the chances say, and count as the attack does."""
+    values = [str(value) for value in mixed.values]
+    chances = posterior(mixed, rule)
+    overall = Counter(values)
+    right = blind = raised = 0
+    for person, rows in enumerate(mixed.found):
+        here = Counter(values[i] for i in rows)
+        line = sorted(here, key=lambda value: (-overall[value], value))
+        plain = max(line, key=lambda value: here[value])
+        told = chances[person] if chances else {}
+        guess = max(line, key=lambda value: told.get(value, Fraction(0)))
+        more = told.get(guess, Fraction(0)) > Fraction(here[guess], len(rows))
+        raised += more
+        if more or len(here) == 1:
+            right += (guess if more else plain) == values[person]
+            blind += plain == values[person]
+    return Counts(right, blind, raised)
+
+
+def attacked(mixed: Mixed, rule: Rule) -> Counts:
+    every = set(mixed.values) <= rule.values
+    attack = Minimality(k=rule.k, l=rule.l, share=float(rule.share), values=None if every else tuple(rule.values))
+    outcome = attack.run(mixed.release, mixed.table)
+    return Counts(outcome.successes, outcome.baseline, outcome.facts["raised"])
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(
     mixed=mixed_releases(uniform=True, with_missing=False),
     k=st.integers(1, 2),
@@ -149,27 +183,51 @@ def test_chances_by_handing_out_the_values_in_every_way(
 ) -> None:
     values = [str(value) for value in mixed.values]
     ways = 1
-    for rows in {tuple(rows) for rows in mixed.found}:
-        ways *= factorial(len(rows)) // prod(map(factorial, Counter(values[i] for i in rows).values()))
+    for one in {tuple(rows) for rows in mixed.found}:
+        ways *= factorial(len(one)) // prod(map(factorial, Counter(values[i] for i in one).values()))
     assume(ways <= 2000 and (every or "a" in values))
     rule = Rule(k, l, share, frozenset(values) if every else frozenset("a"))
-    chances = posterior(mixed, rule)
-    overall = Counter(values)
-    right = blind = raised = 0
-    for person, rows in enumerate(mixed.found):
-        here = Counter(values[i] for i in rows)
-        line = sorted(here, key=lambda value: (-overall[value], value))
-        plain = max(line, key=lambda value: here[value])
-        told = chances[person] if chances else {}
-        guess = max(line, key=lambda value: told.get(value, Fraction(0)))
-        more = told.get(guess, Fraction(0)) > Fraction(here[guess], len(rows))
-        raised += more
-        if more or len(here) == 1:
-            right += (guess if more else plain) == values[person]
-            blind += plain == values[person]
-    attack = Minimality(k=k, l=l, share=float(share), values=None if every else ("a",))
-    outcome = attack.run(mixed.release, mixed.table)
-    assert (outcome.successes, outcome.baseline, outcome.facts["raised"]) == (right, blind, raised)
+    assert attacked(mixed, rule) == by_hand(mixed, rule)
+
+
+def two_columns(seed: int) -> Mixed:
+    """Eight people in two columns of two halves, one or both of them generalized; few values, so that much offends."""
+    chance = np.random.default_rng(seed)
+    one, two = chance.integers(0, 4, 8), chance.integers(0, 2, 8)
+    values = chance.choice(["a", "b", "c"], 8, p=[0.3, 0.4, 0.3]).tolist()
+    table = sf.Table.of(
+        {"q0": [f"v{i}" for i in one], "q1": [f"w{i}" for i in two], "s": values},
+        {"q0": "quasi_identifying", "q1": "quasi_identifying", "s": "sensitive"},
+        {"q0": [[f"v{i}", f"g{i // 2}", "any"] for i in range(4)], "q1": [["w0", "all"], ["w1", "all"]]},
+    )
+    up, across = [(1, 1), (1, 0), (2, 0), (2, 1)][seed % 4]
+    everybody = zip(one.tolist(), two.tolist(), strict=True)
+    cells = [((f"v{i}", f"g{i // 2}", "any")[up], "all" if across else f"w{j}") for i, j in everybody]
+    frame = table.frame.with_columns(
+        pl.Series("q0", [cell for cell, _ in cells]), pl.Series("q1", [cell for _, cell in cells])
+    )
+    found = [[i for i, cell in enumerate(cells) if cell == own] for own in cells]
+    return Mixed(table, as_is(table.with_frame(frame)), values, found)
+
+
+def test_chances_where_much_offends() -> None:
+    """120 small tables by exhaustion; in a good part of them minimality does say more, in several classes at once."""
+    rules = [
+        Rule(1, 1, Fraction(1, 2), frozenset("a")),
+        Rule(1, 2, Fraction(1), frozenset("abc")),
+        Rule(2, 1, Fraction(2, 3), frozenset("ab")),
+    ]
+    raised = several = 0
+    for seed in range(120):
+        mixed, rule = two_columns(seed), rules[seed % 3]
+        if not set(mixed.values) & rule.values:
+            continue
+        expected = by_hand(mixed, rule)
+        assert attacked(mixed, rule) == expected, seed
+        raised += expected.raised > 0
+        several += expected.raised > 0 and len({tuple(rows) for rows in mixed.found}) > 1
+    assert raised > 18
+    assert several > 6
 
 
 def test_drawing_comes_near_to_counting(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,8 +235,10 @@ def test_drawing_comes_near_to_counting(monkeypatch: pytest.MonkeyPatch) -> None
     values = ["yes", "yes", "yes", "none"] + ["none"] * 8
     table = sf.Table.of({"q": ["q1"] * 4 + ["q2"] * 8, "s": values}, ROLES, {"q": TREE})
     release = as_is(table.with_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
-    attack = Minimality(share=0.5, values=("yes",), samples=5000)
+    attack = Minimality(share=0.4, values=("yes",), samples=5000)
     exact = attack.run(release, table)
+    # 48 ways put two of the three into q1 and 4 ways put all three: (48·2 + 4·3) / (52·4) each, beside 1/4.
+    assert exact.facts["largest_gain"] == pytest.approx(108 / 208 - 1 / 4)
     monkeypatch.setattr(minimality, "_MOST_TABLES", 0)
     drawn = attack.run(release, table, randomness=sf.Randomness.seeded(3))
     assert (exact.facts["classes_sampled"], drawn.facts["classes_sampled"]) == (0, 1)

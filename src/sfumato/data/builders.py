@@ -34,7 +34,8 @@ class _Builder(Description):
         return Hierarchy.of(topped, name=f"hierarchy of «{values.name}»")
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
-        raise NotImplementedError
+        """A row a value, from the value up; the value alone for a kind that builds in its own way."""
+        return [[text] for text in spelt(known).to_list()]
 
 
 class Intervals(_Builder):

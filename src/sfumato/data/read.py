@@ -12,7 +12,6 @@ import codecs
 import glob
 import gzip
 import io
-import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,9 +26,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from sfumato.data.roles import plausible_names
+from sfumato.data.sniff import SEPARATORS, likely_separator, record_widths, without_comments
 from sfumato.errors import DataError
 
-SEPARATORS = (",", ";", "\t", "|")
 MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
 _LARGEST_BLOCK = (1 << 31) - 1
@@ -167,7 +166,7 @@ def _series(column: Any, name: str, path: Path) -> pl.Series:
 def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     encoding = _encoding(_first_bytes(path, 4), text.encoding, path)
     opening = _opening(path, encoding, text)
-    separator = text.separator or _likely_separator(opening, text)
+    separator = text.separator or likely_separator(opening, text.quote)
     _refuse_signs(separator, text.quote, path)
     width = next(record_widths(opening, separator, text.quote), 0)
     if not width:
@@ -213,53 +212,12 @@ def _opening(path: Path, encoding: str, text: TextFormat) -> str:
     size = 1 << 16
     while True:
         head = _first_bytes(path, size)
-        opening = _without_comments(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
+        opening = without_comments(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
         if len(head) < size or size > 1 << 28:
             return opening
         if min(len(list(record_widths(opening, mark, text.quote, 3))) for mark in SEPARATORS) == 3:
             return opening
         size *= 16
-
-
-def record_widths(text: str, separator: str, quote: str | None, most: int = 1) -> Iterator[int]:
-    """How many cells the first records have; empty lines are passed over."""
-    signs = re.compile("[" + re.escape(f"{separator}\n\r{quote or ''}") + "]")
-    cells, begin, inside, found = 1, 0, False, 0
-    for sign in signs.finditer(text):
-        place, char = sign.start(), sign.group()
-        if char == quote:
-            # A quote opens a cell only at its beginning; inside, a doubled one closes and opens again.
-            inside = not inside if inside or place == begin or text[place - 1] == quote else inside
-        elif not inside and char == separator:
-            cells, begin = cells + 1, place + 1
-        elif not inside:
-            if place > begin or cells > 1:
-                yield cells
-                found += 1
-                if found == most:
-                    return
-            cells, begin = 1, place + 1
-    if begin < len(text) or cells > 1:
-        yield cells
-
-
-def _without_comments(text: str, comment: str | None) -> str:
-    if not comment:
-        return text
-    return "".join(line for line in re.split(r"(?<=\n)", text) if not line.startswith(comment))
-
-
-def _likely_separator(opening: str, text: TextFormat) -> str:
-    """The separator under which the first records agree on the largest number of cells."""
-
-    def agreement(separator: str) -> tuple[float, int]:
-        widths = list(record_widths(opening, separator, text.quote, 50))
-        if not widths or widths[0] < 2:
-            return (0.0, 0)
-        return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
-
-    best = max(SEPARATORS, key=agreement)
-    return best if agreement(best)[1] >= 2 else ","
 
 
 def _cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pl.DataFrame:
@@ -310,7 +268,7 @@ def _opened(path: Path, comment: str | None, encoding: str) -> Any:
         file = pa.PythonFile(path.open("rb"))  # opened by Python, which copes with any file name
         return pa.CompressedInputStream(file, "gzip") if packed else file
     content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
-    return io.BytesIO(_without_comments(content.decode(encoding), comment).encode())
+    return io.BytesIO(without_comments(content.decode(encoding), comment).encode())
 
 
 def _unreadable(path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception) -> DataError:

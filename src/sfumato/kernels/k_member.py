@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.partition import COLUMNS, KIND, LEAVES, RANGE, TREE, width
+from sfumato.kernels.partition import COLUMNS, KIND, LEAVES, RANGE, SET, TREE, width
 
 ONE = 1 << 40
 
@@ -112,65 +112,67 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
         cluster_of_row[places[row]] = first + (end - begin) // size + row
 
 
-@compiled(f"int64(int32[:,::1], int64, int64, int64, int64, {COLUMNS}, int64[::1], int64, float64)")
-def _joint_cost(cells, begin, end, other_begin, other_end, columns, above, under, stamps, stamp, most):  # type: ignore[no-untyped-def]
-    """What a row loses in two runs of rows taken together; some number above `most` if it is more than that."""
-    total, offset = np.int64(0), np.int64(0)
+@compiled("int64(int32[::1], int64, int64, int64, int64)")
+def _in_either(flat, begin, end, other_begin, other_end):  # type: ignore[no-untyped-def]
+    """How many places two ordered runs of distinct places have together."""
+    found = np.int64(0)
+    while begin < end and other_begin < other_end:
+        here, there = flat[begin], flat[other_begin]
+        begin += here <= there
+        other_begin += there <= here
+        found += 1
+    return found + (end - begin) + (other_end - other_begin)
+
+
+@compiled(f"int64(int32[::1], int64[:,::1], int64, int64, {COLUMNS}, float64)")
+def _joint_cost(flat, begins, part, other, columns, above, under, most):  # type: ignore[no-untyped-def]
+    """What a row loses in two parts taken together; some number above `most` if it is more than that."""
+    total = np.int64(0)
     for column in range(columns.shape[0]):
-        leaves = columns[column, LEAVES]
-        low, high, distinct = leaves, np.int64(-1), np.int64(0)
-        for number in range(end - begin + other_end - other_begin):
-            row = begin + number if number < end - begin else other_begin + number - (end - begin)
-            value = np.int64(cells[row, column])
-            low, high = min(low, value), max(high, value)
-            if stamps[offset + value] != stamp:
-                stamps[offset + value] = stamp
-                distinct += 1
-        total += width(low, high, distinct, column, columns, above, under) * (ONE // max(leaves - 1, np.int64(1)))
+        begin, end = begins[column, part], begins[column, part + 1]
+        other_begin, other_end = begins[column, other], begins[column, other + 1]
+        low, high = min(flat[begin], flat[other_begin]), max(flat[end - 1], flat[other_end - 1])
+        distinct = np.int64(1 if low == high else 2)
+        if columns[column, KIND] == SET and low != high:
+            distinct = _in_either(flat, begin, end, other_begin, other_end)
+        one = ONE // max(columns[column, LEAVES] - 1, np.int64(1))
+        total += one * width(low, high, distinct, column, columns, above, under)
         if total > most:
-            return total
-        offset += leaves + 1
+            break
     return total
 
 
-@compiled(f"int64[::1](int32[:,::1], int64[::1], {COLUMNS})")
-def part_costs(cells, starts, columns, above, under):  # type: ignore[no-untyped-def]
-    """Per part, what one of its rows loses, as a share of `ONE` a column."""
-    stamps = np.full((columns[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
-    costs = np.empty(starts.shape[0] - 1, dtype=np.int64)
+@compiled(f"int64[::1](int32[::1], int64[:,::1], {COLUMNS})")
+def part_costs(flat, begins, columns, above, under):  # type: ignore[no-untyped-def]
+    """What a row of each part loses, given the distinct places of each column and part, and where these begin."""
+    costs = np.empty(begins.shape[1] - 1, dtype=np.int64)
     for part in range(costs.shape[0]):
-        begin, end = starts[part], starts[part + 1]
-        costs[part] = _joint_cost(cells, begin, end, end, end, columns, above, under, stamps, np.int64(part), np.inf)
+        costs[part] = _joint_cost(flat, begins, part, part, columns, above, under, np.inf)
     return costs
 
 
-@compiled(f"int64[::1](int32[:,::1], int64[::1], int64[::1], boolean[::1], int64, {COLUMNS})")
-def nearest_parts(cells, starts, block_of_part, wanting, least, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled(f"int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, {COLUMNS})")
+def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, columns, above, under):  # type: ignore[no-untyped-def]
     """For each wanting part the other part of its block with which it has `least` rows and loses least; else −1.
 
     Parts are in the order of their blocks.
     """
-    parts = starts.shape[0] - 1
-    costs = part_costs(cells, starts, columns, above, under)
-    stamps = np.full((columns[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
-    nearest, stamp, block_begin = np.full(parts, -1, dtype=np.int64), np.int64(0), np.int64(0)
+    parts = sizes.shape[0]
+    costs = part_costs(flat, begins, columns, above, under)
+    nearest, block_begin = np.full(parts, -1, dtype=np.int64), np.int64(0)
     for part in range(parts):
         if block_of_part[part] != block_of_part[block_begin]:
             block_begin = np.int64(part)
         if not wanting[part]:
             continue
-        rows, smallest = starts[part + 1] - starts[part], np.inf
-        other = block_begin
+        smallest, other = np.inf, block_begin
         while other < parts and block_of_part[other] == block_of_part[part]:
-            theirs = starts[other + 1] - starts[other]
-            if other != part and rows + theirs >= least:
-                before = np.float64(costs[other]) * theirs
-                joint = _joint_cost(
-                    cells, starts[part], starts[part + 1], starts[other], starts[other + 1], columns, above, under,
-                    stamps, stamp, (smallest + before) / (rows + theirs),
-                )  # fmt: skip
-                stamp += 1
-                loses = np.float64(joint) * (rows + theirs) - before
+            together = sizes[part] + sizes[other]
+            if other != part and together >= least:
+                before = np.float64(costs[other]) * sizes[other]
+                most = (smallest + before) / together
+                joint = _joint_cost(flat, begins, part, other, columns, above, under, most)
+                loses = np.float64(joint) * together - before
                 if loses < smallest:
                     nearest[part], smallest = other, loses
             other += 1

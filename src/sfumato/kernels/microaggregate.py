@@ -73,9 +73,7 @@ def _farthest(distance, rows, left):  # type: ignore[no-untyped-def]
     """The row farthest away; of several, the one with the lowest number."""
     chosen = np.int64(0)
     for place in range(1, left):
-        if distance[place] >= distance[chosen] and (
-            distance[place] > distance[chosen] or rows[place] < rows[chosen]
-        ):
+        if distance[place] >= distance[chosen] and (distance[place] > distance[chosen] or rows[place] < rows[chosen]):
             chosen = np.int64(place)
     return chosen
 

@@ -118,7 +118,7 @@ class _Answers:
         domains, readings = {}, {}
         for name in dict.fromkeys(names):
             column = truth.frame[name]
-            domain = domains[name] = Domain.of(column, truth.hierarchies.get(name))
+            domain = domains[name] = _domain(truth, name)
             if published is None:
                 readings[name] = domain.exact(column)
             else:
@@ -180,11 +180,16 @@ def _summed(truth: Table, published: Table, names: Sequence[str], asked: str | N
     if asked is None:
         every = dict.fromkeys([*names, *compared_columns(truth, published, None)])
         numeric = (name for name in every if truth.frame.schema[name].is_numeric())
-        return next((name for name in numeric if truth.frame[name].count()), None)
+        sums = (name for name in numeric if _domain(truth, name).numbers is not None)
+        return next(sums, None)
     compared_columns(truth, published, [asked])
-    if Domain.of(truth.frame[asked], truth.hierarchies.get(asked)).numbers is None:
+    if _domain(truth, asked).numbers is None:
         raise DataError(f"{truth.source}: the column «{asked}» does not hold numbers only, so it cannot be summed")
     return asked
+
+
+def _domain(truth: Table, name: str) -> Domain:
+    return Domain.of(truth.frame[name], truth.hierarchies.get(name))
 
 
 def _draw(

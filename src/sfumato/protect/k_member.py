@@ -12,32 +12,49 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.progress import tell
-from sfumato.protect.partition_columns import Columns, Ints
-from sfumato.protect.partitioning import Judge, Parts
+from sfumato.protect.partition_columns import Columns, Ints, Places
+from sfumato.protect.partitioning import Judge, Parts, SizeJudge, cut
 
 _LARGEST, _SMALLEST = 2048, 128
 _WORK = 1 << 28
 _MOST_WORK = 1 << 30
 _AT_ONCE = 1 << 14
+_CLUSTERS = 64
+_STEP = 8
 
 
-def block_size(rows: int, least: int) -> int | None:
+def block_size(rows: int, judge: Judge) -> int | None:
     """How many rows a block may have so that clustering stays quick; None if it would not."""
     size = _LARGEST
     while size > _SMALLEST and rows * size > _WORK:
         size //= 2
-    size = max(size, 4 * least)
+    if not judge.by_size:  # clusters are compared in pairs: their number counts, not that of the rows
+        size = max(_SMALLEST, min(size, _CLUSTERS * judge.least))
+    size = max(size, 4 * judge.least)
     return size if rows * min(size, rows) <= max(_MOST_WORK, rows * _SMALLEST) else None
 
 
-def clustered(blocks: Parts, small: Parts, cuts: Parts, columns: Columns, judge: Judge) -> Parts:
+def nested(blocks: Parts, columns: Columns, judge: Judge, size: int, relaxed: bool) -> list[Parts]:
+    """The blocks, and ever smaller parts of them, down to `size` rows: models may allow no cut of a large block."""
+    found = [blocks]
+    if judge.by_size:
+        return found
+    sizes = [size]
+    while sizes[-1] * _STEP < int(np.diff(blocks.starts).max()):
+        sizes.append(sizes[-1] * _STEP)
+    for largest in reversed(sizes):
+        found.append(cut(found[-1], columns, SizeJudge(judge.least), largest, relaxed))
+    return found
+
+
+def clustered(within: list[Parts], cuts: Parts, columns: Columns, judge: Judge) -> Parts:
     """Cluster the rows of every block, or keep the cuts that were made inside it, whichever loses less.
 
-    Every block may be published. It can be large, where the models allow no cut: rows are clustered inside the
-    small parts of it, and what is refused there looks for its nearest in the same small part first.
+    Rows are clustered inside the smallest of the `nested` parts. What is refused unites with its nearest there, and
+    only if all of it is refused looks further around.
     """
-    clusters = _grown(small, columns, judge.least)
-    for around in (small, blocks):
+    clusters, blocks = _grown(within[-1], columns, judge.least), within[0]
+    for around in reversed(within):
         clusters = _united(around, clusters, columns, judge)
     # Both keep the rows of a block together, so a block is the same run of places in either.
     ours, theirs = (_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
@@ -58,10 +75,20 @@ def _marked(parts: Parts) -> npt.NDArray[np.bool_]:
     return begins
 
 
+def _distinct(parts: Parts, columns: Columns) -> tuple[Places, Ints]:
+    """The distinct places of every part, column after column, and where those of each column and part begin."""
+    from sfumato.kernels.partition import distinct_places
+
+    found = [distinct_places(parts.cells, i, parts.starts, c.leaves) for i, c in enumerate(columns.each)]
+    before = np.cumsum([0, *(len(flat) for flat, _ in found[:-1])])
+    begins = np.array([ends + shift for (_, ends), shift in zip(found, before, strict=True)], dtype=np.int64)
+    return np.concatenate([flat for flat, _ in found]), begins
+
+
 def _block_losses(parts: Parts, blocks: Ints, columns: Columns) -> npt.NDArray[np.float64]:
     from sfumato.kernels.k_member import part_costs
 
-    costs = part_costs(parts.cells, parts.starts, *columns.described).astype(np.float64)
+    costs = part_costs(*_distinct(parts, columns), *columns.described).astype(np.float64)
     return np.add.reduceat(costs * np.diff(parts.starts), np.searchsorted(parts.starts, blocks[:-1]))
 
 
@@ -92,10 +119,12 @@ def _united(blocks: Parts, parts: Parts, columns: Columns, judge: Judge) -> Part
         if not refused.any():
             return parts
         block_of_part = np.searchsorted(blocks.starts, parts.starts[:-1], side="right").astype(np.int64)
-        nearest = nearest_parts(parts.cells, parts.starts, block_of_part, refused, judge.least, *columns.described)
+        sizes = np.diff(parts.starts)
+        flat, begins = _distinct(parts, columns)
+        nearest = nearest_parts(flat, begins, sizes, block_of_part, refused, judge.least, *columns.described)
         if (nearest < 0).all():
             return parts
-        target = _hosts(np.flatnonzero(nearest >= 0), nearest, np.diff(parts.starts) < judge.least)
+        target = _hosts(np.flatnonzero(nearest >= 0), nearest, sizes < judge.least)
         parts = parts.regrouped(np.unique(target, return_inverse=True)[1].ravel()[parts.of_place])
 
 

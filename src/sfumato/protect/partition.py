@@ -22,11 +22,11 @@ from pydantic import Field
 from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
-from sfumato.protect.k_member import block_size, clustered
+from sfumato.protect.k_member import block_size, clustered, nested
 from sfumato.protect.method import Method
 from sfumato.protect.models import AnyModel
 from sfumato.protect.partition_columns import Columns, Labels, Publish
-from sfumato.protect.partitioning import GroupJudge, Parts, SizeJudge, cut
+from sfumato.protect.partitioning import GroupJudge, Parts, cut
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -85,12 +85,12 @@ class Partition(Method):
 
     def _parts(self, whole: Parts, columns: Columns, judge: GroupJudge) -> Parts:
         tell("cutting the table")
-        largest = block_size(len(whole.order), judge.least) if self.refine else None
+        largest = block_size(len(whole.order), judge) if self.refine else None
         if largest is None:
             return cut(whole, columns, judge, 0, self.relaxed)
         blocks = cut(whole, columns, judge, largest, self.relaxed)
-        small = blocks if judge.by_size else cut(blocks, columns, SizeJudge(judge.least), largest, self.relaxed)
-        return clustered(blocks, small, cut(blocks, columns, judge, 0, self.relaxed), columns, judge)
+        within = nested(blocks, columns, judge, largest, self.relaxed)
+        return clustered(within, cut(blocks, columns, judge, 0, self.relaxed), columns, judge)
 
     def _refuse_impossible(self, table: Table, judge: GroupJudge) -> None:
         everybody = np.zeros(len(table), dtype=np.int32)
