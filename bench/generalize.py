@@ -12,7 +12,7 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.classes import Grouping
+from sfumato.protect.grouping import Grouping
 from sfumato.protect.judge import ModelJudge
 from sfumato.protect.metrics import metric_named
 

@@ -16,7 +16,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -29,8 +29,8 @@ import sfumato as sf
 from sfumato import cli
 from sfumato.attack import ATTACKS
 from sfumato.data import builders
-from sfumato.policy import DataSection, GateSection, OutputSection, RolesSection
-from sfumato.protect import METHODS
+from sfumato.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
+from sfumato.protect import METHODS, MODELS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -170,20 +170,25 @@ def _documented(heading: str) -> dict[str, str]:
     return dict(rows)
 
 
-_TABLES: dict[str, type[BaseModel]] = {
+def _tagged(kinds: Iterable[type[BaseModel]], tag: str) -> dict[str, type[BaseModel]]:
+    """The heading of each kind: its tag, in backticks."""
+    return {f"`{kind.model_fields[tag].default}`": kind for kind in kinds}
+
+
+_SECTIONS: dict[str, type[BaseModel]] = {
     "The top": sf.Policy,
     "`[data]`": DataSection,
     "`[roles]`": RolesSection,
     "`[gate]`": GateSection,
+    "`[measure]`": MeasureSection,
     "`[output]`": OutputSection,
-    "`generalize`": sf.Generalize,
-    "`k_anonymity`": sf.KAnonymity,
-    "`linking`": sf.attack.Linking,
-    "`intervals`": builders.Intervals,
-    "`quantiles`": builders.Quantiles,
-    "`prefix`": builders.Prefix,
-    "`date`": builders.Dates,
-    "`tree`": builders.Tree,
+}
+_TABLES: dict[str, type[BaseModel]] = {
+    **_SECTIONS,
+    **_tagged(METHODS, "method"),
+    **_tagged(MODELS, "model"),
+    **_tagged(ATTACKS, "attack"),
+    **_tagged(get_args(get_args(builders.HierarchyBuilder)[0]), "kind"),
 }
 
 
@@ -193,12 +198,27 @@ def test_the_policy_page_names_every_field_with_its_default(heading: str) -> Non
     assert _documented(heading) == expected
 
 
-def test_the_policy_page_has_every_method_attack_and_builder() -> None:
-    tags = {kind.model_fields["method"].default for kind in METHODS}
-    tags |= {kind.model_fields["attack"].default for kind in ATTACKS}
-    kinds = get_args(get_args(builders.HierarchyBuilder)[0])
-    tags |= {kind.model_fields["kind"].default for kind in kinds}
-    assert tags <= {heading.strip("`") for heading in _TABLES}
+def test_the_policy_page_names_nothing_that_a_policy_cannot() -> None:
+    headings = re.findall(r"^### (`\w+`)$", (DOCS / "policy.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(headings) - set(_TABLES) == set()
+
+
+def test_every_model_has_a_section_whose_policy_line_is_right() -> None:
+    shown = [
+        model
+        for block in _blocks(DOCS / "models.md")
+        if block.kind == "toml"
+        for model in sf.Generalize.model_validate(tomllib.loads(block.text)).models
+    ]
+    assert {type(model) for model in shown} == set(MODELS)
+
+
+def test_the_readme_has_every_method_attack_and_model() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = [f"docs/methods/{kind.model_fields['method'].default}.md" for kind in METHODS]
+    pages += [f"docs/attacks/{kind.model_fields['attack'].default}.md" for kind in ATTACKS]
+    assert [page for page in pages if f"]({page})" not in text] == []
+    assert [kind.__name__ for kind in (*METHODS, *MODELS) if f"`{kind.__name__}`" not in text] == []
 
 
 def test_every_method_and_attack_has_a_page() -> None:

@@ -69,7 +69,7 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     """All 540 nodes over five of the columns, against the search."""
     from itertools import product
 
-    from sfumato.protect.classes import Grouping
+    from sfumato.protect.grouping import Grouping
     from sfumato.protect.judge import ModelJudge
     from sfumato.protect.lattice import optimal_node
     from sfumato.protect.metrics import loss, metric_named

@@ -3,6 +3,7 @@
 
 from sfumato.protect.generalize import Generalize, minimal_nodes
 from sfumato.protect.method import Method
+from sfumato.protect.model import PrivacyModel
 from sfumato.protect.models import (
     MODELS,
     AlphaKAnonymity,
@@ -12,7 +13,6 @@ from sfumato.protect.models import (
     KAnonymity,
     KMap,
     LDiversity,
-    PrivacyModel,
     TCloseness,
 )
 

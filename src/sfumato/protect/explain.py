@@ -11,8 +11,9 @@ from fractions import Fraction
 from itertools import product
 from math import prod
 
-from sfumato.protect.classes import Grouping, Levels
+from sfumato.protect.classes import Levels
 from sfumato.protect.generalize import Generalize, usable_rows
+from sfumato.protect.grouping import Grouping
 from sfumato.protect.judge import ModelJudge
 from sfumato.protect.lattice import optimal_node
 from sfumato.protect.metrics import loss

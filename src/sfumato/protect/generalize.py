@@ -20,14 +20,17 @@ from pydantic import Field, model_validator
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
-from sfumato.protect.classes import Flags, Grouping, Verdict
+from sfumato.protect.claims import nobody_named, nothing_untrue, suppression_within
+from sfumato.protect.classes import Flags, Verdict
+from sfumato.protect.grouping import Grouping
 from sfumato.protect.judge import ModelJudge
 from sfumato.protect.lattice import Found, heuristic_node, optimal_node
 from sfumato.protect.lattice import minimal_nodes as minimal_in
 from sfumato.protect.local import Recoded, local_losses, recode_locally, recode_the_rest
 from sfumato.protect.method import Method
 from sfumato.protect.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
-from sfumato.protect.models import AnyModel, KAnonymity, PrivacyModel
+from sfumato.protect.model import PrivacyModel
+from sfumato.protect.models import AnyModel, KAnonymity
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -154,31 +157,9 @@ class Generalize(Method):
         arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
         return (
             *(model.claim(arguments, grouping.sensitive) for model in self.models),
-            Claim(
-                property="suppressed_share",
-                threshold=self.suppression_limit,
-                bound="at_most",
-                measure="left_out_share" if left_out else "suppressed_share",
-                arguments=arguments,
-                needs_original=left_out,
-                meaning="The share of rows that were suppressed is within the limit.",
-            ),
-            Claim(
-                property="identifying_columns",
-                threshold=0,
-                bound="exactly",
-                measure="named_columns",
-                arguments={"names": list(table.identifying)},
-                meaning="No column that names a person is in the release.",
-            ),
-            Claim(
-                property="untrue_cells",
-                threshold=0,
-                bound="exactly",
-                measure="untrue_cells",
-                needs_original=True,
-                meaning="Every published cell is the original value, a generalization of it, or suppressed.",
-            ),
+            suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
+            nobody_named(table),
+            nothing_untrue(),
         )
 
     def _impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:

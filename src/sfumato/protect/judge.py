@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import PolicyError
-from sfumato.protect.classes import Classes, Grouping
-from sfumato.protect.models import KAnonymity, PrivacyModel
+from sfumato.protect.classes import Classes
+from sfumato.protect.grouping import Grouping
+from sfumato.protect.model import PrivacyModel
+from sfumato.protect.models import KAnonymity
 from sfumato.protect.sensitive import Sensitive
 from sfumato.table import Missing, Table
 

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from sfumato.errors import PolicyError
 from sfumato.progress import tell
-from sfumato.protect.classes import Grouping, Judge, Levels, Verdict
+from sfumato.protect.classes import Judge, Levels, Verdict
+from sfumato.protect.grouping import Grouping
 from sfumato.protect.metrics import MetricName, Weights, coarser, cost, finer, loss, metric_named
 
 LARGEST_LATTICE = 20_000_000

@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.errors import PolicyError
 from sfumato.progress import tell
-from sfumato.protect.classes import Grouping
+from sfumato.protect.grouping import Grouping
 from sfumato.protect.judge import ModelJudge
 from sfumato.protect.models import KAnonymity
 from sfumato.release import Number

@@ -16,7 +16,8 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.protect.classes import Grouping, Levels, Verdict
+from sfumato.protect.classes import Levels, Verdict
+from sfumato.protect.grouping import Grouping
 
 MetricName = Literal["loss", "loss_geometric", "discernibility", "height"]
 Floats = npt.NDArray[np.float64]

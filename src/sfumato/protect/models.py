@@ -1,25 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What a class of indistinguishable people must be like: one small description a model.
-
-A model judges the classes of a node: `refuses` says which may not be published. Merging classes that a model
-accepts gives a class that it accepts; that is why a node without suppression makes coarser ones needless. Only
-for some models does an accepted class stay accepted when a *refused* one joins it (`steady`): only those rule
-out finer nodes when rows may be suppressed.
-"""
+"""k-anonymity and its kin: one small description a model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 from pydantic import Field, field_serializer, field_validator, model_validator
 
-from sfumato.description import Description
 from sfumato.protect.classes import Classes
+from sfumato.protect.model import EMPTY, Flags, Floats, PrivacyModel
 from sfumato.protect.sensitive import (
     Pairs,
     Sensitive,
@@ -31,47 +24,8 @@ from sfumato.protect.sensitive import (
 from sfumato.release import Claim
 from sfumato.table import Table
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-EMPTY: Mapping[str, Sensitive] = MappingProxyType({})
 _ROUNDING = 1e-12  # thresholds are decimal numbers, what is compared with them are floats
-
-
-class PrivacyModel(Description):
-    """What every class of published rows must satisfy."""
-
-    steady: ClassVar[bool] = False
-    """Whether an accepted class stays accepted whatever joins it."""
-    compares: ClassVar[bool] = False
-    """Whether it compares a class with the whole table, which must then be in the release."""
-
-    model: str
-
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that it looks at."""
-        column = getattr(self, "column", None)
-        return (column,) if column else ()
-
-    def populations(self) -> tuple[Table, ...]:
-        """The populations that it compares with."""
-        return ()
-
-    def refuses(self, classes: Classes) -> Flags:
-        """Which classes may not be published."""
-        raise NotImplementedError
-
-    def stays_refused(self, classes: Classes) -> Floats:
-        """The share of each class that stays refused however it is split, at least; 0 where nothing is known."""
-        return np.zeros(len(classes.sizes))
-
-    def forbids(self, classes: Classes) -> bool:
-        """Whether the node is out of the question, whatever is suppressed."""
-        return False
-
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
-        """What a release promises under this model."""
-        raise NotImplementedError
 
 
 class KAnonymity(PrivacyModel):

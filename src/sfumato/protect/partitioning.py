@@ -19,7 +19,8 @@ from sfumato.errors import PolicyError
 from sfumato.progress import tell
 from sfumato.protect.classes import Classes
 from sfumato.protect.judge import ModelJudge
-from sfumato.protect.models import AlphaKAnonymity, KAnonymity, LDiversity, PrivacyModel
+from sfumato.protect.model import PrivacyModel
+from sfumato.protect.models import AlphaKAnonymity, KAnonymity, LDiversity
 from sfumato.protect.partition_columns import Columns, Ints, Places
 from sfumato.protect.sensitive import Sensitive
 from sfumato.table import Table

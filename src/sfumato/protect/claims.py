@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Promises that several methods make of a table, each checked by a measure of its own."""
+
+from __future__ import annotations
+
+from sfumato.release import Claim
+from sfumato.table import Table
+
+
+def nobody_named(table: Table) -> Claim:
+    """No column that names a person is in the release."""
+    return Claim(
+        property="identifying_columns",
+        threshold=0,
+        bound="exactly",
+        measure="named_columns",
+        arguments={"names": table.identifying},
+        meaning="No column that names a person is in the release.",
+    )
+
+
+def nothing_untrue() -> Claim:
+    """Every published cell covers its original; only someone with the originals can check."""
+    return Claim(
+        property="untrue_cells",
+        threshold=0,
+        bound="exactly",
+        measure="untrue_cells",
+        needs_original=True,
+        meaning="Every published cell is the original value, a generalization of it, or suppressed.",
+    )
+
+
+def suppression_within(limit: float, starred_rows: str, left_out: bool = False) -> Claim:
+    """The share of suppressed rows is within the limit; rows left out can only be counted with the originals."""
+    return Claim(
+        property="suppressed_share",
+        threshold=limit,
+        bound="at_most",
+        measure="left_out_share" if left_out else "suppressed_share",
+        arguments={"starred_rows": starred_rows},
+        needs_original=left_out,
+        meaning="The share of rows that were suppressed is within the limit.",
+    )

@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: MIT
+"""The rows of a table, ready to be grouped at any node of the lattice of its hierarchies.
+
+Rows are compressed to distinct ones with weights; each column's hierarchy becomes lookup tables; a node is then
+grouped in one pass (`kernels/lattice.py`). Missing cells count by their declared meaning.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import ceil, prod
+from typing import Any
+
+import numpy as np
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.errors import DataError
+from sfumato.protect.classes import Classes, Codes, Flags, Ints, Judge, Judged, Levels, Verdict
+from sfumato.protect.sensitive import Pairs, Sensitive, as_pairs
+from sfumato.table import Missing, Table
+
+_DIRECT = 1 << 16
+_BUNDLE = 1 << 12
+_LARGEST_KEY = 1 << 62
+
+
+class Grouping:
+    """The rows of a table, ready to be grouped at any node of the lattice of its hierarchies."""
+
+    def __init__(
+        self,
+        hierarchies: tuple[Hierarchy, ...],
+        codes: Codes,
+        missing: Missing,
+        population: Codes | None = None,
+    ) -> None:
+        """Compress the rows (one row of `codes` a column) to distinct ones; the population comes after them."""
+        self.codes = codes
+        self.hierarchies = hierarchies
+        self.missing = missing
+        self.rows: int = codes.shape[1]
+        self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
+        self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
+        self.sensitive: dict[str, Sensitive] = {}
+        self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
+        self._starts = np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
+        self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
+        self._bundles = _bundles(self._widths)
+        everybody = codes if population is None else np.concatenate([codes, population], axis=1)
+        self._prepare(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
+        first, of_row = self._distinct()
+        self.distinct_of_row = of_row[: self.rows]
+        weights = np.bincount(self.distinct_of_row, minlength=len(first)).astype(np.int64)
+        self._population = None
+        if population is not None:
+            self._population = np.bincount(of_row[self.rows :], minlength=len(first)).astype(np.int64)
+        # Distinct rows are numbered as they first appear, so those of the table come before the population's.
+        self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
+        self._prepare(np.ascontiguousarray(everybody[:, first]), weights)
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str] = (), population: Table | None = None) -> Grouping:
+        """The quasi-identifying columns of a table, and the sensitive columns that models look at."""
+        names = table.quasi_identifying
+        hierarchies = tuple(table.hierarchy(name) for name in names)
+        codes = np.array([h.codes(table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32)
+        others = None
+        if population is not None:
+            absent = [name for name in names if name not in population.frame.columns]
+            if absent:
+                raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
+            others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
+        made = cls(hierarchies, codes, table.missing, others)
+        made.names = names
+        made.sensitive = {name: Sensitive.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)}
+        return made
+
+    def _prepare(self, codes: Codes, weights: Ints) -> None:
+        self._codes, self._weights = codes, weights
+        count = codes.shape[1]
+        self._bundled = [_bundle(codes, self._widths, columns) for columns in self._bundles]
+        self._keys = np.zeros(count, dtype=np.int64)
+        slots = 1 << max(int(2 * count).bit_length(), 4)
+        self._slot_class = np.full(max(slots, _DIRECT), -1, dtype=np.int32)
+        self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
+        self._of_row = np.zeros(count, dtype=np.int32)
+        self._sizes = np.zeros(2 * count, dtype=np.int64)
+        self._first = np.zeros(count, dtype=np.int64)
+        self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
+
+    def distinct(self) -> tuple[Codes, Ints]:
+        """The distinct rows of the table (one row of codes a column), and how often each occurs."""
+        return np.ascontiguousarray(self._codes[:, : self._ours]), self._weights[: self._ours]
+
+    def narrowed(self, kept: Flags) -> Grouping:
+        """Only some of the distinct rows, to be grouped among themselves; shares stay those of the whole table."""
+        part = copy.copy(self)
+        part._ours = int(kept.sum())
+        part._population = None
+        part.sensitive = {name: column.of_rows(kept) for name, column in self.sensitive.items()}
+        part._prepare(np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept])
+        return part
+
+    def _distinct(self) -> tuple[Ints, Codes]:
+        of_row, sizes = self._group(tuple(0 for _ in self.shape))
+        first = np.zeros(len(sizes), dtype=np.int64)
+        first[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
+        return first, of_row.copy()
+
+    def _group(self, levels: Levels) -> tuple[Codes, Ints]:
+        """Class number of each distinct row, and class sizes; in several passes where a 62-bit key is too short."""
+        from sfumato.kernels.lattice import add_to_keys
+
+        most = _LARGEST_KEY // max(len(self._weights), 1)
+        self._keys[:] = 0
+        radix, count = 1, 1
+        for columns, codes in zip(self._bundles, self._bundled, strict=True):
+            groups = prod(self._tables[column][levels[column]][1] for column in columns)
+            if groups == 1:
+                continue
+            if radix * groups > most:  # the classes so far become the first digit of a new key
+                count = self._number(radix)
+                self._keys[:] = self._of_row
+                radix = count
+            add_to_keys(self._keys, codes, self._lookup(columns, levels, radix))
+            radix *= groups
+        count = self._number(radix)
+        return self._of_row, self._sizes[:count]
+
+    def _number(self, radix: int) -> int:
+        from sfumato.kernels.lattice import group_keys
+
+        return int(
+            group_keys(
+                self._keys,
+                self._weights,
+                radix,
+                self._slot_key,
+                self._slot_class,
+                self._of_row,
+                self._sizes,
+                self._first,
+            )
+        )
+
+    def _lookup(self, columns: tuple[int, ...], levels: Levels, radix: int) -> Ints:
+        """What the leaves of some columns, taken together, add to the key at a node."""
+        lookup = np.zeros(1, dtype=np.int64)
+        for column in columns:
+            table, groups = self._tables[column][levels[column]]
+            lookup = np.add.outer(lookup, table.astype(np.int64) * radix).ravel()
+            radix *= groups
+        return lookup
+
+    def classes(self, levels: Levels, kept: Flags | None = None) -> Classes:
+        """The classes at a node; where missing cells match anything, only kept rows count as company."""
+        of_row, sizes = self._group(levels)
+        population, absent = np.zeros(0, dtype=np.int64), False
+        if self._population is not None:
+            fitting = np.bincount(of_row, weights=self._population, minlength=len(sizes)).astype(np.int64)
+            count = int(of_row[: self._ours].max(initial=-1)) + 1
+            absent = bool((fitting[count:] > 0).any())
+            of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
+        first = self._first[: len(sizes)]
+        plain = Classes(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
+        if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
+            return plain
+        return self._with_unknown(plain, levels, kept)
+
+    def _with_unknown(self, plain: Classes, levels: Levels, kept: Flags | None) -> Classes:
+        """The same classes, with the crowds that missing cells make when they match anything or nothing."""
+        first = plain.first
+        open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
+        unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
+        if self.missing is Missing.NEVER_MATCHES:
+            alone = unknown.any(axis=0)
+            return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone)
+        groups = np.array(
+            [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)], dtype=np.int64
+        )
+        here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
+
+        def overlapping(sensitive: Sensitive) -> Pairs:
+            own = sensitive.pairs(plain.of_row, len(plain.sizes))
+            dense = np.zeros((len(plain.sizes), len(sensitive.values)), dtype=np.int64)
+            dense[own.classes, own.values] = own.counts
+            dense[~here] = 0
+            for value in range(dense.shape[1]):
+                dense[:, value] = _matching_any(groups, unknown, dense[:, value])
+            dense[~here, 0] = 1  # refused already: any count will do
+            of_class, values = np.nonzero(dense)
+            return as_pairs(of_class, values, dense[of_class, values], len(plain.sizes))
+
+        crowds = _matching_any(groups, unknown, np.where(here, plain.sizes, 0))
+        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping)
+
+    def _refused(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
+        """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
+        classes = self.classes(levels)
+        refused = refuses(classes)
+        while classes.overlapping is not None:
+            classes = self.classes(levels, ~refused)
+            again = refused | refuses(classes)
+            if (again == refused).all():
+                break
+            refused = again
+        return classes, refused
+
+    def judged(self, levels: Levels, judge: Judge) -> Judged:
+        """Group the rows at a node and judge the classes."""
+        classes, refused = self._refused(levels, judge.refuses)
+        suppressed = int(classes.sizes[refused].sum())
+        lasting = judge.stays_refused(classes, refused)
+        rows = ceil(float(lasting @ classes.sizes) - 1e-6)
+        return Judged(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
+
+    def verdict(self, levels: Levels, judge: Judge) -> Verdict:
+        """Group, judge and count the cost at a node."""
+        return self.cost(self.judged(levels, judge))
+
+    def cost(self, judged: Judged) -> Verdict:
+        """Count the cost of a node that was just judged."""
+        levels, classes, refused = judged.levels, judged.classes, judged.refused
+        spared = self._spared(judged)
+        excess = spared @ np.where(refused, classes.sizes, 0)
+        lasting = spared @ (judged.lasting * classes.sizes)
+        hidden_among = classes.sizes * classes.crowds
+        return Verdict(
+            levels=levels,
+            suppressed=judged.suppressed,
+            lasting_rows=judged.lasting_rows,
+            costs=tuple(int(self.marginals[i][level] + excess[i]) for i, level in enumerate(levels)),
+            lasting=tuple(lasting.tolist()),
+            squares=int(hidden_among[~refused].sum()),
+            # Where missing cells match anything, crowds shrink with suppression and bound nothing.
+            crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
+            classes=int(len(refused) - np.count_nonzero(refused)),
+        )
+
+    def _spared(self, judged: Judged) -> Ints:
+        """Per column and class, how many leaves more a suppressed cell loses: all rows of a class lose alike."""
+        first = judged.classes.first
+        return np.array(
+            [self.spared[i][level][self._codes[i, first]] for i, level in enumerate(judged.levels)], dtype=np.int64
+        )
+
+    def suppressed_rows(self, levels: Levels, judge: Judge) -> Flags:
+        """Which rows of the table are suppressed at a node."""
+        judged = self.judged(levels, judge)
+        flags: Flags = judged.refused[judged.classes.of_row][self.distinct_of_row]
+        return flags
+
+    @cached_property
+    def scales(self) -> tuple[int, ...]:
+        """Per column, what a suppressed cell costs: all leaves but one (1 for a hierarchy of a single leaf)."""
+        return tuple(max(len(hierarchy.rows) - 1, 1) for hierarchy in self.hierarchies)
+
+    @cached_property
+    def lost(self) -> list[list[Ints]]:
+        """Per column and level, the leaves that a cell loses, by leaf; the last entry is a missing cell."""
+        return [
+            [_lost(hierarchy, level, scale) for level in range(hierarchy.height + 1)]
+            for hierarchy, scale in zip(self.hierarchies, self.scales, strict=True)
+        ]
+
+    @cached_property
+    def spared(self) -> list[list[Ints]]:
+        """Per column and level, how many leaves more a suppressed cell loses than a published one."""
+        return [[scale - lost for lost in levels] for levels, scale in zip(self.lost, self.scales, strict=True)]
+
+    @cached_property
+    def marginals(self) -> list[Ints]:
+        """Per column, the cost at each level when nothing is suppressed."""
+        totals = []
+        for column, levels in enumerate(self.lost):
+            counts = np.zeros(len(levels[0]), dtype=np.int64)
+            np.add.at(counts, self._codes[column], self._weights)  # the population weighs nothing
+            totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
+        return totals
+
+
+def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
+    """The leaves that a cell loses at a level, by leaf and last for a missing cell; a `*` for everything loses all."""
+    here = hierarchy.levels[level]
+    everything = (np.array(here.labels) == SUPPRESSED) & (here.leaves_under == len(hierarchy.rows))
+    of_group = np.where(everything, scale, here.leaves_under - 1)
+    missing = of_group[0] if hierarchy.swallows_missing(level) else 0
+    return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
+
+
+def _bundles(widths: list[int]) -> list[tuple[int, ...]]:
+    """Neighbouring columns whose leaves have few combinations are looked up together: fewer lookups a row."""
+    bundles: list[tuple[int, ...]] = []
+    size = 0
+    for column, width in enumerate(widths):
+        if bundles and size * width <= _BUNDLE:
+            bundles[-1] = (*bundles[-1], column)
+            size *= width
+        else:
+            bundles.append((column,))
+            size = width
+    return bundles
+
+
+def _bundle(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
+    together = codes[columns[0]]
+    for column in columns[1:]:
+        together = together * np.int32(widths[column]) + codes[column]
+    return np.ascontiguousarray(together)
+
+
+def _matching_any(groups: Ints, unknown: Flags, sizes: Ints) -> Ints:
+    """Rows that agree with a class wherever both are known, for every class; one grouping a pair of patterns."""
+    crowds: Ints = np.zeros(len(sizes), dtype=np.int64)
+    patterns, pattern_of = np.unique(unknown, axis=1, return_inverse=True)
+    members = [np.flatnonzero(pattern_of.ravel() == number) for number in range(patterns.shape[1])]
+    for one, ours in enumerate(members):
+        for other, theirs in enumerate(members):
+            common = ~patterns[:, one] & ~patterns[:, other]
+            if not common.any():
+                crowds[ours] += sizes[theirs].sum()
+                continue
+            both = np.concatenate([groups[common][:, ours], groups[common][:, theirs]], axis=1)
+            _, key = np.unique(both, axis=1, return_inverse=True)
+            keys: Any = key.ravel()
+            totals = np.zeros(int(keys.max()) + 1, dtype=np.int64)
+            np.add.at(totals, keys[len(ours) :], sizes[theirs])
+            crowds[ours] += totals[keys[: len(ours)]]
+    return crowds
