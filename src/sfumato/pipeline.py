@@ -33,7 +33,7 @@ from sfumato.data.write import missing_mark, write_frame
 from sfumato.errors import ClaimBroken
 from sfumato.folder import Staging, publish, sha256, staged
 from sfumato.measure.checks import Evidence, measured
-from sfumato.policy import DEMO, Policy
+from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
@@ -244,8 +244,8 @@ def _body(
 def _described(description: Any) -> dict[str, Any]:
     """A method or attack with its parameters; of a file only the name, since folders are the custodian's."""
     said: dict[str, Any] = description.model_dump(mode="json")
-    if said.get("external"):
-        said["external"] = Path(said["external"]).name
+    for one in (said, *said.get("models", ())):
+        one |= {name: Path(one[name]).name for name in PATHS if isinstance(one.get(name), str)}
     if hasattr(description, "iso_20889"):
         said["iso_20889"] = description.iso_20889
     return said

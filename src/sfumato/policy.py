@@ -30,6 +30,8 @@ from sfumato.protect.models import MODELS
 from sfumato.table import Table
 
 DEMO = "demo"
+PATHS = ("external", "other", "population")
+"""Fields of attacks and models that name a file: relative to the policy, and in a certificate by their name alone."""
 
 
 def _tagged(kinds: tuple[type, ...], tag: str) -> Any:
@@ -205,10 +207,13 @@ class Policy(Description):
             return str(located)
 
         hierarchies = {n: at(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
-        attacks = tuple(_attack_at(attack, at) for attack in self.attack)
+        attacks = tuple(_with_paths(attack, at) for attack in self.attack)
+        methods = tuple(_with_models(method, at) for method in self.protect)
         data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": at(self.data.path)})
         output = self.output.model_copy(update={"path": at(self.output.path)})
-        return self.model_copy(update={"data": data, "hierarchies": hierarchies, "attack": attacks, "output": output})
+        return self.model_copy(
+            update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}
+        )
 
     def methods(self) -> tuple[Method, ...]:
         """The methods, in order."""
@@ -247,9 +252,14 @@ class Policy(Description):
         )
 
 
-def _attack_at(attack: Any, at: Any) -> Any:
-    external = getattr(attack, "external", None)
-    return attack.model_copy(update={"external": at(external)}) if external else attack
+def _with_models(method: Any, at: Any) -> Any:
+    models = getattr(method, "models", None)
+    return method.model_copy(update={"models": tuple(_with_paths(one, at) for one in models)}) if models else method
+
+
+def _with_paths(attack: Any, at: Any) -> Any:
+    paths = {name: at(path) for name in PATHS if isinstance(path := getattr(attack, name, None), str)}
+    return attack.model_copy(update=paths) if paths else attack
 
 
 def _told(error: ValidationError, text: str, file: Path) -> str:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.homogeneity import CandidateSets, Homogeneity, lookup
+from sfumato.data.published import range_label
 from sfumato.protect.models import LDiversity
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
@@ -113,6 +114,16 @@ def test_k_anonymity_leaves_classes_that_agree_and_l_diversity_none() -> None:
     assert (outcome.successes, outcome.facts["homogeneous_classes"], outcome.facts["classes"]) == (10, 5, 20)
     diverse = sf.Generalize(models=(LDiversity(l=2, column="s"),)).protect(table)
     assert Homogeneity().run(diverse, table).facts["homogeneous_classes"] == 0
+
+
+def test_people_of_one_class_share_a_set_where_labels_are_ranges() -> None:
+    """Four ages in two ranges are two sets, not four."""
+    roles = {"age": "quasi_identifying", "s": "sensitive"}
+    table = sf.Table.of({"age": ["21", "25", "31", "35"], "s": list("aabc")}, roles)
+    published = sf.Table.of({"age": [range_label(20, 29)] * 2 + [range_label(30, 39)] * 2, "s": list("aabc")}, roles)
+    outcome = Homogeneity().run(as_is(published), table)
+    assert outcome.successes == 2
+    assert (outcome.facts["homogeneous_classes"], outcome.facts["classes"]) == (1, 2)
 
 
 def test_half_agreement_is_enough_when_asked() -> None:

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import sfumato as sf
@@ -36,8 +39,26 @@ METHOD_EXAMPLES = (
     ),
     Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
 )
+
+
+def _written() -> str:
+    """The same people once more, as a file: what a second release would be at its worst."""
+    path = Path(tempfile.gettempdir()) / "sfumato-contract-people.csv"
+    partial = path.with_suffix(f".{os.getpid()}")
+    people().frame.drop("name").write_csv(partial)
+    partial.replace(path)
+    return str(path)
+
+
+_OTHER = _written()
+_STOMACH = ("gastritis", "gastric ulcer", "stomach cancer")
 _HALVES = (("age", "zip", "sex", "marital_status"), ("education", "occupation", "salary_level", "disease"))
 ATTACK_EXAMPLES = (
+    Example("homogeneity", sf.attack.Homogeneity(), people),
+    Example("similarity", sf.attack.Similarity(column="disease", groups={"stomach": _STOMACH}), people),
+    Example("background knowledge", sf.attack.BackgroundKnowledge(), people),
+    Example("minimality", sf.attack.Minimality(column="disease", l=2), people),
+    Example("composition", sf.attack.Composition(other=_OTHER), people),
     Example("singling out", sf.attack.SinglingOut(columns_per_guess=7), people),
     Example("linkability", sf.attack.Linkability(known=_HALVES), people),
     Example("inference", sf.attack.Inference(column="name"), people),

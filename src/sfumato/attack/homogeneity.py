@@ -139,11 +139,13 @@ class CandidateSets:
     @classmethod
     def of(cls, links: Links) -> CandidateSets:
         """Bring people together who link to the same rows."""
-        key = np.zeros(len(links.counts), dtype=np.int64)
-        for _, start, count in links.parts:
-            place = np.where(count > 0, start, -1)
-            if (place >= 0).any():
-                key = _numbered_pairs(key, place)
+        # Every row has a random weight: sums agree for the same rows, and for others once in 2⁶⁴ pairs.
+        rows = max((int(order.max(initial=-1)) for order, _, _ in links.parts), default=-1) + 1
+        weights = np.random.default_rng(0).integers(0, 1 << 64, rows, dtype=np.uint64)
+        key = np.zeros(len(links.counts), dtype=np.uint64)
+        for order, start, count in links.parts:
+            sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(weights[order], dtype=np.uint64)])
+            key += sums[start + count] - sums[start]
         found = links.counts > 0
         one, number = np.unique(key[found], return_index=True, return_inverse=True)[1:]
         of_person = np.full(len(key), -1, dtype=np.int64)
@@ -274,9 +276,3 @@ def ranges(starts: Ints, lengths: Ints) -> Ints:
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.asarray(np.arange(total) + np.repeat(starts - (ends - lengths), lengths))
-
-
-def _numbered_pairs(one: Ints, other: Ints) -> Ints:
-    """A number for each distinct pair."""
-    wide = int(other.max(initial=-1)) + 2
-    return np.asarray(np.unique(one * wide + other + 1, return_inverse=True)[1], dtype=np.int64)

@@ -24,8 +24,10 @@ Flags = npt.NDArray[np.bool_]
 
 _CHUNK = 5_000_000
 """Row visits between two looks at the clock."""
-_SEEDING = 200_000_000
-"""Row visits that may be spent on a good set to begin with."""
+_SEEDING = 500_000_000
+"""Row visits after which no further set is tried to begin with."""
+_SHAKES, _SHAKEN = 20, 0.1
+"""How often a good set is shaken, and what share of the cuts is then flipped."""
 _TABULATED = 1 << 16
 
 
@@ -78,6 +80,7 @@ class CutSearch:
         self._visits = rows * len(codes)
         self._spent = 0
         self._begin = 0.0
+        self._chance = np.random.default_rng(0)  # where to look first, not what is published: no secret is in it
 
     def run(self) -> Found:
         """Find a good set, then walk the tree until it is proven best or time is up."""
@@ -91,14 +94,18 @@ class CutSearch:
         stack[3][0, tree.TAIL_END] = len(self._every_cut)
         stack[2][: len(self._every_cut)] = self._every_cut
         stack[5][:], stack[6][tree.BEST] = head, cost
-        outcome = tree.RUNNING
+        outcome, walked = tree.RUNNING, 0
+        spent = self._spent
         while outcome != tree.DONE and not self._late():
             outcome = tree.search(self._table, self._work, stack, _CHUNK)
+            walked += _CHUNK
             if outcome == tree.FULL:
                 stack = tuple(np.concatenate([part, np.zeros_like(part)]) for part in stack[:4]) + stack[4:]
             if stack[6][tree.BEST] < cost:
                 head, cost = self._polished(stack[5].copy())
-                stack[5][:], stack[6][tree.BEST] = head, cost
+            elif 2 * (self._spent - spent) < walked:  # a better set found now lets the tree be cut back sooner
+                head, cost = min((head, cost), self._shaken(head), key=lambda pair: pair[1])
+            stack[5][:], stack[6][tree.BEST] = head, cost
             tell("searching the sets of cuts", int(stack[6][tree.EXAMINED]))
         proven = outcome == tree.DONE
         bound = cost if proven else min(cost, _open_bound(stack))
@@ -109,13 +116,24 @@ class CutSearch:
         return self._goal.seconds is not None and time.monotonic() - self._begin > self._goal.seconds
 
     def _seed(self) -> tuple[Flags, int]:
-        """The better of two good sets, one grown from no cut, one thinned out from all."""
-        none, every = np.zeros(self._values, dtype=np.bool_), np.zeros(self._values, dtype=np.bool_)
+        """A good set: grown from no cut, thinned out from all, then again and again from the best one, shaken."""
+        best = self._polished(np.zeros(self._values, dtype=np.bool_))
+        every = np.zeros(self._values, dtype=np.bool_)
         every[self._every_cut] = True
-        best = self._polished(none)
-        if not self._late() and self._cost(every) is not None:
+        if self._cost(every) is not None:
             best = min(best, self._polished(every), key=lambda pair: pair[1])
+        for _ in range(_SHAKES):
+            if self._spent > _SEEDING or self._late():
+                break
+            best = min(best, self._shaken(best[0]), key=lambda pair: pair[1])
         return best
+
+    def _shaken(self, head: Flags) -> tuple[Flags, int]:
+        """Flip some cuts of a set and polish it again; only take cuts away where small classes may not be."""
+        flipped = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
+        start = head.copy()
+        start[flipped] = ~head[flipped] if self._goal.suppress else False
+        return self._polished(start)
 
     def _cost(self, head: Flags) -> int | None:
         """What a set of cuts costs; None if it leaves small classes and nothing may be suppressed."""

@@ -131,10 +131,10 @@ class Generalize(Method):
         if self.recoding == "global":
             return everybody
         walked = recode_locally(grouping, judge)
-        if int((walked.node_of_row < 0).sum()) <= most:
-            return walked
-        # Models that look at values can leave a rest that nobody goes with: then only the suppressed are recoded.
-        return recode_the_rest(grouping, judge, everybody)
+        if int((walked.node_of_row < 0).sum()) > most:
+            # Those who stayed early can leave a rest that nobody goes with: then only the suppressed are recoded.
+            walked = recode_the_rest(grouping, judge, everybody)
+        return min(walked, everybody, key=lambda one: local_losses(grouping, one)["loss"])
 
     def _published(self, table: Table, grouping: Grouping, recoded: Recoded) -> Table:
         suppressed = recoded.node_of_row < 0
