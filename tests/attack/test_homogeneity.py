@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.homogeneity import CandidateSets, Homogeneity, lookup
+from sfumato.attack.candidates import CandidateSets, lookup
+from sfumato.attack.homogeneity import Homogeneity
 from sfumato.data.published import range_label
 from sfumato.protect.models import LDiversity
 from tests.contract.examples import people

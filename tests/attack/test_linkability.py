@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.attack.linkability import Labels, Linkability, Nearest, over_control
+from sfumato.attack.linkability import Linkability
+from sfumato.attack.nearest import Labels, Nearest, over_control
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 from tests.tables import Small, small_tables

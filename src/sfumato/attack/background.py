@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.homogeneity import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.candidates import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
 from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Release

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import PrivateAttr
 
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.homogeneity import CandidateSets, Flags, Ints, Tally, lookup, people_of, ranges, sensitive_columns
+from sfumato.attack.candidates import CandidateSets, Flags, Ints, Tally, lookup, people_of, ranges, sensitive_columns
 from sfumato.attack.linking import linked
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.data.write import SEPARATOR_OF

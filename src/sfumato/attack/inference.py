@@ -16,7 +16,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.linkability import Flags, Ints, Labels, Nearest, over_control, require, some, some_of
+from sfumato.attack.nearest import Flags, Ints, Labels, Nearest, over_control, require, some, some_of
 from sfumato.errors import DataError
 from sfumato.progress import tell
 from sfumato.randomness import Randomness

@@ -25,7 +25,8 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.homogeneity import CandidateSets, Ints, Tally, disclosed, lookup, people_of, sensitive_columns
+from sfumato.attack.candidates import CandidateSets, Ints, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.homogeneity import disclosed
 from sfumato.data.hierarchy import Hierarchy, spelt
 from sfumato.engine.classes import packed_key
 from sfumato.errors import DataError

@@ -18,7 +18,7 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.homogeneity import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.candidates import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.progress import tell

@@ -21,7 +21,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.linkability import Flags, Floats, Ints, Labels, over_control, require
+from sfumato.attack.nearest import Flags, Floats, Ints, Labels, over_control, require
 from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.data.roles import Role
 from sfumato.errors import DataError

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sfumato.progress import tell
 from sfumato.protect.partition_columns import Columns, Ints, Places
-from sfumato.protect.partitioning import Judge, Parts, SizeJudge, cut
+from sfumato.protect.partitioning import Flags, Judge, Parts, SizeJudge, cut
 
 _LARGEST, _SMALLEST = 2048, 128
 _WORK = 1 << 28
@@ -21,6 +21,7 @@ _MOST_WORK = 1 << 30
 _AT_ONCE = 1 << 14
 _CLUSTERS = 64
 _STEP = 8
+_ROUNDS = 24
 
 
 def block_size(rows: int, judge: Judge) -> int | None:
@@ -55,7 +56,7 @@ def clustered(within: list[Parts], cuts: Parts, columns: Columns, judge: Judge) 
     """
     clusters, blocks = _grown(within[-1], columns, judge.least), within[0]
     for around in reversed(within):
-        clusters = _united(around, clusters, columns, judge)
+        clusters = _united(around.starts, clusters, columns, judge)
     # Both keep the rows of a block together, so a block is the same run of places in either.
     ours, theirs = (_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
     better = np.repeat(ours <= theirs, np.diff(blocks.starts))
@@ -68,7 +69,7 @@ def clustered(within: list[Parts], cuts: Parts, columns: Columns, judge: Judge) 
     return Parts(cells, order, np.flatnonzero(begins).astype(np.int64))
 
 
-def _marked(parts: Parts) -> npt.NDArray[np.bool_]:
+def _marked(parts: Parts) -> Flags:
     """Which places begin a part."""
     begins = np.zeros(len(parts.order), dtype=np.bool_)
     begins[parts.starts[:-1]] = True
@@ -110,25 +111,49 @@ def _grown(blocks: Parts, columns: Columns, size: int) -> Parts:
     return blocks.regrouped(cluster)
 
 
-def _united(blocks: Parts, parts: Parts, columns: Columns, judge: Judge) -> Parts:
-    """Unite refused parts with their nearest in the block until none is refused, or the block is united."""
+def _united(blocks: Ints, parts: Parts, columns: Columns, judge: Judge) -> Parts:
+    """Unite refused parts with their nearest in the block until none is refused, or the block is united.
+
+    Rounds are bounded: a block in which parts are refused for too long is united at once.
+    """
+    cells, order, marks = parts.cells.copy(), parts.order.copy(), _marked(parts)
+    places, here = np.arange(len(order)), parts
+    for turn in range(_ROUNDS + 1):
+        refused = _refused(here, len(order), judge)
+        block = np.searchsorted(blocks, places[here.starts[:-1]], side="right").astype(np.int64)
+        several = np.bincount(block)[block] > 1
+        wanting = refused & several
+        open_parts = np.isin(block, block[wanting])
+        kept = np.repeat(open_parts, np.diff(here.starts))
+        done = places[~kept]
+        cells[done], order[done], marks[done] = here.cells[~kept], here.order[~kept], _marked(here)[~kept]
+        if not wanting.any():
+            break
+        places, here = places[kept], here.some(open_parts)
+        block, wanting = block[open_parts], wanting[open_parts]
+        target = block if turn == _ROUNDS else _targets(here, block, wanting, columns, judge.least)
+        here = here.regrouped(np.unique(target, return_inverse=True)[1].ravel()[here.of_place])
+    return Parts(cells, order, np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
+
+
+def _refused(parts: Parts, rows: int, judge: Judge) -> Flags:
+    """Which parts are refused; rows in none of them are put in one more group that does not count."""
+    of_row = np.full(rows, len(parts.starts) - 1, dtype=np.int32)
+    of_row[parts.order] = parts.of_place
+    return judge.refused(of_row)[: len(parts.starts) - 1]
+
+
+def _targets(parts: Parts, block: Ints, wanting: Flags, columns: Columns, least: int) -> Ints:
+    """The part that each part goes into, its nearest or itself."""
     from sfumato.kernels.k_member import nearest_parts
 
-    while True:
-        refused = judge.refused(parts.of_row)
-        if not refused.any():
-            return parts
-        block_of_part = np.searchsorted(blocks.starts, parts.starts[:-1], side="right").astype(np.int64)
-        sizes = np.diff(parts.starts)
-        flat, begins = _distinct(parts, columns)
-        nearest = nearest_parts(flat, begins, sizes, block_of_part, refused, judge.least, *columns.described)
-        if (nearest < 0).all():
-            return parts
-        target = _hosts(np.flatnonzero(nearest >= 0), nearest, sizes < judge.least)
-        parts = parts.regrouped(np.unique(target, return_inverse=True)[1].ravel()[parts.of_place])
+    sizes = np.diff(parts.starts)
+    flat, begins = _distinct(parts, columns)
+    nearest = nearest_parts(flat, begins, sizes, block, wanting, least, *columns.described)
+    return _hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least)
 
 
-def _hosts(moving: Ints, nearest: Ints, small: npt.NDArray[np.bool_]) -> Ints:
+def _hosts(moving: Ints, nearest: Ints, small: Flags) -> Ints:
     """The part that each part goes into: moving ones into their nearest, but no two large ones into the same."""
     target = np.arange(len(nearest))
     moved = np.zeros(len(nearest), dtype=np.bool_)

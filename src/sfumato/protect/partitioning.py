@@ -108,6 +108,13 @@ class Parts:
         regroup(self.cells, self.order, part_of_place.astype(np.int64), starts, made.cells, made.order)
         return made
 
+    def some(self, kept: Flags) -> Parts:
+        """Some of the parts."""
+        sizes = np.diff(self.starts)
+        rows = np.repeat(kept, sizes)
+        starts = np.concatenate([[0], np.cumsum(sizes[kept])]).astype(np.int64)
+        return Parts(self.cells[rows], self.order[rows], starts)
+
     @property
     def of_place(self) -> Places:
         """The part of every row, in the order of the parts."""
