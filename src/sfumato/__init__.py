@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from sfumato.pipeline import Run, run
     from sfumato.policy import Policy
     from sfumato.protect.generalize import Generalize
+    from sfumato.protect.k_optimize import KOptimize
     from sfumato.protect.method import Method
+    from sfumato.protect.microaggregate import Microaggregate
     from sfumato.protect.models import (
         AlphaKAnonymity,
         BetaLikeness,
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
         LDiversity,
         TCloseness,
     )
+    from sfumato.protect.partition import Partition
     from sfumato.randomness import Randomness
     from sfumato.release import Claim, Finding, Release
     from sfumato.sequences import Sequences
@@ -57,6 +60,9 @@ _HOME = {
     "KMap": "protect.models",
     "LDiversity": "protect.models",
     "TCloseness": "protect.models",
+    "KOptimize": "protect.k_optimize",
+    "Microaggregate": "protect.microaggregate",
+    "Partition": "protect.partition",
     "Attack": "attack.attack",
     "Audit": "auditing",
     "Baskets": "baskets",
@@ -113,11 +119,14 @@ __all__ = [
     "ImpossibleRelease",
     "KAnonymity",
     "KMap",
+    "KOptimize",
     "Key",
     "LDiversity",
     "Method",
+    "Microaggregate",
     "Missing",
     "Outcome",
+    "Partition",
     "PartyError",
     "Policy",
     "PolicyError",

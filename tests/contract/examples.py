@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 import sfumato as sf
 from sfumato.data.population import population, population_hierarchies, population_roles
 
@@ -17,6 +19,22 @@ from sfumato.data.population import population, population_hierarchies, populati
 def people(size: int = 400, seed: int = 7) -> sf.Table:
     """Some of the built-in population, with their hierarchies."""
     return sf.Table.of(population(size, seed), population_roles(), population_hierarchies())
+
+
+def few_columns() -> sf.Table:
+    """The same people, known by three columns only: an exact search over cuts ends quickly."""
+    table = people(200)
+    known = {"age", "sex", "marital_status"}
+    roles = {n: "insensitive" if r == "quasi_identifying" and n not in known else r for n, r in table.roles.items()}
+    return sf.Table.of(table.frame, roles, dict(table.hierarchies))
+
+
+def numbers() -> sf.Table:
+    """The same people with numbers alone as quasi-identifying columns."""
+    table = people(300)
+    frame = table.frame.with_columns((pl.col("age") * 3 % 41 + pl.col("zip").cast(pl.Int64) % 7).alias("weight"))
+    roles = {n: "insensitive" if r == "quasi_identifying" else r for n, r in table.roles.items()}
+    return sf.Table.of(frame, roles | {"age": "quasi_identifying", "weight": "quasi_identifying"})
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,22 @@ METHOD_EXAMPLES = (
         ),
         people,
     ),
+    Example("generalize, local", sf.Generalize(models=(sf.KAnonymity(k=3),), recoding="local"), people),
+    Example(
+        "generalize, diverse and close",
+        sf.Generalize(
+            models=(
+                sf.LDiversity(l=2, column="disease"),
+                sf.TCloseness(t=0.4, column="salary_level", distance="ordered"),
+            ),
+            suppression_limit=0.2,
+        ),
+        people,
+    ),
+    Example("partition", sf.Partition(models=(sf.KAnonymity(k=3),)), people),
+    Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
+    Example("k-optimize", sf.KOptimize(k=3, seconds=1.0), few_columns),
+    Example("microaggregate", sf.Microaggregate(k=4), numbers),
     Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
 )
 

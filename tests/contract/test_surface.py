@@ -12,10 +12,12 @@ import pytest
 import sfumato as sf
 
 NAMES = [
-    "Attack", "Audit", "Baskets", "Certificate", "CertificateRefused", "Claim", "ClaimBroken", "DataError", "Finding",
-    "Generalize", "Hierarchy", "ImpossibleRelease", "KAnonymity", "Key", "Method", "Missing", "Outcome", "PartyError",
-    "Policy", "PolicyError", "Randomness", "Release", "Role", "Run", "Sequences", "SfumatoError", "Table",
-    "Verification", "attack", "audit", "check", "measure", "protect", "run", "verify",
+    "AlphaKAnonymity", "Attack", "Audit", "Baskets", "BetaLikeness", "Certificate", "CertificateRefused", "Claim",
+    "ClaimBroken", "DataError", "DeltaDisclosure", "DeltaPresence", "Finding", "Generalize", "Hierarchy",
+    "ImpossibleRelease", "KAnonymity", "KMap", "KOptimize", "Key", "LDiversity", "Method", "Microaggregate",
+    "Missing", "Outcome", "Partition", "PartyError", "Policy", "PolicyError", "Randomness", "Release", "Role", "Run",
+    "Sequences", "SfumatoError", "TCloseness", "Table", "Verification", "attack", "audit", "check", "compare",
+    "measure", "protect", "run", "verify",
 ]  # fmt: skip
 
 

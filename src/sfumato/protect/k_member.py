@@ -19,7 +19,7 @@ _LARGEST, _SMALLEST = 2048, 128
 _WORK = 1 << 28
 _MOST_WORK = 1 << 30
 _AT_ONCE = 1 << 14
-_CLUSTERS = 64
+_CLUSTERS = 256
 _STEP = 8
 _ROUNDS = 24
 
@@ -118,7 +118,7 @@ def _united(blocks: Ints, parts: Parts, columns: Columns, judge: Judge) -> Parts
     """
     cells, order, marks = parts.cells.copy(), parts.order.copy(), _marked(parts)
     places, here = np.arange(len(order)), parts
-    for turn in range(_ROUNDS + 1):
+    for turn in range(_ROUNDS + 2):
         refused = _refused(here, len(order), judge)
         block = np.searchsorted(blocks, places[here.starts[:-1]], side="right").astype(np.int64)
         several = np.bincount(block)[block] > 1
