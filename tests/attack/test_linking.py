@@ -179,3 +179,11 @@ def test_local_recoding_hides_everybody_among_k() -> None:
     assert all(found.holds for found in sf.check(release, table))
     assert sf.measure.loss(release.data) == pytest.approx(release.losses["loss"])
     assert sf.measure.discernibility(release.data) == release.losses["discernibility"]
+
+
+def test_means_are_linked_to_the_nearest() -> None:
+    """Micro-aggregated numbers equal nobody's: the adversary takes the nearest group."""
+    published = sf.Table.of({"age": [20.5, 20.5, 60.5, 60.5]}, {"age": "quasi_identifying"})
+    people = sf.Table.of({"age": [20, 21, 60, 61]}, {"age": "quasi_identifying"})
+    links = sf.attack.linked(published, people, ["age"])
+    assert [links.rows(i).tolist() for i in range(4)] == [[0, 1], [0, 1], [2, 3], [2, 3]]

@@ -225,7 +225,7 @@ class Domain:
         """`loss_of` each label."""
         texts = _texts(labels)
         scale = max(len(self.leaves) - 1, 1)
-        lost = np.maximum(self.cover(texts).counts - 1, 0) / scale
+        lost = np.maximum(self.cover(labels).counts - 1, 0) / scale
         lost[[text == SUPPRESSED for text in texts]] = 1.0
         return lost
 

@@ -27,7 +27,8 @@ def average_class_size(table: Table, starred_rows: StarredRows = "class") -> flo
 
 def column_loss(published: pl.Series, domain: Domain) -> float:
     """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
-    counts = spelt(published).alias("label").value_counts(name="count")
+    labels = published if published.dtype.is_numeric() else spelt(published)  # a number may be a mean, no label
+    counts = labels.alias("label").value_counts(name="count")
     lost = domain.losses(counts["label"]) @ counts["count"].to_numpy()
     return float(lost) / len(published) if len(published) else 0.0
 

@@ -93,6 +93,8 @@ class CutSearch:
         tree.set_root(self._table, self._work, stack)
         stack[3][0, tree.TAIL_END] = len(self._every_cut)
         stack[2][: len(self._every_cut)] = self._every_cut
+        # Nobody is in a class smaller than k; time may be up before more than that is known.
+        stack[3][0, tree.BOUND] = self._goal.k * int(self._table[4][1]) if self._goal.squares else 0
         stack[5][:], stack[6][tree.BEST] = head, cost
         outcome, walked = tree.RUNNING, 0
         spent = self._spent

@@ -54,13 +54,58 @@ def recode_locally(grouping: Grouping, judge: ModelJudge) -> Recoded:
     tell("recoding locally")
     if _only_k(judge) and prod(len(hierarchy.rows) + 1 for hierarchy in grouping.hierarchies) < 1 << 62:
         of_distinct = _peeled(grouping, judge, nodes)
-    else:
-        of_distinct = _walked(grouping, judge, nodes, np.ones(len(grouping.distinct()[1]), dtype=np.bool_))
+        return borrow_company(grouping, judge, Recoded(nodes, of_distinct[grouping.distinct_of_row]))
+    of_distinct = _walked(grouping, judge, nodes, np.ones(len(grouping.distinct()[1]), dtype=np.bool_))
     return Recoded(nodes, of_distinct[grouping.distinct_of_row])
 
 
 def _only_k(judge: ModelJudge) -> bool:
     return all(isinstance(model, KAnonymity) for model in judge.models)
+
+
+def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: Recoded) -> Recoded:
+    """Let those whom the walk left alone borrow company from classes that have more than k.
+
+    Nodes are walked from cheap to dear again; where a lone row and the rows that others can spare are k together,
+    they become a class there. Under k-anonymity alone nobody is worse off than before but those who are lent.
+    """
+    node_of_row = recoded.node_of_row.copy()
+    k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
+    home = _homes(grouping, recoded)
+    sizes = np.bincount(home[home >= 0], minlength=1)
+    for number, node in enumerate(recoded.nodes):
+        alone = np.flatnonzero(node_of_row < 0)
+        if not len(alone):
+            break
+        here = grouping.classes(tuple(int(level) for level in node)).of_row[grouping.distinct_of_row]
+        for group in np.unique(here[alone]):
+            members = alone[here[alone] == group]
+            lenders = _spared_by(np.flatnonzero((here == group) & (node_of_row >= 0)), home, sizes, k, k - len(members))
+            if len(members) + len(lenders) >= k:
+                np.subtract.at(sizes, home[lenders], 1)
+                chosen = np.concatenate([members, lenders])
+                home[chosen] = -1  # a class of exactly k lends to nobody
+                node_of_row[chosen] = number
+    return Recoded(recoded.nodes, node_of_row)
+
+
+def _homes(grouping: Grouping, recoded: Recoded) -> Ints:
+    """The class that each row is published in, −1 for none."""
+    columns = [
+        h.publish(grouping.codes[i], recoded.levels(i)).alias(str(i)) for i, h in enumerate(grouping.hierarchies)
+    ]
+    frame = pl.DataFrame([*columns, pl.Series("node", recoded.node_of_row)])
+    ranks = frame.select(pl.struct(pl.all()).rank("dense")).to_series().cast(pl.Int64).to_numpy()
+    return np.where(recoded.node_of_row < 0, -1, ranks)
+
+
+def _spared_by(rows: Ints, home: Ints, sizes: Ints, k: int, wanted: int) -> Ints:
+    """Some of these rows, so that every class they come from keeps k."""
+    rows = rows[home[rows] >= 0]
+    order = rows[np.argsort(home[rows], kind="stable")]
+    first = np.searchsorted(home[order], home[order], side="left")
+    spare = np.arange(len(order)) - first < sizes[home[order]] - k
+    return order[spare][: max(wanted, 0)]
 
 
 def recode_the_rest(grouping: Grouping, judge: ModelJudge, everybody: Recoded) -> Recoded:

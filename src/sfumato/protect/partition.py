@@ -69,7 +69,7 @@ class Partition(Method):
         tell("publishing")
         published = _Published.of(parts, columns)
         return Release(
-            data=_recoded(table, columns, published, parts.of_row),
+            data=_recoded(table, published, parts.of_row),
             method=self,
             claims=self._claims(table),
             losses=published.losses(columns) | {"dropped_rows": len(data) - len(rows)},
@@ -174,11 +174,11 @@ def _class_sizes(labels: Sequence[Labels], sizes: Ints) -> Ints:
     return np.bincount(of_part, weights=sizes).astype(np.int64)
 
 
-def _recoded(table: Table, columns: Columns, published: _Published, of_row: npt.NDArray[np.int32]) -> Table:
+def _recoded(table: Table, published: _Published, of_row: npt.NDArray[np.int32]) -> Table:
     """The table with every part's labels; a column in which nothing changed stays as it is."""
     frame = table.frame.drop(table.identifying)
-    for name, column, labels in zip(table.quasi_identifying, columns.each, published.labels, strict=True):
-        if (labels.of_part > column.leaves).any():
+    for name, labels in zip(table.quasi_identifying, published.labels, strict=True):
+        if labels.changed:
             texts = pl.Series(name, labels.texts, dtype=pl.String)
             frame = frame.with_columns(texts.gather(labels.of_part[of_row]).alias(name))
     return table.with_frame(frame)

@@ -34,6 +34,8 @@ class Labels:
     texts: tuple[str | None, ...]
     of_part: Ints
     lost: Ints
+    changed: bool
+    """Whether some cell is published as something else than itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +115,7 @@ class Column:
         lost = [0] * (self.leaves + 1) + [self.scale]
         holed = last == self.leaves
         stays = holed & ~several & self.missing_stays
-        of_part = np.where(stays, self.leaves, np.where(holed, self.leaves + 1, first)).astype(np.int64)
+        of_part = np.where(stays, self.leaves, first).astype(np.int64)
         open_parts = np.flatnonzero(several & ~holed)
         number: dict[bytes, int] = {}
         keys = self._keys(flat, begins, open_parts)
@@ -125,7 +127,7 @@ class Column:
                 texts.append(text)
                 lost.append(loses)
             of_part[part] = found
-        made = Labels(tuple(texts), of_part, np.array(lost, dtype=np.int64))
+        made = Labels(tuple(texts), of_part, np.array(lost, dtype=np.int64), bool((of_part > self.leaves).any()))
         return self._read_back(made, flat, begins) if self._ambiguous(texts[self.leaves + 2 :]) else made
 
     def _keys(self, flat: Places, begins: Ints, parts: Ints) -> list[bytes]:
@@ -174,7 +176,11 @@ class Column:
     @cached_property
     def _label_of_leaves(self) -> dict[bytes, str]:
         """The label that says exactly this set of leaves, where the hierarchy has one."""
-        return {np.sort(leaves).astype(np.int64).tobytes(): label for label, leaves in self.domain.groups.items()}
+        return {
+            np.sort(leaves).astype(np.int64).tobytes(): label
+            for label, leaves in self.domain.groups.items()
+            if label != SUPPRESSED or len(leaves) == self.leaves  # a `*` always means everything
+        }
 
     def _ambiguous(self, made: Sequence[str | None]) -> bool:
         """Whether some label could be read as another value or group than was meant."""
@@ -186,7 +192,7 @@ class Column:
 
     def _read_back(self, labels: Labels, flat: Places, begins: Ints) -> Labels:
         """Count what each label means to a reader; one that does not cover its values becomes a `*`."""
-        texts, lost = list(labels.texts), labels.lost.copy()
+        texts, lost, changed = list(labels.texts), labels.lost.copy(), labels.changed
         known, parts = np.unique(labels.of_part, return_index=True)
         for number, part in zip(known.tolist(), parts.tolist(), strict=True):
             text = texts[number]
@@ -196,8 +202,8 @@ class Column:
             if np.isin(self.order[flat[begins[part] : begins[part + 1]]], covered).all():
                 lost[number] = len(covered) - 1
             else:
-                texts[number], lost[number] = SUPPRESSED, self.scale
-        return Labels(tuple(texts), labels.of_part, lost)
+                texts[number], lost[number], changed = SUPPRESSED, self.scale, True
+        return Labels(tuple(texts), labels.of_part, lost, changed)
 
 
 @dataclass(frozen=True, eq=False)
