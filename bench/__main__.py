@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = ("startup", "classes", "generalize")
+ALL = ("startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate")
 
 
 def main() -> None:

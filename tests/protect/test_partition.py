@@ -73,7 +73,9 @@ def test_the_papers_figure(refine: bool) -> None:
 
 def test_relaxed_cuts_between_equal_values() -> None:
     """By hand: six rows of one value and two others; strictly only 1 | 2, 3 can be cut, and both sides are k-aligned."""
-    table = Table.of({"a": [1, 1, 1, 1, 1, 1, 2, 3], "s": list("uvwxuvwx")}, {"a": "quasi_identifying", "s": "sensitive"})
+    table = Table.of(
+        {"a": [1, 1, 1, 1, 1, 1, 2, 3], "s": list("uvwxuvwx")}, {"a": "quasi_identifying", "s": "sensitive"}
+    )
     strict, relaxed = (
         Partition(models=(KAnonymity(k=4),), relaxed=relaxed, refine=False).protect(table).data.frame["a"].to_list()
         for relaxed in (False, True)

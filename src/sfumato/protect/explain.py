@@ -12,11 +12,12 @@ from itertools import product
 from math import prod
 
 from sfumato.protect.classes import Levels
-from sfumato.protect.generalize import Generalize, usable_rows
+from sfumato.protect.generalize import Generalize
 from sfumato.protect.grouping import Grouping
 from sfumato.protect.judge import ModelJudge
 from sfumato.protect.lattice import optimal_node
 from sfumato.protect.metrics import loss
+from sfumato.protect.participants import participants
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -63,7 +64,7 @@ def explain(release: Release, table: Table) -> tuple[Why, ...]:
     method = release.method
     if not isinstance(method, Generalize) or not release.details.get("levels"):
         return ()
-    usable = usable_rows(table)
+    usable, _ = participants(table, overlapping=True)
     judge = ModelJudge(method.models)
     grouping = judge.grouping(usable)
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
@@ -117,7 +118,7 @@ def lattice_nodes(release: Release, table: Table) -> tuple[DrawnNode, ...]:
     if prod(height + 1 for height in release.details["heights"].values()) > MOST_NODES_DRAWN:
         return ()
     judge = ModelJudge(method.models)
-    grouping = judge.grouping(usable_rows(table))
+    grouping = judge.grouping(participants(table, overlapping=True)[0])
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     chosen = tuple(release.details["levels"].values())
     found = []

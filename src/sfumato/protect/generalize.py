@@ -17,11 +17,10 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
-from sfumato.data.hierarchy import SUPPRESSED, spelt
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, nothing_untrue, suppression_within
-from sfumato.protect.classes import Flags, Verdict
+from sfumato.protect.classes import Verdict
 from sfumato.protect.grouping import Grouping
 from sfumato.protect.judge import ModelJudge
 from sfumato.protect.lattice import Found, heuristic_node, optimal_node
@@ -31,9 +30,10 @@ from sfumato.protect.method import Method
 from sfumato.protect.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
 from sfumato.protect.model import PrivacyModel
 from sfumato.protect.models import AnyModel, KAnonymity
+from sfumato.protect.participants import participants
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
-from sfumato.table import Missing, Table
+from sfumato.table import Table
 
 
 class Generalize(Method):
@@ -79,7 +79,7 @@ class Generalize(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, suppress the rows that are still too few."""
-        table, dropped = _usable(data)
+        table, numbers = participants(data, overlapping=True)
         tell("encoding the table")
         judge = ModelJudge(self.models)
         grouping = judge.grouping(table)
@@ -90,7 +90,7 @@ class Generalize(Method):
         recoded = self._recoded(grouping, judge, found.best, most)
         suppressed = recoded.node_of_row < 0
         local = len(recoded.nodes) > 1
-        rows = dropped.kept[~suppressed] if self.suppressed_rows == "drop" else dropped.kept
+        rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         published = self._published(table, grouping, recoded)
         losses = local_losses(grouping, recoded) if local else _losses(grouping, found.best)
         if self.weights:
@@ -99,8 +99,8 @@ class Generalize(Method):
             data=published,
             method=self,
             claims=self._claims(table, grouping, int(suppressed.sum())),
-            losses=losses | {"dropped_rows": dropped.count},
-            details=_details(table, found, grouping, rows, dropped.kept[suppressed])
+            losses=losses | {"dropped_rows": len(data) - len(table)},
+            details=_details(table, found, grouping, rows, numbers[suppressed])
             | ({"levels": {}, "proven": False, "recoding": "local"} if local else {}),
         )
 
@@ -201,45 +201,10 @@ def minimal_nodes(
 
     Minimal: no finer combination does. As Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
     """
-    usable, _ = _usable(table)
+    usable, _ = participants(table, overlapping=True)
     judge = ModelJudge(tuple(models))
     grouping = judge.grouping(usable)
     return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
-
-
-class _Kept:
-    """The rows that stay when people with missing cells are left out."""
-
-    def __init__(self, flags: Flags) -> None:
-        self.kept = np.flatnonzero(flags)
-        self.count = int(len(flags) - len(self.kept))
-
-
-def usable_rows(table: Table) -> Table:
-    """The rows that count: all, or those without a missing cell where missing means «drop»."""
-    return _usable(table)[0]
-
-
-def _usable(table: Table) -> tuple[Table, _Kept]:
-    names = table.quasi_identifying
-    if not len(table):
-        raise DataError(f"{table.source}: the table has no rows")
-    if not names:
-        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to generalize")
-    for name in names:
-        starred = int((spelt(table.frame[name]) == SUPPRESSED).sum())
-        if starred:
-            raise DataError(
-                f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
-                "«*» to missing_marks, or spell it otherwise"
-            )
-    flags = np.ones(len(table), dtype=np.bool_)
-    if table.missing is Missing.DROP:
-        flags = ~table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
-        if not flags.any():
-            raise DataError(f"{table.source}: every row has a missing quasi-identifying cell, and missing = drop")
-    kept = _Kept(flags)
-    return (table if not kept.count else table.with_frame(table.frame.filter(pl.Series(flags)))), kept
 
 
 def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:

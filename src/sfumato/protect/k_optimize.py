@@ -22,12 +22,14 @@ from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain, range_label, set_label
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named, nothing_untrue
 from sfumato.protect.cut_search import CutSearch, Found, Goal
 from sfumato.protect.method import Method
 from sfumato.protect.models import KAnonymity
+from sfumato.protect.participants import participants
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
-from sfumato.table import Missing, Table
+from sfumato.table import Table
 
 Flags = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
@@ -69,7 +71,7 @@ class KOptimize(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, star the rows that are too few."""
-        table, kept = _usable(data)
+        table, kept = participants(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
                 f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
@@ -120,22 +122,8 @@ class KOptimize(Method):
                 arguments=arguments,
                 meaning="No more rows are suppressed than the cheapest cuts leave in small classes.",
             ),
-            Claim(
-                property="identifying_columns",
-                threshold=0,
-                bound="exactly",
-                measure="named_columns",
-                arguments={"names": list(table.identifying)},
-                meaning="No column that names a person is in the release.",
-            ),
-            Claim(
-                property="untrue_cells",
-                threshold=0,
-                bound="exactly",
-                measure="untrue_cells",
-                needs_original=True,
-                meaning="Every published cell is the original value, a range or set that holds it, or suppressed.",
-            ),
+            nobody_named(table),
+            nothing_untrue(),
         )
 
 
@@ -231,34 +219,6 @@ class _Pieces:
         """The label of every cell."""
         places = np.where(starred, len(self.labels), self.of_row)
         return pl.Series(self.column.name, [*self.labels, SUPPRESSED], dtype=pl.String).gather(places)
-
-
-def _usable(table: Table) -> tuple[Table, Ints]:
-    """The rows that take part, and their numbers; refuses what has no order or no meaning here."""
-    names = table.quasi_identifying
-    if not len(table):
-        raise DataError(f"{table.source}: the table has no rows")
-    if not names:
-        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to cut")
-    for name in names:
-        starred = int((spelt(table.frame[name]) == SUPPRESSED).sum())
-        if starred:
-            raise DataError(
-                f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
-                "«*» to missing_marks, or spell it otherwise"
-            )
-    holed = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
-    rows = np.arange(len(table), dtype=np.int64)
-    if not holed.any() or table.missing is Missing.OWN_VALUE:
-        return table, rows
-    if table.missing is not Missing.DROP:
-        raise PolicyError(
-            f"{table.source}: {int(holed.sum())} rows have a missing quasi-identifying cell, and missing = "
-            f"{table.missing.value} has no place in an order of values; use own_value or drop"
-        )
-    if holed.all():
-        raise DataError(f"{table.source}: every row has a missing quasi-identifying cell, and missing = drop")
-    return table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
 
 
 def _class_sizes(pieces: Sequence[_Pieces]) -> Ints:

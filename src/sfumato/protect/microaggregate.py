@@ -20,8 +20,10 @@ from pydantic import Field
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import Method
 from sfumato.protect.models import KAnonymity
+from sfumato.protect.participants import participants
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -100,21 +102,12 @@ class Microaggregate(Method):
         return wanted
 
     def _usable(self, table: Table) -> tuple[Table, Ints]:
-        """The rows that take part, and their numbers."""
-        if not len(table):
-            raise DataError(f"{table.source}: the table has no rows")
-        if not table.quasi_identifying:
-            raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to aggregate")
-        rows = np.arange(len(table), dtype=np.int64)
+        """The rows that take part, and their numbers; a missing cell has no place in a space."""
         names = self._names(table)
-        if table.missing is Missing.DROP:
-            holed = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
-            if holed.all():
-                raise DataError(f"{table.source}: every row has a missing cell to aggregate, and missing = drop")
-            table, rows = table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
+        usable, rows = participants(table, names)
         for name in names:
-            _refuse_unfit(table, name)
-        return table, rows
+            _refuse_unfit(usable, name)
+        return usable, rows
 
     def _groups(self, axes: Sequence[_Axis], rows: int) -> Codes:
         whole = self.search == "mdav" or (self.search == "auto" and rows <= MOST_AT_ONCE)
@@ -133,14 +126,7 @@ class Microaggregate(Method):
                 arguments={"starred_rows": "suppressed"},
                 meaning="No row is suppressed.",
             ),
-            Claim(
-                property="identifying_columns",
-                threshold=0,
-                bound="exactly",
-                measure="named_columns",
-                arguments={"names": list(table.identifying)},
-                meaning="No column that names a person is in the release.",
-            ),
+            nobody_named(table),
         )
 
 

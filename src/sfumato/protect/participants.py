@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Who takes part: the rows of a table that a method may publish, after what no method can work with is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.table import Missing, Table
+
+Ints = npt.NDArray[np.int64]
+
+
+def participants(table: Table, columns: Sequence[str] | None = None, overlapping: bool = False) -> tuple[Table, Ints]:
+    """The rows that take part, and their numbers; all but those with a missing cell where missing means «drop».
+
+    `columns` are looked at instead of the quasi-identifying ones; `overlapping` says that the method can count
+    missing cells that match anything or nothing.
+    """
+    names = list(table.quasi_identifying if columns is None else columns)
+    if not len(table):
+        raise DataError(f"{table.source}: the table has no rows")
+    if not table.quasi_identifying:
+        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nobody to hide")
+    for name in names:
+        _refuse_stars(table, name)
+    holed = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
+    rows = np.arange(len(table), dtype=np.int64)
+    if not holed.any() or table.missing is Missing.OWN_VALUE or (overlapping and table.missing is not Missing.DROP):
+        return table, rows
+    if table.missing is not Missing.DROP:
+        raise PolicyError(
+            f"{table.source}: {int(holed.sum())} rows have a missing cell, and this method cannot count cells of which "
+            f"missing = {table.missing.value} is said; use own_value or drop"
+        )
+    if holed.all():
+        raise DataError(f"{table.source}: every row has a missing quasi-identifying cell, and missing = drop")
+    return table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
+
+
+def _refuse_stars(table: Table, name: str) -> None:
+    starred = int((spelt(table.frame[name]) == SUPPRESSED).sum())
+    if starred:
+        raise DataError(
+            f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
+            "«*» to missing_marks, or spell it otherwise"
+        )
