@@ -102,7 +102,7 @@ def test_arx_with_l_and_t(
 ) -> None:
     """PEERS_SPEED.md: k = 5 with distinct l = 2, and with t = 0.2 by equal distance, as ARX 3.9.2 printed."""
     method = sf.Generalize(
-        models=(sf.KAnonymity(k=5), extra),  # type: ignore[arg-type]
+        models=(sf.KAnonymity(k=5), extra),
         suppression_limit=limit,
         metric="loss_geometric",
     )

@@ -126,7 +126,9 @@ def test_categories_are_corners_of_a_simplex(seed: int, rows: int, k: int) -> No
     corners = (code[:, None] == np.arange(3)) / np.sqrt(2)
     groups = grouped([number], [code], k, rows)
     found = [set(np.flatnonzero(groups == one).tolist()) for one in range(groups.max() + 1)]
-    assert found == [group for group in plain_mdav(np.column_stack([number, corners]), k) if group]
+    plain = [group for group in plain_mdav(np.column_stack([number, corners]), k) if group]
+    # The two add up distances in another order, so ties may be met in another order too.
+    assert set(map(frozenset, found)) == set(map(frozenset, plain))
 
 
 cells = st.integers(-5, 30) | st.sampled_from([1000, -1000])
@@ -230,7 +232,7 @@ def test_bad_input_is_refused() -> None:
         Microaggregate(k=2).protect(table_of({"x": [1.0, float("inf"), 2.0]}))
     with pytest.raises(sf.DataError, match="holds «\\*» in 1 rows"):
         Microaggregate(k=2).protect(table_of({"x": ["*", "a"]}))
-    with pytest.raises(sf.PolicyError, match="nothing to aggregate"):
+    with pytest.raises(sf.PolicyError, match="nobody to hide"):
         Microaggregate(k=2).protect(table_of({"x": [1, 2]}, x="sensitive"))
     with pytest.raises(sf.ImpossibleRelease, match="2 rows cannot be hidden among 3"):
         Microaggregate(k=3).protect(table_of({"x": [1, 2]}))

@@ -100,7 +100,7 @@ def _strict_place(values, counts, found, rows, least, column, columns, above, un
     branches = columns[column, HEIGHT] > 0 and columns[column, KIND] != RANGE
     for place in range(1, found):
         left += counts[place - 1]
-        if left < least or rows - left < least:
+        if left < least or rows - left < least - 1:
             continue
         level = np.int64(0)
         if values[place] == columns[column, LEAVES]:  # missing cells are parted from the others before all

@@ -17,7 +17,6 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
-from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named
@@ -104,7 +103,7 @@ class Microaggregate(Method):
     def _usable(self, table: Table) -> tuple[Table, Ints]:
         """The rows that take part, and their numbers; a missing cell has no place in a space."""
         names = self._names(table)
-        usable, rows = participants(table, names)
+        usable, rows = participants(table, names, overlapping=True)
         for name in names:
             _refuse_unfit(usable, name)
         return usable, rows
@@ -208,12 +207,6 @@ def _refuse_unfit(table: Table, name: str) -> None:
     if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
         raise DataError(
             f"{table.source}: the column «{name}» has infinite numbers, which have no mean; mark them missing"
-        )
-    starred = int((spelt(column) == SUPPRESSED).sum())
-    if starred:
-        raise DataError(
-            f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
-            "«*» to missing_marks, or spell it otherwise"
         )
 
 

@@ -39,7 +39,7 @@ def participants(table: Table, columns: Sequence[str] | None = None, overlapping
             f"missing = {table.missing.value} is said; use own_value or drop"
         )
     if holed.all():
-        raise DataError(f"{table.source}: every row has a missing quasi-identifying cell, and missing = drop")
+        raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
     return table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
 
 

@@ -115,7 +115,7 @@ class Column:
         lost = [0] * (self.leaves + 1) + [self.scale]
         holed = last == self.leaves
         stays = holed & ~several & self.missing_stays
-        of_part = np.where(stays, self.leaves, first).astype(np.int64)
+        of_part = np.where(stays, self.leaves, np.where(holed, self.leaves + 1, first)).astype(np.int64)
         open_parts = np.flatnonzero(several & ~holed)
         number: dict[bytes, int] = {}
         keys = self._keys(flat, begins, open_parts)
