@@ -100,7 +100,7 @@ ERRORS: dict[str, tuple[tuple[str, str], str, str]] = {
     "k missing": ((", k = 3", ""), "line 16", "k"),
     "k endless": (("k = 3", "k = " + "9" * 5000), "", "TOML"),
     "method unknown": (('"generalize"', '"magic"'), "line 15", "method"),
-    "method missing": (('method = "generalize"\n', 'metric = "nothing"\n'), "line 15", "metric"),
+    "method missing": (('method = "generalize"\n', 'metric = "nothing"\n'), "line 14", "method"),
     "model unknown": (('"k_anonymity"', '"z_anonymity"'), "line 16", "model"),
     "no models": ((f"[{K}]", "[]"), "line 16", "models"),
     "models no list": ((f"[{K}]", "5"), "line 16", "models"),

@@ -273,6 +273,8 @@ def _told(error: ValidationError, text: str, file: Path) -> str:
         path, line = _nearest(loc, lines)
         field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
         message = one["msg"].removeprefix("Value error, ")
+        if one["type"] == "union_tag_not_found":
+            message = f"say which {one['ctx']['discriminator'].strip(chr(39))} it is"
         place = f"line {line}, " if path else ""
         said.append(f"{place}{field or 'policy'}: {message[0].lower()}{message[1:]}")
     more = len(errors) - len(said)

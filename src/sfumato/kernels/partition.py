@@ -76,10 +76,10 @@ def _distinct(cells, begin, end, column, offset, ends, histogram, values, counts
         return found
     ordered = np.sort(cells[begin:end, column].copy())
     for place in range(ordered.shape[0]):
-        value = np.int64(ordered[place])
-        if histogram[offset + value]:
-            values[found], counts[found] = value, histogram[offset + value]
-            histogram[offset + value] = 0
+        count = histogram[offset + ordered[place]]
+        if count:
+            values[found], counts[found] = ordered[place], count
+            histogram[offset + ordered[place]] = 0
             found += 1
     return found
 
@@ -100,7 +100,7 @@ def _strict_place(values, counts, found, rows, least, column, columns, above, un
     branches = columns[column, HEIGHT] > 0 and columns[column, KIND] != RANGE
     for place in range(1, found):
         left += counts[place - 1]
-        if left < least or rows - left < least - 1:
+        if left < least or rows - left < least:
             continue
         level = np.int64(0)
         if values[place] == columns[column, LEAVES]:  # missing cells are parted from the others before all

@@ -19,17 +19,18 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
-from sfumato.data.hierarchy import SUPPRESSED
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named, nothing_untrue
 from sfumato.protect.k_member import block_size, clustered, nested
 from sfumato.protect.method import Method
 from sfumato.protect.models import AnyModel
+from sfumato.protect.participants import participants
 from sfumato.protect.partition_columns import Columns, Labels, Publish
 from sfumato.protect.partitioning import GroupJudge, Parts, cut
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
-from sfumato.table import Missing, Table
+from sfumato.table import Table
 
 Ints = npt.NDArray[np.int64]
 _LARGEST_KEY = 1 << 62
@@ -60,7 +61,7 @@ class Partition(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
-        table, rows = _usable(data)
+        table, rows = participants(data, overlapping=True)
         tell("encoding the table")
         judge = GroupJudge(table, self.models)
         self._refuse_impossible(table, judge)
@@ -103,26 +104,9 @@ class Partition(Method):
         )
 
     def _claims(self, table: Table) -> tuple[Claim, ...]:
-        return (
-            # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
-            *(model.claim({"starred_rows": "class"}) for model in self.models),
-            Claim(
-                property="identifying_columns",
-                threshold=0,
-                bound="exactly",
-                measure="named_columns",
-                arguments={"names": list(table.identifying)},
-                meaning="No column that names a person is in the release.",
-            ),
-            Claim(
-                property="untrue_cells",
-                threshold=0,
-                bound="exactly",
-                measure="untrue_cells",
-                needs_original=True,
-                meaning="Every published cell is the original value, or a range, a set or a label that covers it.",
-            ),
-        )
+        # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
+        models = (model.claim({"starred_rows": "class"}) for model in self.models)
+        return (*models, nobody_named(table), nothing_untrue())
 
 
 @dataclass(frozen=True)
@@ -182,25 +166,3 @@ def _recoded(table: Table, published: _Published, of_row: npt.NDArray[np.int32])
             texts = pl.Series(name, labels.texts, dtype=pl.String)
             frame = frame.with_columns(texts.gather(labels.of_part[of_row]).alias(name))
     return table.with_frame(frame)
-
-
-def _usable(table: Table) -> tuple[Table, Ints]:
-    """The rows that may be published, and which they are; an error where there are none, or a cell is starred."""
-    names = table.quasi_identifying
-    if not len(table):
-        raise DataError(f"{table.source}: the table has no rows")
-    if not names:
-        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nothing to partition")
-    for name in names:
-        if table.frame.schema[name] == pl.String and (table.frame[name] == SUPPRESSED).any():
-            starred = int((table.frame[name] == SUPPRESSED).sum())
-            raise DataError(
-                f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
-                "«*» to missing_marks, or spell it otherwise"
-            )
-    if table.missing is not Missing.DROP:
-        return table, np.arange(len(table))
-    known = ~table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series()
-    if not known.any():
-        raise DataError(f"{table.source}: every row has a missing quasi-identifying cell, and missing = drop")
-    return table.with_frame(table.frame.filter(known)), np.flatnonzero(known.to_numpy())
