@@ -10,6 +10,7 @@ from typing import Any
 from sfumato.certificate import Certificate, Verification, release_folder, verify
 
 Cell = float | int | str | None
+_ORDER = ("data", "claim", "loss", "level", "attack")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def compare(first: str | Path, second: str | Path) -> Comparison:
     """Put two release folders side by side; each is verified, and what one of them lacks is None."""
     folders = (release_folder(Path(first)), release_folder(Path(second)))
     tables = [_facts(Certificate.read(folder).body) for folder in folders]
-    keys = list(dict.fromkeys([*tables[0], *tables[1]]))
+    keys = sorted(dict.fromkeys([*tables[0], *tables[1]]), key=lambda key: _ORDER.index(key[0]))
     rows = tuple(Difference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys)
     return Comparison(folders[0], folders[1], (verify(folders[0]), verify(folders[1])), rows)
 

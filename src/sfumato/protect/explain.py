@@ -62,8 +62,8 @@ class Why:
 def explain(release: Release, table: Table) -> tuple[Why, ...]:
     """Why each column of a generalized release is at its level; `table` are the originals."""
     method = release.method
-    if not isinstance(method, Generalize) or not release.details.get("levels"):
-        return ()
+    if not isinstance(method, Generalize) or not release.details.get("levels") or method.search == "heuristic":
+        return ()  # what a heuristic search passed by, nobody knows
     usable, _ = participants(table, overlapping=True)
     judge = ModelJudge(method.models)
     grouping = judge.grouping(usable)
@@ -85,7 +85,8 @@ def _why(
     one_finer = (*levels[:number], level - 1, *levels[number + 1 :])
     forced = grouping.judged(one_finer, judge).suppressed
     ceiling = tuple(level - 1 if i == number else size - 1 for i, size in enumerate(grouping.shape))
-    best = optimal_node(grouping, judge, method.metric, most, ceiling=ceiling).best
+    weights = method.column_weights(grouping.names)
+    best = optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
     needed = None if best else grouping.judged(ceiling, judge).suppressed / grouping.rows
     return Why(
         column=name,

@@ -71,8 +71,8 @@ class Generalize(Method):
     def _sensible(self) -> Generalize:
         if any(weight <= 0 for weight in self.weights.values()):
             raise ValueError("every weight is greater than 0")
-        if self.weights and self.metric != "loss":
-            raise ValueError("weights are for the metric loss alone")
+        if self.weights and (self.metric != "loss" or self.recoding == "local"):
+            raise ValueError("weights are for the metric loss and global recoding")
         if self.suppressed_rows == "drop" and self.suppression_limit and any(model.compares for model in self.models):
             raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: star them")
         return self
@@ -84,7 +84,8 @@ class Generalize(Method):
         judge = ModelJudge(self.models)
         grouping = judge.grouping(table)
         most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
-        found = self._search(grouping, judge, most, self._weights(table))
+        weights = self.column_weights(table.quasi_identifying)
+        found = self._search(grouping, judge, most, weights)
         if found.best is None or not found.best.classes:
             raise self._impossible(grouping, judge, most)
         recoded = self._recoded(grouping, judge, found.best, most)
@@ -93,24 +94,24 @@ class Generalize(Method):
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         published = self._published(table, grouping, recoded)
         losses = local_losses(grouping, recoded) if local else _losses(grouping, found.best)
+        classes = losses.pop("classes", found.best.classes)
         if self.weights:
-            losses["weighted_loss"] = float(loss(grouping, found.best, self._weights(table)))
+            losses["weighted_loss"] = float(loss(grouping, found.best, weights))
         return Release(
             data=published,
             method=self,
             claims=self._claims(table, grouping, int(suppressed.sum())),
             losses=losses | {"dropped_rows": len(data) - len(table)},
             details=_details(table, found, grouping, rows, numbers[suppressed])
-            | ({"levels": {}, "proven": False, "recoding": "local"} if local else {}),
+            | ({"levels": {}, "proven": False, "recoding": "local", "classes": classes} if local else {}),
         )
 
-    def _weights(self, table: Table) -> Weights | None:
-        unknown = [name for name in self.weights if name not in table.quasi_identifying]
+    def column_weights(self, names: Sequence[str]) -> Weights | None:
+        """The weight of each quasi-identifying column; None where all weigh the same."""
+        unknown = [name for name in self.weights if name not in names]
         if unknown:
             raise PolicyError(f"weights name {', '.join(unknown)}, which is no quasi-identifying column")
-        if not self.weights:
-            return None
-        return tuple(Fraction(str(self.weights.get(name, 1))) for name in table.quasi_identifying)
+        return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
     def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> Found:
         if self.search == "heuristic":
@@ -156,7 +157,7 @@ class Generalize(Method):
         # Without suppression a row of stars is an ordinary row: each column's level made it so.
         arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
         return (
-            *(model.claim(arguments, grouping.sensitive) for model in self.models),
+            *(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive)),
             suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
             nobody_named(table),
             nothing_untrue(),

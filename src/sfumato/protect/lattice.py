@@ -86,8 +86,9 @@ def optimal_node(
         judged = grouping.judged(levels, judge)
         checked += 1
         live[levels] = False
-        # With no suppression allowed every model is steady: a coarser class is a merger of accepted ones.
-        if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed):
+        # With no suppression allowed every model is steady where a coarser class is a merger of finer ones.
+        merging = judge.steady or judged.classes.overlapping is None
+        if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed and merging):
             live[finer(levels)] = False
         elif judged.suppressed > most_suppressed or judged.forbidden:
             costs.learn(grouping.cost(judged))
@@ -126,10 +127,11 @@ def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tup
         judged = grouping.judged(levels, judge)
         checked += 1
         open_[levels] = False
-        settles = most_suppressed == 0 or judge.steady
+        merging = judge.steady or judged.classes.overlapping is None
+        settles = judge.steady or (most_suppressed == 0 and merging)
         if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
             will_do[levels] = True
-            if settles or judged.suppressed == 0:
+            if settles or (judged.suppressed == 0 and merging):
                 will_do[coarser(levels)] = True
                 open_[coarser(levels)] = False
         elif judged.lasting_rows > most_suppressed or (settles and not judged.forbidden):

@@ -46,6 +46,8 @@ def recode_locally(grouping: Grouping, judge: ModelJudge) -> Recoded:
     """Walk the nodes from cheap to dear and let people stay where they find enough company."""
     if grouping.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
         raise PolicyError("local recoding counts a missing cell as a value; set missing to own_value or drop")
+    if any(model.populations() for model in judge.models):
+        raise PolicyError("local recoding cannot compare with a population; use recoding = global")
     if prod(grouping.shape) > MOST_NODES:
         raise PolicyError(
             f"local recoding walks every combination of levels, at most {MOST_NODES:,}; give some columns fewer"
@@ -141,6 +143,7 @@ def local_losses(grouping: Grouping, recoded: Recoded) -> dict[str, Number]:
         "height": 0,
         "average_class_size": (grouping.rows - hidden) / max(len(sizes), 1),
         "suppressed_rows": hidden,
+        "classes": len(sizes),
     }
 
 

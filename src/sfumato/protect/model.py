@@ -59,6 +59,10 @@ class PrivacyModel(Description, ABC):
         """Whether the node is out of the question, whatever is suppressed."""
         return False
 
+    def claims(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> tuple[Claim, ...]:
+        """Everything that a release promises under this model."""
+        return (self.claim(arguments, sensitive),)
+
     @abstractmethod
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
         """What a release promises under this model."""

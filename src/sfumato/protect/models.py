@@ -77,7 +77,7 @@ class AlphaKAnonymity(PrivacyModel):
         return (classes.crowds < self.k) | (largest > self.alpha + _ROUNDING)
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
-        """No value has more than a share alpha of a class (and the crowd is k: a claim of its own)."""
+        """No value has more than a share alpha of a class."""
         return Claim(
             property="alpha",
             threshold=self.alpha,
@@ -86,6 +86,10 @@ class AlphaKAnonymity(PrivacyModel):
             arguments={**arguments, "column": self.column},
             meaning=f"No value of {self.column} makes up more than {self.alpha:g} of a class.",
         )
+
+    def claims(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> tuple[Claim, ...]:
+        """The share, and the crowd of k."""
+        return (KAnonymity(k=self.k).claim(arguments), self.claim(arguments, sensitive))
 
 
 class LDiversity(PrivacyModel):

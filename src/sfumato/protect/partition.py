@@ -28,6 +28,7 @@ from sfumato.protect.models import AnyModel
 from sfumato.protect.participants import participants
 from sfumato.protect.partition_columns import Columns, Labels, Publish
 from sfumato.protect.partitioning import GroupJudge, Parts, cut
+from sfumato.protect.sensitive import Sensitive
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -105,7 +106,9 @@ class Partition(Method):
 
     def _claims(self, table: Table) -> tuple[Claim, ...]:
         # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
-        models = (model.claim({"starred_rows": "class"}) for model in self.models)
+        arguments = {"starred_rows": "class"}
+        sensitive = {name: Sensitive.of(table, name) for model in self.models for name in model.columns()}
+        models = (claim for model in self.models for claim in model.claims(arguments, sensitive))
         return (*models, nobody_named(table), nothing_untrue())
 
 
