@@ -56,6 +56,23 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
     return np.int64(classes)
 
 
+@compiled("void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])")
+def added_costs(codes, starts, spared, first, refused, lasting, excess, lasting_excess):  # type: ignore[no-untyped-def]
+    """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused.
+
+    `spared` holds for each column and leaf how many leaves a suppressed cell loses more than a published one; all
+    rows of a class lose what its first row does.
+    """
+    columns = codes.shape[0]
+    for number in range(first.shape[0]):
+        if refused[number] or lasting[number] > 0.0:
+            row = first[number]
+            for column in range(columns):
+                more = spared[starts[column] + codes[column, row]]
+                excess[column] += refused[number] * more
+                lasting_excess[column] += lasting[number] * more
+
+
 @compiled("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
 def most_telling(live, bound, shape, below, histogram):  # type: ignore[no-untyped-def]
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.

@@ -39,13 +39,15 @@ class Classes:
     """Classes whose rows match nobody, because a missing cell matches nothing."""
     first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """A row of each class, where a node was grouped."""
+    _counted: dict[str, Pairs] = field(default_factory=dict, repr=False)
 
     def pairs(self, column: str) -> Pairs:
         """The values of a sensitive column that occur in the crowd of each class."""
-        sensitive = self.sensitive[column]
-        if self.overlapping is not None:
-            return self.overlapping(sensitive)
-        return sensitive.pairs(self.of_row, len(self.sizes))
+        if column not in self._counted:
+            sensitive = self.sensitive[column]
+            counted = self.overlapping or (lambda one: one.pairs(self.of_row, len(self.sizes)))
+            self._counted[column] = counted(sensitive)
+        return self._counted[column]
 
 
 class Judge(Protocol):

@@ -18,7 +18,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.errors import DataError
-from sfumato.protect.classes import Classes, Codes, Flags, Ints, Judge, Judged, Levels, Verdict
+from sfumato.protect.classes import Classes, Codes, Flags, Floats, Ints, Judge, Judged, Levels, Verdict
 from sfumato.protect.sensitive import Pairs, Sensitive, as_pairs
 from sfumato.table import Missing, Table
 
@@ -192,10 +192,10 @@ class Grouping:
                 dense[:, value] = _matching_any(groups, unknown, dense[:, value])
             dense[~here, 0] = 1  # refused already: any count will do
             of_class, values = np.nonzero(dense)
-            return as_pairs(of_class, values, dense[of_class, values], len(plain.sizes))
+            return as_pairs(of_class, values, dense[of_class, values])
 
         crowds = _matching_any(groups, unknown, np.where(here, plain.sizes, 0))
-        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping)
+        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={})
 
     def _refused(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
         """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
@@ -224,9 +224,7 @@ class Grouping:
     def cost(self, judged: Judged) -> Verdict:
         """Count the cost of a node that was just judged."""
         levels, classes, refused = judged.levels, judged.classes, judged.refused
-        spared = self._spared(judged)
-        excess = spared @ np.where(refused, classes.sizes, 0)
-        lasting = spared @ (judged.lasting * classes.sizes)
+        excess, lasting = self._added(judged)
         hidden_among = classes.sizes * classes.crowds
         return Verdict(
             levels=levels,
@@ -240,12 +238,25 @@ class Grouping:
             classes=int(len(refused) - np.count_nonzero(refused)),
         )
 
-    def _spared(self, judged: Judged) -> Ints:
-        """Per column and class, how many leaves more a suppressed cell loses: all rows of a class lose alike."""
-        first = judged.classes.first
-        return np.array(
-            [self.spared[i][level][self._codes[i, first]] for i, level in enumerate(judged.levels)], dtype=np.int64
-        )
+    def _added(self, judged: Judged) -> tuple[Ints, Floats]:
+        """Per column, what suppression adds here, and at least at every finer node: rows of a class lose alike."""
+        from sfumato.kernels.lattice import added_costs
+
+        excess, lasting = np.zeros(len(judged.levels), dtype=np.int64), np.zeros(len(judged.levels))
+        if judged.suppressed or judged.lasting_rows:
+            spared = np.concatenate([self.spared[i][level] for i, level in enumerate(judged.levels)])
+            classes = judged.classes
+            added_costs(
+                self._codes,
+                self._starts,
+                spared,
+                classes.first,
+                np.where(judged.refused, classes.sizes, 0),
+                judged.lasting * classes.sizes,
+                excess,
+                lasting,
+            )
+        return excess, lasting
 
     def suppressed_rows(self, levels: Levels, judge: Judge) -> Flags:
         """Which rows of the table are suppressed at a node."""

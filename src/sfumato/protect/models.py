@@ -190,7 +190,7 @@ class TCloseness(PrivacyModel):
         pairs = classes.pairs(self.column)
         each = np.arange(len(classes.sensitive[self.column].values))
         one = np.ones(len(each), dtype=np.int64)
-        alone = self._far(as_pairs(each, each, one, len(each)), one, classes)
+        alone = self._far(as_pairs(each, each, one), one, classes)
         farthest = np.maximum.reduceat(alone[pairs.values], pairs.starts)
         over = self._far(pairs, classes.crowds, classes) - self.t
         return np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - _ROUNDING, 0.0, 1.0)

@@ -104,12 +104,14 @@ class Sensitive:
         else:
             found, place = np.unique(key, return_inverse=True)
             counts = np.bincount(place, weights=self.counts).astype(np.int64)
-        return as_pairs(found // width, found % width, counts, classes)
+        return as_pairs(found // width, found % width, counts)
 
 
-def as_pairs(of_class: Ints, values: Ints, counts: Ints, classes: int) -> Pairs:
-    """Pairs that are ordered by class already."""
-    return Pairs(of_class, values, counts, np.searchsorted(of_class, np.arange(classes)))
+def as_pairs(of_class: Ints, values: Ints, counts: Ints) -> Pairs:
+    """Pairs that are ordered by class already, in which every class occurs."""
+    begins = np.ones(len(of_class), dtype=np.bool_)
+    np.not_equal(of_class[1:], of_class[:-1], out=begins[1:])
+    return Pairs(of_class, values, counts, np.flatnonzero(begins))
 
 
 def _numbered(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Ints]:
