@@ -24,7 +24,7 @@ from sfumato.protect.models import (
     TCloseness,
 )
 from tests import brute_models as book
-from tests.brute import generalized
+from tests.brute import generalized, matches
 from tests.tables import Small, small_tables
 
 Accepts = Callable[[list[Any], list[Any]], bool]
@@ -164,3 +164,51 @@ def test_the_seeds_minimal_nodes() -> None:
 
     assert set(sf.protect.minimal_nodes(hospital(), [KAnonymity(k=2)])) == {(1, 1, 0), (0, 1, 2), (1, 0, 2)}
     assert set(sf.protect.minimal_nodes(hospital(), [KAnonymity(k=3)])) == {(1, 0, 2)}
+
+
+def kept_where_missing_matches_anything(
+    small: Small, values: list[str], accepted: list[Accepts], levels: Any
+) -> list[int]:
+    """The largest set of rows in which the crowd of each satisfies the models: take refused rows out, again."""
+    published = generalized(small.rows, small.hierarchies, levels)
+    kept = list(range(len(values)))
+    while True:
+        again = []
+        for row in kept:
+            crowd = [
+                values[other]
+                for other in kept
+                if other == row or matches(published[row], published[other], "matches_any")
+            ]
+            if all(accepts(crowd, values) for accepts in accepted):
+                again.append(row)
+        if again == kept:
+            return kept
+        kept = again
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(case=cases())
+def test_the_optimum_where_crowds_overlap(case: Any) -> None:
+    """Without suppression, where a coarser crowd is no union of finer ones and nothing follows upward."""
+    small, values, chosen, _ = case
+    accepted = [accepts for _, accepts in chosen]
+    shape = product(*(range(len(hierarchy[0])) for hierarchy in small.hierarchies))
+    possible = [
+        levels
+        for levels in shape
+        if len(kept_where_missing_matches_anything(small, values, accepted, levels)) == len(values)
+    ]
+    table = table_of(small, values)
+    table = sf.Table.of(table.frame, dict(table.roles), dict(table.hierarchies), "matches_any")
+    method = sf.Generalize(models=tuple(model for model, _ in chosen))
+    if not possible:
+        with pytest.raises(sf.ImpossibleRelease):
+            method.protect(table)
+        return
+    everybody = list(range(len(values)))
+    best = min(cost_of(small, values, levels, everybody, "loss") for levels in possible)
+    release = method.protect(table)
+    levels = tuple(release.details["levels"].values())
+    assert levels in possible
+    assert cost_of(small, values, levels, everybody, "loss") == best

@@ -163,3 +163,14 @@ def test_minimal_search_publishes_one_of_the_minimal_nodes() -> None:
     assert tuple(release.details["levels"].values()) in release.details["minimal"]
     optimal = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.1).protect(table)
     assert release.losses["loss"] >= optimal.losses["loss"] - 1e-12
+
+
+def test_a_class_accepted_by_a_hair_rules_nothing_out() -> None:
+    """Its distance is exactly t, up to rounding: the search must not take it for refused (found by exhaustion)."""
+    table = sf.Table.of(
+        {"q": [None] * 5 + ["v0"], "s": ["s0", "s1", "s1", "s2", "s2", "s0"]},
+        {"q": "quasi_identifying", "s": "sensitive"},
+    )
+    release = sf.Generalize(models=(sf.TCloseness(t=0.5, column="s", distance="ordered"),)).protect(table)
+    assert release.details["levels"] == {"q": 0}
+    assert all(found.holds for found in sf.check(release, table))

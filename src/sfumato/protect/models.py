@@ -193,7 +193,8 @@ class TCloseness(PrivacyModel):
         alone = self._far(as_pairs(each, each, one), one, classes)
         farthest = np.maximum.reduceat(alone[pairs.values], pairs.starts)
         over = self._far(pairs, classes.crowds, classes) - self.t
-        return np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - _ROUNDING, 0.0, 1.0)
+        share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
+        return np.where(over > _ROUNDING, share, 0.0)  # a class that is accepted by a hair is not refused by one
 
     def _far(self, pairs: Pairs, sizes: Ints, classes: Classes) -> Floats:
         sensitive = classes.sensitive[self.column]
