@@ -31,7 +31,7 @@ $(VENV)/dev: $(VENV)/run requirements/dev.txt
 demo: $(VENV)/run  ## the main job on a built-in population; prints where the report is
 	$(BIN)/sfumato demo --out $(OUT)
 
-test: $(VENV)/dev  ## every test but the slow ones, and a slice of those
+test: $(VENV)/dev  ## every test but those marked slow
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" -p no:cacheprovider
 
 check: lint types test  ## lint, types and tests
