@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Which entries of a table are private: said by a mask, by cells, by a file of cells, by column, by a rule, or by lot.
+
+Seed 000 sets privacy at the level of the single entry: one person hides the salary, another the education. What is
+said here never leaves: a certificate tells the kind of it and no cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from sfumato.data.hierarchy import spelt
+from sfumato.data.read import TextFormat, read_frame
+from sfumato.description import Description
+from sfumato.errors import DataError, PolicyError
+
+Mask = npt.NDArray[np.bool_]
+Column = str | int
+
+
+class PrivateEntries(Description):
+    """Some entries of a table. One of `cells`, `file`, `mask`, or a choice by `columns`, `where` and `share`."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    columns: tuple[str, ...] | None = None
+    """Whole columns; all that are published if only `where` or `share` is given."""
+    where: Mapping[str, tuple[str, ...]] | None = None
+    """Only rows in which each of these columns holds one of its values: people who asked for it, for instance."""
+    share: float | None = Field(default=None, ge=0, le=1)
+    """Only so large a share of the chosen entries, drawn by lot."""
+    cells: tuple[tuple[Annotated[int, Field(ge=0, strict=True)], Column], ...] | None = Field(default=None, repr=False)
+    """Single entries: the row, counted from 0, and the column's name."""
+    file: str | None = None
+    """A CSV, TSV or Parquet file of entries with the columns `row` (counted from 0) and `column`."""
+    mask: npt.NDArray[Any] | None = Field(default=None, exclude=True, repr=False)
+    """A truth value for every entry, rows by columns, in the table's order (Python only)."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _lists(cls, given: Any) -> Any:
+        """One value is as good as a list of one."""
+        if isinstance(given, Mapping) and isinstance(given.get("where"), Mapping):
+            where = {name: _listed(values) for name, values in given["where"].items()}
+            return {**given, "where": where}
+        return given
+
+    @model_validator(mode="after")
+    def _one_way(self) -> PrivateEntries:
+        chosen = (self.columns, self.where, self.share)
+        ways = [one is not None for one in (self.cells, self.file, self.mask)]
+        ways.append(any(one is not None for one in chosen))
+        if sum(ways) != 1:
+            raise ValueError("say private entries in one way: cells, or a file, or a mask, or columns/where/share")
+        return self
+
+    def in_frame(self, frame: pl.DataFrame, chance: np.random.Generator, source: str = "table") -> Mask:
+        """A truth value for every entry of a frame."""
+        if self.mask is not None:
+            return _fitting(self.mask, frame, source)
+        if self.cells is not None:
+            return _at([row for row, _ in self.cells], [column for _, column in self.cells], frame, source)
+        if self.file is not None:
+            return _from_file(self.file, frame, source)
+        return self._chosen(frame, chance, source)
+
+    def _chosen(self, frame: pl.DataFrame, chance: np.random.Generator, source: str) -> Mask:
+        names = frame.columns if self.columns is None else self.columns
+        _refuse_unknown([*names, *(self.where or ())], frame, source)
+        rows = np.ones(frame.height, dtype=bool)
+        for name, values in (self.where or {}).items():
+            rows &= spelt(frame[name]).is_in(list(values)).fill_null(value=False).to_numpy()
+        chosen = rows[:, None] & np.isin(frame.columns, list(names))[None, :]
+        if self.share is None:
+            return np.ascontiguousarray(chosen)
+        places = np.flatnonzero(chosen & ~_empty(frame))
+        drawn = chance.choice(places, size=round(self.share * len(places)), replace=False)
+        mask = np.zeros(chosen.size, dtype=bool)
+        mask[drawn] = True
+        return mask.reshape(chosen.shape)
+
+
+def _listed(values: Any) -> tuple[str, ...]:
+    many = values if isinstance(values, list | tuple | set | frozenset) else (values,)
+    return tuple(str(spelt(pl.Series([one]))[0]) for one in many)
+
+
+def entries_of(given: Any) -> Any:
+    """What Python users write: a mask, (row, column) pairs, a path, column names, a share, or several of them."""
+    if isinstance(given, PrivateEntries | Mapping):
+        return (given,)
+    if isinstance(given, pl.DataFrame):
+        given = given.to_numpy()
+    if isinstance(given, np.ndarray):
+        return (PrivateEntries(mask=given),)
+    if isinstance(given, str | Path):
+        return (PrivateEntries(file=str(given)),)
+    if isinstance(given, float):
+        return (PrivateEntries(share=given),)
+    if isinstance(given, Iterable):
+        return _several(list(given))
+    raise ValueError("private entries are a mask, (row, column) pairs, a file, column names, a share, or a rule")
+
+
+def _several(many: list[Any]) -> tuple[Any, ...]:
+    if all(isinstance(one, str) for one in many) and many:
+        return (PrivateEntries(columns=tuple(many)),)
+    if all(isinstance(one, PrivateEntries | Mapping) for one in many) and many:
+        return tuple(many)
+    if all(isinstance(one, Sequence) and not isinstance(one, str) and len(one) == 2 for one in many):
+        return (PrivateEntries(cells=tuple((_whole(row), _column(column)) for row, column in many)),)
+    raise ValueError("a list of private entries holds (row, column) pairs, column names or rules, all of one kind")
+
+
+def _whole(row: Any) -> Any:
+    return int(row) if isinstance(row, np.integer) else row
+
+
+def _column(column: Any) -> Any:
+    return int(column) if isinstance(column, np.integer) else column
+
+
+AnyEntries = Annotated[tuple[PrivateEntries, ...], BeforeValidator(entries_of)]
+"""A field of a method: everything that `entries_of` takes."""
+
+
+def private_mask(
+    entries: Sequence[PrivateEntries], frame: pl.DataFrame, chance: np.random.Generator, source: str = "table"
+) -> Mask:
+    """All the private entries of a frame that hold a value: a missing cell has nothing to hide."""
+    mask = np.zeros((frame.height, frame.width), dtype=bool)
+    for one in entries:
+        mask |= one.in_frame(frame, chance, source)
+    return np.asarray(mask & ~_empty(frame), dtype=bool)
+
+
+def _empty(frame: pl.DataFrame) -> Mask:
+    empty = np.zeros((frame.height, frame.width), dtype=bool)
+    for at, column in enumerate(frame.get_columns()):
+        if column.null_count():
+            empty[:, at] = column.is_null().to_numpy()
+    return empty
+
+
+def _fitting(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Mask:
+    if mask.dtype != np.bool_ or mask.shape != (frame.height, frame.width):
+        raise DataError(
+            f"{source}: the mask of private entries holds {mask.dtype} and has the shape {mask.shape}; it must hold "
+            f"truth values and have {frame.height} rows and {frame.width} columns"
+        )
+    return mask.astype(bool)
+
+
+def _at(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Mask:
+    _refuse_unknown([name for name in columns if isinstance(name, str)], frame, source)
+    place = {name: at for at, name in enumerate(frame.columns)} | {at: at for at in range(frame.width)}
+    far = sum(row >= frame.height for row in rows) + sum(column not in place for column in columns)
+    if far:
+        raise DataError(
+            f"{source}: {far} private entries lie outside the table, which has {frame.height} rows, counted from 0, "
+            f"and {frame.width} columns"
+        )
+    mask = np.zeros((frame.height, frame.width), dtype=bool)
+    mask[np.asarray(rows, dtype=np.int64), [place[column] for column in columns]] = True
+    return mask
+
+
+def _from_file(file: str, frame: pl.DataFrame, source: str) -> Mask:
+    listed = read_frame(file, TextFormat())
+    if not {"row", "column"} <= set(listed.columns):
+        raise DataError(f"{file}: a file of private entries has the columns «row» (counted from 0) and «column»")
+    rows, columns = listed["row"], listed["column"].cast(pl.String)
+    unread = rows.null_count() + columns.null_count()
+    if not rows.dtype.is_integer() or unread or bool((rows < 0).any()):
+        raise DataError(
+            f"{file}: the column «row» must hold whole numbers from 0 on, and «column» a name in every line"
+        )
+    return _at(rows.to_list(), columns.to_list(), frame, f"{source}, {file}")
+
+
+def _refuse_unknown(names: Iterable[str], frame: pl.DataFrame, source: str) -> None:
+    unknown = sorted({name for name in names if name not in frame.columns})
+    if unknown:
+        raise PolicyError(
+            f"{source}: private entries are named in {', '.join(f'«{name}»' for name in unknown[:12])}, "
+            "which is no column of the table"
+        )

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""A table as the miner of adversarial rules sees it: every entry an item's number, seen by all or hidden.
+
+An item is a value of a column; the items of all columns are numbered in one row, column after column, values in
+their order. A missing entry has no item: it is neither seen nor hidden.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.private_entries import Mask
+from sfumato.data.roles import Role
+from sfumato.errors import DataError
+from sfumato.table import Table
+
+Items = npt.NDArray[np.int32]
+States = npt.NDArray[np.uint8]
+
+NOTHING = -1
+"""The code of a missing entry."""
+PUBLIC, PRIVATE, BLANKED = 0, 1, 2
+"""What an adversary sees of an entry: it, or not it; a blanked one was hidden to protect the private ones."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Item codes and states, rows by columns. Identifying columns are not published, and not here."""
+
+    names: tuple[str, ...]
+    values: tuple[pl.Series, ...]
+    """The distinct values of each column, in order."""
+    first: npt.NDArray[np.int32]
+    """The items of column j are `first[j]` up to `first[j + 1]`."""
+    codes: Items
+    """The item of each entry; `NOTHING` where it is missing."""
+    states: States
+    """`PUBLIC`, `PRIVATE` or `BLANKED`; missing entries are public, and hold nothing."""
+
+    @classmethod
+    def of(cls, table: Table, private: Mask) -> Cells:
+        """Number the entries of the columns that are published; `private` covers all columns of the table."""
+        frame = table.frame
+        kept = [at for at, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING]
+        coded = [_coded(frame.to_series(at)) for at in kept]
+        values = tuple(one for _, one in coded)
+        first = np.cumsum([0, *map(len, values)])
+        if first[-1] >= np.iinfo(np.int32).max:
+            raise DataError(f"{table.source}: {first[-1]} distinct values are more than can be numbered; discretize")
+        codes = np.full((frame.height, len(kept)), NOTHING, dtype=np.int32)
+        for at, (numbers, _) in enumerate(coded):
+            codes[:, at] = np.where(numbers < 0, NOTHING, numbers + first[at])
+        hidden = np.where(private[:, kept] & (codes != NOTHING), PRIVATE, PUBLIC).astype(np.uint8)
+        names = tuple(frame.columns[at] for at in kept)
+        return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(hidden))
+
+    def column_of(self, item: int) -> int:
+        """The column that an item belongs to."""
+        return int(np.searchsorted(self.first, item, side="right")) - 1
+
+    def value_of(self, item: int) -> Any:
+        """The value that an item is."""
+        column = self.column_of(item)
+        return self.values[column][item - int(self.first[column])]
+
+
+def _coded(column: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
+    """The number of each cell's value among the sorted distinct ones, −1 where it is missing; and these values."""
+    values = column.drop_nulls().unique().sort()
+    ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+    return ranks - 1, values
