@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import isfinite
 from typing import Any
+
+import polars as pl
 
 from sfumato import measure
 from sfumato.attack import Attack, Linking, Outcome
@@ -14,6 +17,7 @@ from sfumato.progress import tell
 from sfumato.protect.explain import explain, lattice_nodes
 from sfumato.release import Release
 from sfumato.report.account import Account
+from sfumato.report.sections import sections
 from sfumato.table import Table
 
 
@@ -22,13 +26,32 @@ def starred(release: Release) -> Any:
     return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
 
 
-def utility(policy: Policy, published: Table, original: Table, release: Release) -> dict[str, float]:
-    """What the release is worth, measured on the written cells."""
+def utility(policy: Policy, published: Any, original: Any, release: Release) -> dict[str, float]:
+    """What the release is worth, measured on the written file."""
     tell("measuring what is left")
+    if not isinstance(published, Table):
+        return _of_baskets(published, original, release)
+    found: dict[str, float] = {}
+    if "derived" in release.details:
+        found["loss"] = measure.blanked_share(published, original)
+    elif published.quasi_identifying:
+        found |= _of_classes(published, original, release)
+    if policy.measure.queries and published.quasi_identifying:
+        found["query_error"] = measure.query_accuracy(original, published, policy.measure.queries).count.median
+    if policy.measure.classify:
+        scores = measure.classification_accuracy(original, published, policy.measure.classify)
+        for model, score in scores.items():
+            found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            found["zero_r_accuracy"] = score.zero_r
+    return {name: round(value, 12) for name, value in found.items() if isfinite(value)}
+
+
+def _of_classes(published: Table, original: Table, release: Release) -> dict[str, float]:
+    """How much detail generalized cells keep, and how large the crowds became."""
     stars = starred(release)
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
     moved = measure.marginal_distance(original, published)
-    found = {
+    return {
         "loss": measure.loss(published, original),
         "discernibility": measure.discernibility(published, stars),
         "average_class_size": measure.average_class_size(published, stars),
@@ -37,14 +60,11 @@ def utility(policy: Policy, published: Table, original: Table, release: Release)
         "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
         "total_variation": sum(moved.values()) / len(moved),
     }
-    if policy.measure.queries:
-        found["query_error"] = measure.query_accuracy(original, published, policy.measure.queries).count.median
-    if policy.measure.classify:
-        scores = measure.classification_accuracy(original, published, policy.measure.classify)
-        for model, score in scores.items():
-            found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
-            found["zero_r_accuracy"] = score.zero_r
-    return {name: round(value, 12) for name, value in found.items() if isfinite(value)}
+
+
+def _of_baskets(published: Any, original: Any, release: Release) -> dict[str, float]:
+    """What hiding did besides, counted on the published baskets."""
+    return {}
 
 
 def suppression(release: Release, suppressed: int) -> dict[str, Any]:
@@ -73,9 +93,12 @@ def gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, O
     found = {
         "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
         "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=0.0),
-        "max_loss": float(body["utility"]["loss"]),
+        "max_loss": float(body["utility"].get("loss", 0.0)),
     }
     limits = policy.gate.model_dump(exclude_none=True)
+    for name, limit in limits.pop("max_risk").items():
+        limits[f"max_risk.{name}"] = limit
+        found[f"max_risk.{name}"] = max(o.high for attack, o in attacks if attack.model_dump()["attack"] == name)
     return [
         {"gate": name, "limit": limit, "found": found[name], "open": found[name] <= limit}
         for name, limit in limits.items()
@@ -84,26 +107,44 @@ def gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, O
 
 def account(
     policy: Policy,
-    original: Table,
+    original: Any,
     release: Release,
-    published: Table,
+    published: Any,
     body: dict[str, Any],
     seconds: Mapping[str, float],
 ) -> Account:
     """Gather what a report tells."""
     tell("comparing before and after")
-    names = published.quasi_identifying
-    rows = release.details["rows"]
-    before = Linking().run(Release(original, None, (), {}), original)
-    stars = starred(release)
-    return Account(
+    told = Account(
         title=policy.title,
         certificate=body,
         original=original,
         published=published,
-        before=before,
-        sizes_before=measure.class_size_counts(original),
-        sizes_after=measure.class_size_counts(published, None, stars),
+        before=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        column_loss={},
+        details={**release.details, "rows_in_release": len(release.details["rows"])},
+        reasons=(),
+        lattice=(),
+        advice=advice(body, release),
+        seconds=seconds,
+        source=original.source if isinstance(original, Table) else policy.data.path,
+        sections=sections(release, original, published, body),
+    )
+    return with_columns(told, release) if isinstance(original, Table) else told
+
+
+_NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
+
+
+def with_columns(told: Account, release: Release) -> Account:
+    """What only a table has to tell: how its columns came out, and, where people can be linked, their crowds."""
+    original, published = told.original, told.published
+    names = published.quasi_identifying
+    told = replace(
+        told,
         distributions={
             name: measure.distribution(
                 original.frame[name],
@@ -112,22 +153,39 @@ def account(
             )
             for name in published.frame.columns
         },
+        reasons=tuple(why.sentence() for why in explain(release, original)),
+        lattice=lattice_nodes(release, original),
+    )
+    if not names or "derived" in release.details:
+        return told
+    return replace(
+        told,
+        before=Linking().run(Release(original, None, (), {}), original),
+        sizes_before=measure.class_size_counts(original),
+        sizes_after=measure.class_size_counts(published, None, starred(release)),
         column_loss={
             n: measure.column_loss(published.frame[n], measure.domain_of(published, n, original)) for n in names
         },
-        details={**release.details, "rows_in_release": len(rows)},
-        reasons=tuple(why.sentence() for why in explain(release, original)),
-        lattice=lattice_nodes(release, original),
-        advice=advice(body, release),
-        seconds=seconds,
-        source=original.source,
     )
 
 
 def advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
     """What to do next."""
-    said = []
+    said = [*_about_levels(body, release)]
+    if body["data"]["shape"] == "table":
+        said += _about_rows(body, release)
+    if "derived" in release.details:
+        said.append(
+            "The promise is about rules. The attack by learners tells how far a stronger adversary gets: look at it "
+            "before the release leaves, and set learner_risk if it gets too far."
+        )
+    said.append("Before you release the same people again, compare the two releases: together they may say more.")
+    return tuple(said)
+
+
+def _about_levels(body: Mapping[str, Any], release: Release) -> list[str]:
     levels, heights = body["levels"], body["heights"]
+    said = []
     lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
     if lost:
         said.append(
@@ -139,17 +197,22 @@ def advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
             f"No hierarchy was given for {', '.join(release.details['without_hierarchy'])}: such a column is kept as "
             "it is or starred whole. A hierarchy would keep part of it."
         )
+    return said
+
+
+def _about_rows(body: Mapping[str, Any], release: Release) -> list[str]:
+    said = []
     if not body["suppression"]["safe"]:
         said.append(body["suppression"]["why"])
     if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
         said.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
-    said.append(
-        "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
-        "columns before the release leaves."
-    )
+    if any(claim.property == "k_anonymity" for claim in release.claims):
+        said.append(
+            "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
+            "columns before the release leaves."
+        )
     said.append(
         "Rows keep the order they were read in. If that order says something (sorted by name, or by day of admission), "
         'set order = "shuffled" under [output].'
     )
-    said.append("Before you release the same people again, compare the two releases: together they may say more.")
-    return tuple(said)
+    return said

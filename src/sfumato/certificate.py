@@ -9,22 +9,21 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from sfumato.data.read import TextFormat, read_frame
 from sfumato.data.roles import Role
-from sfumato.data.write import SEPARATOR_OF, Format
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.folder import sha256
 from sfumato.measure.checks import Evidence, measured
 from sfumato.release import Claim, Finding, Release
+from sfumato.shapes import shape_named, shape_of
 from sfumato.signature import vouched
 from sfumato.table import Missing, Table
 
@@ -34,11 +33,18 @@ NAME = "certificate.json"
 
 class _DataFile(BaseModel):
     file: str
-    format: Format
-    missing_mark: str
+    shape: Literal["table", "baskets"]
+    format: str
+    missing_mark: str = ""
     rows: int
-    columns: int
-    numbers: tuple[str, ...]
+    columns: int | None = None
+    numbers: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _known_format(self) -> _DataFile:
+        if self.format not in shape_named(self.shape).formats:
+            raise ValueError("no such format")
+        return self
 
 
 class _Certified(BaseModel):
@@ -53,8 +59,8 @@ class _Body(BaseModel):
 
     format: Literal["sfumato certificate 1"]
     data: _DataFile
-    roles: Mapping[str, Role]
-    missing: Missing
+    roles: Mapping[str, Role] = Field(default_factory=dict)
+    missing: Missing = Missing.OWN_VALUE
     claims: tuple[_Certified, ...] = Field(min_length=1)
     files: Mapping[str, str]
     signer: str
@@ -89,22 +95,17 @@ class Certificate:
         """The claims, to be measured again."""
         return tuple(Claim.model_validate(one["claim"]) for one in self.body["claims"])
 
-    def published(self, folder: Path) -> Table:
+    def published(self, folder: Path) -> Any:
         """The data of the release, read as the certificate says it is spelt."""
         data = self.body["data"]
-        frame = read_frame(folder / data["file"], written_format(data["format"], data["missing_mark"], data["numbers"]))
-        return Table.of(frame, self.body["roles"], missing=self.body["missing"], source=data["file"])
-
-
-def written_format(kind: str, mark: str, numbers: Sequence[str]) -> TextFormat:
-    """How a release's text file is spelt, to read it back exactly."""
-    separator = SEPARATOR_OF.get(kind, ",")
-    return TextFormat(separator=separator, missing_marks=(mark,), trim=False, numbers=tuple(numbers))
+        return shape_named(data["shape"]).read(folder / data["file"], self.body)
 
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release again, in memory; claims about the originals need them."""
-    evidence = Evidence(release.data, original, release.details.get("rows"), population_of(release.method))
+    evidence = Evidence(
+        release.data, original, release.details.get("rows"), population_of(release.method), release.details
+    )
     return tuple(measured(claim, evidence) for claim in release.claims)
 
 
@@ -215,11 +216,12 @@ def _file_problems(root: Path, certificate: Certificate) -> list[str]:
     return problems + [f"{name}: the certificate does not know this file" for name in strangers]
 
 
-def _content_problems(certificate: Certificate, published: Table, findings: tuple[Finding, ...]) -> list[str]:
+def _content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
     """What the certificate says, against what the file gives."""
     data = certificate.body["data"]
+    counted = shape_of(published).described(published, data["format"])["data"]
     problems = []
-    if (data["rows"], data["columns"]) != (len(published), published.frame.width):
+    if any(data.get(name) != counted[name] for name in ("rows", "columns", "items") if name in counted):
         problems.append("the certificate speaks of another number of rows or columns than the data file has")
     for found, said in zip(findings, certificate.body["claims"], strict=True):
         if found.holds is False:

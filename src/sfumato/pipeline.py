@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,8 @@ from sfumato.certificate import (
     population_of,
     stamp,
     versions,
-    written_format,
 )
-from sfumato.data.hierarchy import spelt
-from sfumato.data.read import read_frame
-from sfumato.data.write import missing_mark, write_frame
+from sfumato.data.write import write_frame
 from sfumato.errors import ClaimBroken
 from sfumato.folder import Staging, publish, sha256, staged
 from sfumato.measure.checks import Evidence, measured
@@ -38,6 +36,7 @@ from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
+from sfumato.shapes import shape_of
 from sfumato.signature import public_text, signed, signing_key
 from sfumato.table import Table
 
@@ -95,7 +94,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     clock = _Clock()
     key = signing_key()
     tell("reading")
-    original = policy.table()
+    original = policy.original()
     clock.lap("read")
     chance = randomness or Randomness.secure()
     release = _ordered(protect(policy, original, chance), policy, chance)
@@ -105,11 +104,11 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         clock.lap("write")
         findings = _measured_again(release, original, published)
         on_file = Release(published, release.method, release.claims, release.losses, release.details)
-        attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy))
+        attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy, published))
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
         body["utility"] = utility(policy, published, original, release)
-        body["removed_columns"] = list(original.identifying)
+        body["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         body["gate"] = gate(policy, body, attacks)
         refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
         told = account(policy, original, release, published, body, clock.seconds)
@@ -123,31 +122,44 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     return Run(target, certificate, findings, attacks, refusals)
 
 
-def protect(policy: Policy, original: Table, randomness: Randomness) -> Release:
+def protect(policy: Policy, original: Any, randomness: Randomness) -> Release:
     """Apply the methods in order; the claims of all of them are claims of the last release."""
     methods = policy.methods()
     release = methods[0].protect(original, randomness=randomness)
     for method in methods[1:]:
         after = method.protect(release.data, randomness=randomness)
-        rows = release.details["rows"][after.details["rows"]]
+        before = _followed(release.details, after.details["rows"])
         release = Release(
             after.data,
             method,
             (*release.claims, *after.claims),
             {**release.losses, **after.losses},
-            {**release.details, **after.details, "rows": rows},
+            {**before, **after.details, "rows": before["rows"]},
         )
     return release
 
 
+def _followed(details: Mapping[str, Any], order: Any) -> dict[str, Any]:
+    """What was decided about rows, once rows were left out or moved: `order` says where each row that is left was."""
+    place = {int(row): at for at, row in enumerate(order)}
+    moved = {**details, "rows": details["rows"][order]}
+    for name in ("hidden", "reasons"):
+        if isinstance(told := details.get(name), pl.DataFrame):
+            there = pl.Series("row", [place.get(row) for row in told["row"]], dtype=pl.Int64)
+            moved[name] = told.with_columns(there).drop_nulls("row")
+    for name in ("private", "derived"):
+        if name in details:
+            moved[name] = [(place[row], column) for row, column in details[name] if row in place]
+    return moved
+
+
 def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:
     """Shuffle the rows if the policy says so, and remember which is which."""
-    if policy.output.order == "as_read":
+    if policy.output.order == "as_read" or not isinstance(release.data, Table):
         return release
     order = randomness.generator().permutation(len(release.data))
     data = release.data.with_frame(release.data.frame[order])
-    details = {**release.details, "rows": release.details["rows"][order]}
-    return Release(data, release.method, release.claims, release.losses, details)
+    return Release(data, release.method, release.claims, release.losses, _followed(release.details, order))
 
 
 class _Clock:
@@ -163,29 +175,25 @@ class _Clock:
         self._last = now
 
 
-def _write(release: Release, policy: Policy, staging: Staging) -> Table:
+def _format(policy: Policy, release: Release) -> str:
+    return policy.output.format or shape_of(release.data).usual_format(release.data)
+
+
+def _write(release: Release, policy: Policy, staging: Staging) -> Any:
     """Write the data and read it back: from here on only the file counts."""
     tell("writing")
-    kind = policy.output.format
-    mark = missing_mark(release.data.frame)
-    path = staging.release / f"data.{kind}"
-    write_frame(release.data.frame, path, kind, mark)
-    frame = read_frame(path, written_format(kind, mark, _numbers(release.data.frame)))
-    for name in release.data.frame.columns:
-        if not spelt(frame[name]).equals(spelt(release.data.frame[name]), null_equal=True):
-            raise ClaimBroken(f"the column «{name}» does not read back from the file as it was written")
-    table: Table = release.data
-    return table.with_frame(frame)
+    shape, form = shape_of(release.data), _format(policy, release)
+    path = staging.release / shape.file(form)
+    shape.write(release.data, path, form)
+    told = shape.described(release.data, form)
+    read = shape.read(path, {**told, "data": {**told["data"], "format": form}})
+    shape.refuse_changed(release.data, read)
+    return release.data.with_frame(read.frame) if isinstance(read, Table) else read
 
 
-def _numbers(frame: pl.DataFrame) -> list[str]:
-    """The columns of numbers: text alone does not say whether «1.50» is one."""
-    return [name for name, kind in frame.schema.items() if kind.is_numeric()]
-
-
-def _measured_again(release: Release, original: Table, published: Table) -> tuple[Finding, ...]:
+def _measured_again(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
     tell("measuring claims on the written file")
-    evidence = Evidence(published, original, release.details["rows"], population_of(release.method))
+    evidence = Evidence(published, original, release.details["rows"], population_of(release.method), release.details)
     findings = tuple(measured(claim, evidence) for claim in release.claims)
     broken = [found for found in findings if not found.holds]
     if broken:
@@ -194,25 +202,28 @@ def _measured_again(release: Release, original: Table, published: Table) -> tupl
     return findings
 
 
-def _attacks(policy: Policy) -> tuple[Attack, ...]:
+def _attacks(policy: Policy, published: Any) -> tuple[Attack, ...]:
     """The attacks of the policy; the gate needs linking even if the policy forgot it."""
     named = policy.attacks()
-    return named if any(isinstance(attack, Linking) for attack in named) else (Linking(), *named)
+    linkable = isinstance(published, Table) and bool(published.quasi_identifying)
+    forgotten = linkable and not any(isinstance(attack, Linking) for attack in named)
+    return (Linking(), *named) if forgotten else named
 
 
 def _body(
     policy: Policy,
     release: Release,
-    published: Table,
+    published: Any,
     findings: tuple[Finding, ...],
     attacks: tuple[tuple[Attack, Outcome], ...],
     staging: Staging,
     randomness: Randomness,
 ) -> dict[str, Any]:
-    kind = policy.output.format
-    suppressed = int(release.losses.get("suppressed_rows", 0))
+    form, shape = _format(policy, release), shape_of(release.data)
+    told = shape.described(release.data, form)
     path = Path(policy.data.path)
     return {
+        **told,
         "format": FORMAT,
         "title": policy.title,
         "created": stamp(),
@@ -221,29 +232,26 @@ def _body(
         "for_publication": randomness.for_publication,
         "input_sha256": sha256(path) if policy.data.path != DEMO and path.is_file() else None,
         "data": {
-            "file": f"data.{kind}",
-            "format": kind,
-            "missing_mark": missing_mark(release.data.frame),
-            "numbers": _numbers(release.data.frame),
-            "rows": len(published),
-            "columns": published.frame.width,
-            "sha256": sha256(staging.release / f"data.{kind}"),
+            "file": shape.file(form),
+            "shape": shape.name,
+            "format": form,
+            **told["data"],
+            "sha256": sha256(staging.release / shape.file(form)),
         },
-        "roles": {name: role.value for name, role in published.roles.items()},
-        "missing": published.missing.value,
         "methods": [_described(method) for method in policy.methods()],
         "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
-        "suppression": suppression(release, suppressed),
+        "suppression": suppression(release, int(release.losses.get("suppressed_rows", 0))),
         "attacks": [{**_described(attack), **outcome.as_json()} for attack, outcome in attacks],
     }
 
 
 def _described(description: Any) -> dict[str, Any]:
     """A method or attack with its parameters; of a file only the name, since folders are the custodian's."""
-    said: dict[str, Any] = description.model_dump(mode="json")
+    told = getattr(description, "described", None)
+    said: dict[str, Any] = told() if told else description.model_dump(mode="json")
     for one in (said, *said.get("models", ())):
         one |= {name: Path(one[name]).name for name in PATHS if isinstance(one.get(name), str)}
     if hasattr(description, "iso_20889"):
@@ -267,22 +275,25 @@ def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging,
     return Certificate(whole)
 
 
-def _keep_private(policy: Policy, original: Table, release: Release, staging: Staging) -> None:
+def _keep_private(policy: Policy, original: Any, release: Release, staging: Staging) -> None:
     """The custodian's record: what must not leave, and what it takes to check every claim later."""
-    rows = release.details["rows"]
-    write_frame(pl.DataFrame({"original_row": rows}), staging.private / "rows.parquet", "parquet")
+    details = release.details
+    write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
+    for name, told in details.items():
+        if isinstance(told, pl.DataFrame):
+            write_frame(told, staging.private / f"{name}.parquet", "parquet")
+    table = isinstance(original, Table)
     record = {
-        "source": original.source,
+        "source": original.source if table else policy.data.path,
         "rows": len(original),
-        "columns": original.frame.columns,
-        "roles": {name: role.value for name, role in original.roles.items()},
+        "columns": original.frame.columns if table else None,
+        "roles": {name: role.value for name, role in original.roles.items()} if table else None,
         "policy": policy.model_dump(mode="json"),
-        "suppressed_rows": [int(row) for row in release.details.get("suppressed", ())],
-        "nodes": release.details.get("nodes"),
-        "checked": release.details.get("checked"),
+        "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
+        **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes")},
     }
     path = staging.private / "record.json"
-    path.write_text(json.dumps(record, indent=1, ensure_ascii=False), encoding="utf-8")
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
     for file in staging.private.iterdir():
         file.chmod(0o600)
 

@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from functools import reduce
+from itertools import pairwise
 from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from sfumato.attack import ATTACKS, Attack
+from sfumato.baskets import BasketFormat, Baskets
 from sfumato.data.builders import builder_of
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.read import MISSING_MARKS
@@ -27,11 +29,14 @@ from sfumato.description import Description
 from sfumato.errors import PolicyError
 from sfumato.protect import METHODS, Method
 from sfumato.protect.models import MODELS
+from sfumato.shapes import shape_named
 from sfumato.table import Table
 
 DEMO = "demo"
-PATHS = ("external", "other", "population")
-"""Fields of attacks and models that name a file: relative to the policy, and in a certificate by their name alone."""
+PATHS = ("external", "other", "population", "file")
+"""Fields that name a file: relative to the policy, and in a certificate by their name alone."""
+PARTS = ("models", "private")
+"""Fields of methods that hold descriptions of their own."""
 
 
 def _tagged(kinds: tuple[type, ...], tag: str) -> Any:
@@ -80,6 +85,12 @@ class DataSection(Description):
     """Lines that start with it are skipped."""
     trim: bool = True
     """Whether blanks around a cell are left out."""
+    format: BasketFormat | None = None
+    """Of baskets: `fimi`, `spmf` or `long` (one row for each basket and item); found out if not given."""
+    id: str = "id"
+    """The column of a long-form file that says which basket."""
+    item: str = "item"
+    """The column of a long-form file that says which item."""
 
 
 class RolesSection(Description):
@@ -120,6 +131,8 @@ class GateSection(Description):
     """The largest chance that linking may have with any one person."""
     max_loss: float | None = Field(default=None, ge=0, le=1)
     """The largest loss that is still worth releasing."""
+    max_risk: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
+    """The largest share of tries in which an attack may be right, by the attack's name; it must be run."""
 
 
 class MeasureSection(Description):
@@ -136,8 +149,9 @@ class OutputSection(Description):
 
     path: str = "out"
     """A folder; it gets `release/` (may leave) and `private/` (stays)."""
-    format: Format = "csv"
-    """The form of the data file."""
+    format: Format | BasketFormat | None = None
+    """The form of the data file: of a table `csv` (if it is not said), `tsv`, `parquet` or `arrow`; of baskets `fimi`,
+    `spmf` or `long`."""
     order: Literal["as_read", "shuffled"] = "as_read"
     """Whether rows keep their order. A file sorted by name or date tells by its order who is where: shuffle it."""
 
@@ -165,6 +179,36 @@ class Policy(Description):
         if len(set(tags)) < len(tags):
             raise ValueError("a method stands twice under [[protect]]; the second cannot undo or refine the first")
         return self
+
+    @model_validator(mode="after")
+    def _shapes_fit(self) -> Policy:
+        for before, after in pairwise(self.protect):
+            if before.gives != after.shape:
+                raise ValueError(f"{after.method} takes {after.shape}, and {before.method} gives {before.gives}")
+        strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
+        if strange:
+            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}")
+        unrun = sorted(set(self.gate.max_risk) - {attack.attack for attack in self.attack})
+        if unrun:
+            raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not under [[attack]]")
+        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
+            raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
+        if self.output.format is not None:
+            try:
+                shape_named(self.gives).file(self.output.format)
+            except PolicyError as error:
+                raise ValueError(str(error)) from None
+        return self
+
+    @property
+    def shape(self) -> str:
+        """The shape of the data that goes in."""
+        return str(self.protect[0].shape)
+
+    @property
+    def gives(self) -> str:
+        """The shape of the data that comes out."""
+        return str(self.protect[-1].gives)
 
     @classmethod
     def read(cls, path: str | Path) -> Policy:
@@ -208,7 +252,7 @@ class Policy(Description):
 
         hierarchies = {n: at(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
         attacks = tuple(_with_paths(attack, at) for attack in self.attack)
-        methods = tuple(_with_models(method, at) for method in self.protect)
+        methods = tuple(_with_parts(_with_paths(method, at), at) for method in self.protect)
         data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": at(self.data.path)})
         output = self.output.model_copy(update={"path": at(self.output.path)})
         return self.model_copy(
@@ -223,8 +267,19 @@ class Policy(Description):
         """The attacks, in order."""
         return self.attack
 
-    def table(self) -> Table:
+    def original(self) -> Any:
         """Read the data that the policy speaks of."""
+        return self.table() if self.shape == "table" else self.baskets()
+
+    def baskets(self) -> Baskets:
+        """Read the baskets that the policy speaks of."""
+        data = self.data
+        if data.path == DEMO:
+            raise PolicyError("the built-in population is a table; name a file of baskets")
+        return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator)
+
+    def table(self) -> Table:
+        """Read the table that the policy speaks of."""
         if self.data.path == DEMO:
             return self._demo()
         data = self.data
@@ -252,9 +307,11 @@ class Policy(Description):
         )
 
 
-def _with_models(method: Any, at: Any) -> Any:
-    models = getattr(method, "models", None)
-    return method.model_copy(update={"models": tuple(_with_paths(one, at) for one in models)}) if models else method
+def _with_parts(method: Any, at: Any) -> Any:
+    parts = {
+        name: tuple(_with_paths(one, at) for one in held) for name in PARTS if (held := getattr(method, name, None))
+    }
+    return method.model_copy(update=parts) if parts else method
 
 
 def _with_paths(attack: Any, at: Any) -> Any:

@@ -177,7 +177,7 @@ def test_any_bytes_as_a_table(content: bytes, text: TextFormat) -> None:
 @given(tables(), st.integers(1, 4), st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from(MEANINGS))
 def test_any_table_generalized(content: bytes, k: int, limit: float, missing: str) -> None:
     """What is read can be protected; what is claimed holds when written and read again."""
-    from sfumato.certificate import written_format
+    from sfumato.shapes import written_format
     from sfumato.data.write import missing_mark, write_frame
 
     path = FOLDER / "table2.csv"

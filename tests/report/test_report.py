@@ -59,7 +59,7 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "maturity": "stable",
         "for_publication": True,
         "input_sha256": None,
-        "data": {"file": "data.csv", "rows": 400, "columns": 2, "sha256": "f00d"},
+        "data": {"file": "data.csv", "shape": "table", "rows": 400, "columns": 2, "sha256": "f00d"},
         "roles": {"town": "quasi_identifying", "disease": "sensitive"},
         "removed_columns": ["name"],
         "missing": "own_value",

@@ -1,29 +1,50 @@
 # SPDX-License-Identifier: MIT
-"""Attacks, one module each."""
+"""Attacks, one module each.
 
-from sfumato.attack.attack import Attack, Outcome, wilson
-from sfumato.attack.background import BackgroundKnowledge
-from sfumato.attack.composition import Composition
-from sfumato.attack.homogeneity import Homogeneity
-from sfumato.attack.inference import Inference
-from sfumato.attack.linkability import Linkability
-from sfumato.attack.linking import Linking, Links, linked
-from sfumato.attack.minimality import Minimality
-from sfumato.attack.similarity import Similarity
-from sfumato.attack.singling_out import SinglingOut
+An attack that a policy can name has its line in `_ATTACKS`, anything else in `_HOME`; then `__all__`, and the typing
+block for those who read types.
+"""
 
-ATTACKS: tuple[type[Attack], ...] = (
-    Linking,
-    Homogeneity,
-    Similarity,
-    BackgroundKnowledge,
-    Minimality,
-    Composition,
-    SinglingOut,
-    Linkability,
-    Inference,
-)
-"""Every attack a policy can name."""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.attack.attack import Attack, Outcome, wilson
+    from sfumato.attack.background import BackgroundKnowledge
+    from sfumato.attack.composition import Composition
+    from sfumato.attack.homogeneity import Homogeneity
+    from sfumato.attack.inference import Inference
+    from sfumato.attack.linkability import Linkability
+    from sfumato.attack.linking import Linking, Links, linked
+    from sfumato.attack.minimality import Minimality
+    from sfumato.attack.similarity import Similarity
+    from sfumato.attack.singling_out import SinglingOut
+
+    ATTACKS: tuple[type[Attack], ...]
+    """Every attack a policy can name."""
+
+# Name → module. Modules are loaded on first use: each one builds its models, and most jobs need one or two.
+_ATTACKS = {
+    "Linking": "linking",
+    "Homogeneity": "homogeneity",
+    "Similarity": "similarity",
+    "BackgroundKnowledge": "background",
+    "Minimality": "minimality",
+    "Composition": "composition",
+    "SinglingOut": "singling_out",
+    "Linkability": "linkability",
+    "Inference": "inference",
+}
+_HOME = {
+    **_ATTACKS,
+    "Attack": "attack",
+    "Outcome": "attack",
+    "wilson": "attack",
+    "Links": "linking",
+    "linked": "linking",
+}
 
 __all__ = [
     "ATTACKS",
@@ -42,3 +63,18 @@ __all__ = [
     "linked",
     "wilson",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ATTACKS":
+        found: Any = tuple(getattr(import_module(f"sfumato.attack.{home}"), kind) for kind, home in _ATTACKS.items())
+    elif name in _HOME:
+        found = getattr(import_module(f"sfumato.attack.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"sfumato.attack has no «{name}»")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 from sfumato.description import Description
 from sfumato.randomness import Randomness
@@ -82,6 +82,9 @@ class Attack(Description, ABC):
 
     Each must succeed when the release is the original, and fail on pure noise.
     """
+
+    shape: ClassVar[str] = "table"
+    """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
 
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:

@@ -1,43 +1,102 @@
 # SPDX-License-Identifier: MIT
-"""Measures: what a table gives away, and what a release costs; none of it shares code with a method."""
+"""Measures: what a table gives away, and what a release costs; none of it shares code with a method.
 
-from sfumato.measure.achieved import Anonymity, anonymity
-from sfumato.measure.checks import CHECKS, Evidence, measured
-from sfumato.measure.classes import crowds
-from sfumato.measure.classification import Accuracy, classification_accuracy
-from sfumato.measure.closeness import t_equal, t_hierarchical, t_ordered
-from sfumato.measure.distances import (
-    NonUniformEntropy,
-    c_avg,
-    marginal_distance,
-    non_uniform_entropy,
-    pair_distance,
-    precision,
-)
-from sfumato.measure.diversity import (
-    alpha,
-    basic_beta,
-    delta_disclosure,
-    distinct_l,
-    enhanced_beta,
-    entropy_l,
-    recursive_c,
-)
-from sfumato.measure.presence import delta_presence, k_map
-from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
-from sfumato.measure.queries import QueryAccuracy, query_accuracy
+A measure has its line in `_HOME` and `__all__`, and in the typing block for those who read types; one that checks
+claims is named in `CHECKS` (`checks.py`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# At once, because the module has the function's name and would be found in its place.
 from sfumato.measure.risk import Risk, Risks, Uniques, risk
-from sfumato.measure.truth import untrue_cells
-from sfumato.measure.utility import (
-    average_class_size,
-    column_loss,
-    discernibility,
-    distribution,
-    domain_of,
-    loss,
-    suppressed_rows,
-    total_variation,
-)
+
+if TYPE_CHECKING:
+    from sfumato.measure.achieved import Anonymity, anonymity
+    from sfumato.measure.checks import CHECKS, Evidence, measured
+    from sfumato.measure.classes import crowds
+    from sfumato.measure.classification import Accuracy, classification_accuracy
+    from sfumato.measure.closeness import t_equal, t_hierarchical, t_ordered
+    from sfumato.measure.distances import (
+        NonUniformEntropy,
+        c_avg,
+        marginal_distance,
+        non_uniform_entropy,
+        pair_distance,
+        precision,
+    )
+    from sfumato.measure.diversity import (
+        alpha,
+        basic_beta,
+        delta_disclosure,
+        distinct_l,
+        enhanced_beta,
+        entropy_l,
+        recursive_c,
+    )
+    from sfumato.measure.presence import delta_presence, k_map
+    from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
+    from sfumato.measure.queries import QueryAccuracy, query_accuracy
+    from sfumato.measure.truth import untrue_cells
+    from sfumato.measure.utility import (
+        average_class_size,
+        blanked_share,
+        column_loss,
+        discernibility,
+        distribution,
+        domain_of,
+        loss,
+        suppressed_rows,
+        total_variation,
+    )
+
+# Name → module, loaded on first use.
+_HOME = {
+    "Anonymity": "achieved",
+    "anonymity": "achieved",
+    "CHECKS": "checks",
+    "Evidence": "checks",
+    "measured": "checks",
+    "crowds": "classes",
+    "Accuracy": "classification",
+    "classification_accuracy": "classification",
+    "t_equal": "closeness",
+    "t_hierarchical": "closeness",
+    "t_ordered": "closeness",
+    "NonUniformEntropy": "distances",
+    "c_avg": "distances",
+    "marginal_distance": "distances",
+    "non_uniform_entropy": "distances",
+    "pair_distance": "distances",
+    "precision": "distances",
+    "alpha": "diversity",
+    "basic_beta": "diversity",
+    "delta_disclosure": "diversity",
+    "distinct_l": "diversity",
+    "enhanced_beta": "diversity",
+    "entropy_l": "diversity",
+    "recursive_c": "diversity",
+    "delta_presence": "presence",
+    "k_map": "presence",
+    "class_size_counts": "privacy",
+    "k_anonymity": "privacy",
+    "suppressed_share": "privacy",
+    "uniqueness": "privacy",
+    "QueryAccuracy": "queries",
+    "query_accuracy": "queries",
+    "untrue_cells": "truth",
+    "average_class_size": "utility",
+    "blanked_share": "utility",
+    "column_loss": "utility",
+    "discernibility": "utility",
+    "distribution": "utility",
+    "domain_of": "utility",
+    "loss": "utility",
+    "suppressed_rows": "utility",
+    "total_variation": "utility",
+}
 
 __all__ = [
     "CHECKS",
@@ -53,6 +112,7 @@ __all__ = [
     "anonymity",
     "average_class_size",
     "basic_beta",
+    "blanked_share",
     "c_avg",
     "class_size_counts",
     "classification_accuracy",
@@ -86,3 +146,15 @@ __all__ = [
     "uniqueness",
     "untrue_cells",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"sfumato.measure has no «{name}»")
+    found = getattr(import_module(f"sfumato.measure.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

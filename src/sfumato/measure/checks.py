@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,13 @@ class Evidence:
     """Which original row each published row was made from; None without the originals."""
     population: Table | None = None
     """The population that a model compares with."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What the custodian alone knows of the release: which entries or rules are private; empty for an auditor."""
+
+    def knows(self, claim: Claim) -> bool:
+        """Whether what the claim's measure compares with is at hand."""
+        private = FROM_DETAILS.get(claim.measure)
+        return not claim.needs_original or (self.original is not None if private is None else private in self.details)
 
 
 Check = Callable[[Evidence, Mapping[str, Any]], Number]
@@ -39,7 +46,7 @@ def measured(claim: Claim, evidence: Evidence) -> Finding:
     """Measure a claim again; without the originals, a claim that needs them is left open."""
     if claim.measure not in CHECKS:
         raise PolicyError(f"the claim «{claim.property}» names the measure «{claim.measure}», which does not exist")
-    if claim.needs_original and evidence.original is None:
+    if not evidence.knows(claim):
         return Finding.of(claim, None)
     try:
         return Finding.of(claim, CHECKS[claim.measure](evidence, claim.arguments))
@@ -89,6 +96,10 @@ def _population(evidence: Evidence) -> Table:
     if evidence.population is None:
         raise PolicyError("a claim compares with a population, which is not at hand")
     return evidence.population
+
+
+FROM_DETAILS: Mapping[str, str] = {}
+"""Measures that compare with something private other than the originals, and where it stands in a release's details."""
 
 
 def _on_the_table(check: Callable[[Table, Mapping[str, Any]], float]) -> Check:

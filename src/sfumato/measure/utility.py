@@ -64,6 +64,14 @@ def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy
     return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
 
 
+def blanked_share(published: Table, original: Table) -> float:
+    """Of the entries that had a value and whose column was published, the share that is empty in the release."""
+    names = published.frame.columns
+    before = sum(len(original) - original.frame[name].null_count() for name in names)
+    after = sum(len(published) - published.frame[name].null_count() for name in names)
+    return 1 - after / before if before else 0.0
+
+
 def total_variation(before_and_after: pl.DataFrame) -> float:
     """Half the sum of differences between the two distributions of `distribution`, as shares of people."""
     before, after = before_and_after["original"], before_and_after["published"]

@@ -1,27 +1,62 @@
 # SPDX-License-Identifier: MIT
-"""Methods that protect, one module each, and the models that classes of people must satisfy."""
+"""Methods that protect, one module each, and the models that classes of people must satisfy.
 
+A method that a policy can name has its line in `_METHODS`, anything else in `_HOME`; then `__all__`, and the typing
+block for those who read types.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# At once, because the module has the function's name and would be found in its place; it loads nothing.
 from sfumato.protect.explain import Why, explain
-from sfumato.protect.generalize import Generalize, minimal_nodes
-from sfumato.protect.k_optimize import KOptimize
-from sfumato.protect.method import Method
-from sfumato.protect.microaggregate import Microaggregate
-from sfumato.protect.model import PrivacyModel
-from sfumato.protect.models import (
-    MODELS,
-    AlphaKAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
-    DeltaPresence,
-    KAnonymity,
-    KMap,
-    LDiversity,
-    TCloseness,
-)
-from sfumato.protect.partition import Partition
 
-METHODS: tuple[type[Method], ...] = (Generalize, Partition, KOptimize, Microaggregate)
-"""Every method a policy can name."""
+if TYPE_CHECKING:
+    from sfumato.protect.generalize import Generalize, minimal_nodes
+    from sfumato.protect.k_optimize import KOptimize
+    from sfumato.protect.method import Method
+    from sfumato.protect.microaggregate import Microaggregate
+    from sfumato.protect.model import PrivacyModel
+    from sfumato.protect.models import (
+        MODELS,
+        AlphaKAnonymity,
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaPresence,
+        KAnonymity,
+        KMap,
+        LDiversity,
+        TCloseness,
+    )
+    from sfumato.protect.partition import Partition
+
+    METHODS: tuple[type[Method], ...]
+    """Every method a policy can name."""
+
+# Name → module. Modules are loaded on first use: each one builds its models, and most jobs need one or two.
+_METHODS = {
+    "Generalize": "generalize",
+    "Partition": "partition",
+    "KOptimize": "k_optimize",
+    "Microaggregate": "microaggregate",
+}
+_HOME = {
+    **_METHODS,
+    "MODELS": "models",
+    "AlphaKAnonymity": "models",
+    "BetaLikeness": "models",
+    "DeltaDisclosure": "models",
+    "DeltaPresence": "models",
+    "KAnonymity": "models",
+    "KMap": "models",
+    "LDiversity": "models",
+    "TCloseness": "models",
+    "Method": "method",
+    "PrivacyModel": "model",
+    "minimal_nodes": "generalize",
+}
 
 __all__ = [
     "METHODS",
@@ -44,3 +79,18 @@ __all__ = [
     "explain",
     "minimal_nodes",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "METHODS":
+        found: Any = tuple(getattr(import_module(f"sfumato.protect.{home}"), kind) for kind, home in _METHODS.items())
+    elif name in _HOME:
+        found = getattr(import_module(f"sfumato.protect.{_HOME[name]}"), name)
+    else:
+        raise AttributeError(f"sfumato.protect has no «{name}»")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

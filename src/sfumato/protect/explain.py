@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
-from sfumato.protect.classes import Levels
-from sfumato.protect.generalize import Generalize
-from sfumato.protect.grouping import Grouping
-from sfumato.protect.judge import ModelJudge
-from sfumato.protect.lattice import optimal_node
-from sfumato.protect.metrics import loss
-from sfumato.protect.participants import participants
-from sfumato.release import Release
-from sfumato.table import Table
+if TYPE_CHECKING:
+    from sfumato.protect.classes import Levels
+    from sfumato.protect.generalize import Generalize
+    from sfumato.protect.grouping import Grouping
+    from sfumato.protect.judge import ModelJudge
+    from sfumato.release import Release
+    from sfumato.table import Table
 
 MOST_NODES_DRAWN = 400
 
@@ -61,6 +60,10 @@ class Why:
 
 def explain(release: Release, table: Table) -> tuple[Why, ...]:
     """Why each column of a generalized release is at its level; `table` are the originals."""
+    from sfumato.protect.generalize import Generalize
+    from sfumato.protect.judge import ModelJudge
+    from sfumato.protect.participants import participants
+
     method = release.method
     if not isinstance(method, Generalize) or not release.details.get("levels") or method.search == "heuristic":
         return ()  # what a heuristic search passed by, nobody knows
@@ -78,6 +81,9 @@ def explain(release: Release, table: Table) -> tuple[Why, ...]:
 def _why(
     grouping: Grouping, judge: ModelJudge, method: Generalize, most: int, levels: Levels, number: int, name: str
 ) -> Why:
+    from sfumato.protect.lattice import optimal_node
+    from sfumato.protect.metrics import loss
+
     level = levels[number]
     now = grouping.judged(levels, judge).suppressed
     if level == 0:
@@ -113,6 +119,11 @@ class DrawnNode:
 
 def lattice_nodes(release: Release, table: Table) -> tuple[DrawnNode, ...]:
     """Every node of a lattice small enough to draw; nothing for larger ones."""
+    from sfumato.protect.generalize import Generalize
+    from sfumato.protect.judge import ModelJudge
+    from sfumato.protect.metrics import loss
+    from sfumato.protect.participants import participants
+
     method = release.method
     if not isinstance(method, Generalize) or not release.details.get("levels"):
         return ()

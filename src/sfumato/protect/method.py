@@ -20,6 +20,8 @@ class Method(Description, ABC):
 
     shape: ClassVar[str] = "table"
     """The shape of data it takes: `table`, `baskets` or `sequences`."""
+    gives: ClassVar[str] = "table"
+    """The shape of its release: mostly that of the data, but patterns may be all that leaves of baskets."""
     maturity: ClassVar[str] = "stable"
     """`stable`, or `for study` where the literature knows a break."""
     iso_20889: ClassVar[str] = ""
@@ -28,3 +30,7 @@ class Method(Description, ABC):
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:
         """Make a release. The data is not changed; `ImpossibleRelease` if there is none."""
+
+    def described(self) -> dict[str, Any]:
+        """The method and its parameters, for a certificate that leaves: a method leaves out what must stay."""
+        return self.model_dump(mode="json")

@@ -11,7 +11,33 @@ import polars as pl
 
 from sfumato.attack.attack import Outcome
 from sfumato.protect.explain import DrawnNode
-from sfumato.table import Table
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture with its caption, and its numbers for those who cannot see it."""
+
+    title: str
+    svg: str
+    label: str
+    """What the picture shows, in a sentence for a screen reader."""
+    caption: str
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report that belongs to one kind of method."""
+
+    anchor: str
+    title: str
+    intro: str
+    figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Sentences under the pictures."""
+    internal: bool = True
+    """Whether it stays in the house."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +47,11 @@ class Account:
     title: str
     certificate: Mapping[str, Any]
     """The body of the certificate: methods, claims as re-measured, losses, levels, attacks, suppression, data."""
-    original: Table
-    published: Table
+    original: Any
+    published: Any
     """As read back from the written file."""
-    before: Outcome
-    """Linking against the originals themselves, as if they were released."""
+    before: Outcome | None
+    """Linking against the originals themselves, as if they were released; None where nobody can be linked."""
     sizes_before: pl.DataFrame
     """Class sizes of the originals: `size`, `classes`, `rows`."""
     sizes_after: pl.DataFrame
@@ -46,3 +72,10 @@ class Account:
     """How long each step took."""
     source: str
     """Where the data came from (private)."""
+    sections: tuple[Section, ...] = ()
+    """What only this kind of method has to show."""
+
+    @property
+    def people(self) -> int:
+        """How many people the originals are about."""
+        return len(self.original) if self.before is None else self.before.attempts

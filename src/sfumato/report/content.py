@@ -29,8 +29,8 @@ class Originals:
         """In the house exactly; outside in steps worth ten people or more, so that nobody can be counted."""
         if internal:
             return cls(None)
-        people = account.before.attempts
-        return cls(next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if step * people >= 10), 1.0))
+        steps = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+        return cls(next((step for step in steps if step * account.people >= 10), 1.0))
 
     def share(self, share: float) -> float:
         """A share that the page may know."""
@@ -129,21 +129,48 @@ def verdict(body: Mapping[str, Any]) -> Verdict:
 def tiles(account: Account, internal: bool) -> list[Tile]:
     """The key figures."""
     body = account.certificate
-    data, suppressed = body["data"], body["suppression"]["rows"]
-    made = [
-        Tile(words.number(data["rows"]), "people in the release", words.several(data["columns"], "column")),
-        _crowd_tile(account),
-        Tile(words.number(suppressed), "rows suppressed", _suppressed_share(body)),
-    ]
+    made = [_size_tile(body["data"])]
+    if account.sizes_after.height:
+        made.append(_crowd_tile(account))
+    if "suppressed_rows" in body["losses"] and "derived_entries" not in body["losses"]:
+        made.append(Tile(words.number(body["suppression"]["rows"]), "rows suppressed", _suppressed_share(body)))
+    made += _method_tiles(body["losses"], internal)
     linking = main_attack(body)
-    if linking is not None:
+    if linking is not None and account.before is not None:
         before = words.percent(Originals.of(account, internal).share(account.before.risk))
         note = f"before → after; 95 % interval {words.span(linking['low'], linking['high'])}"
         figure = f"{before} → {words.percent(linking['risk'])}"
         made.append(Tile(figure, "of people can be linked to their row", note, wide=True))
     loss = body["utility"].get("loss")
     if loss is not None:
-        made.append(Tile(words.percent(1 - loss), "of the detail kept", "in the quasi-identifying columns"))
+        made.append(Tile(words.percent(1 - loss), "of the detail kept", words.KEPT[body["data"]["shape"]]))
+    return made
+
+
+def _size_tile(data: Mapping[str, Any]) -> Tile:
+    things, columns = words.THINGS[data["shape"]]
+    parts = data.get("columns") if data.get("columns") is not None else data.get("items")
+    return Tile(words.number(data["rows"]), f"{things} in the release", words.several(parts or 0, columns))
+
+
+def size(data: Mapping[str, Any]) -> str:
+    """How large the data file is: rows and columns, or what else it is made of."""
+    if data["shape"] == "table":
+        return f"{words.number(data['rows'])} rows, {words.number(data['columns'])} columns"
+    things, parts = words.THINGS[data["shape"]]
+    return f"{words.number(data['rows'])} {things}, {words.several(data.get('items', 0), parts)}"
+
+
+def _method_tiles(losses: Mapping[str, Any], internal: bool) -> list[Tile]:
+    """Figures that only some methods have; which entries were private is told in the house."""
+    made = []
+    if "derived_entries" in losses:
+        hidden = losses["derived_entries"] + losses["private_entries"]
+        private, derived = words.number(losses["private_entries"]), words.number(losses["derived_entries"])
+        apart = f"{private} private, {derived} to protect"
+        made.append(Tile(words.number(hidden), "entries blanked", apart if internal else "private, or to protect them"))
+    if "changes" in losses:
+        made.append(Tile(words.number(losses["changes"]), "changes", "items added, removed or made unknown"))
     return made
 
 
@@ -240,7 +267,7 @@ def _done(level: int | None, height: int | None, told: bool) -> str:
 
 def roles(body: Mapping[str, Any]) -> str:
     """What the roles that occur mean, as one sentence."""
-    present = [words.ROLES[role] for role in words.ROLES if role in body["roles"].values()]
+    present = [words.ROLES[role] for role in words.ROLES if role in body.get("roles", {}).values()]
     said = "; ".join(f"{'a' if name[0] not in 'aeiou' else 'an'} {name} one {meaning}" for name, meaning in present)
     return f"Every column has a role: {said}." if said else ""
 
@@ -284,13 +311,13 @@ def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
 
 def attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each attack: its story, and how far it got."""
-    known = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
+    known = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
     made = []
     for attack in body["attacks"]:
         title, story = words.STORIES.get(attack["attack"]) or _registered_story(attack["attack"])
         names: Sequence[str] = attack.get("knowledge") or ()
         everything = f"all {words.several(len(known), 'quasi-identifying column')}"
-        knows = everything if set(names) == set(known) else words.listed(names)
+        knows = everything if known and set(names) == set(known) else words.listed(names)
         tries = attack["attempts"]
         facts = [
             ("Knows", knows or "nothing but the release"),

@@ -12,7 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sfumato.report import content, pictures, words
-from sfumato.report.account import Account
+from sfumato.report.account import Account, Section
 from sfumato.report.lattice import lattice
 
 PICTURED = 30
@@ -64,11 +64,13 @@ def _said(account: Account, internal: bool) -> dict[str, Any]:
         "distributions": _distributions(account, internal),
         "gates": content.gates(body),
         "methods": content.parameters(body),
-        "missing": words.MISSING.get(body["missing"], words.spaced(body["missing"])),
+        "missing": words.MISSING.get(body.get("missing", ""), ""),
         "created": words.moment(body["created"]),
+        "size": content.size(body["data"]),
         "advice": account.advice if internal else (),
         "reasons": account.reasons if internal else (),
         "lattice": _lattice(account) if internal else None,
+        "sections": [_section(one) for one in account.sections if internal or not one.internal],
         "house": _house(account) if internal else None,
     }
 
@@ -94,10 +96,10 @@ def _lattice(account: Account) -> dict[str, Any] | None:
 
 def _linking(account: Account, internal: bool) -> dict[str, Any] | None:
     """The risk before and after."""
-    after = content.main_attack(account.certificate)
-    if after is None:
+    after, before = content.main_attack(account.certificate), account.before
+    if after is None or before is None:
         return None
-    originals, before = content.Originals.of(account, internal), account.before
+    originals = content.Originals.of(account, internal)
     risk, low, high = (originals.share(share) for share in (before.risk, before.low, before.high))
     said = originals.word(before.risk)
     risk_after = words.percent(after["risk"])
@@ -122,7 +124,15 @@ def _linking(account: Account, internal: bool) -> dict[str, Any] | None:
     }
 
 
-def _crowds(account: Account, internal: bool) -> dict[str, Any]:
+def _section(section: Section) -> dict[str, Any]:
+    """A method's own part, with its pictures as markup."""
+    figures = [{**vars(figure), "svg": Markup(figure.svg)} for figure in section.figures]
+    return {**vars(section), "figures": figures}
+
+
+def _crowds(account: Account, internal: bool) -> dict[str, Any] | None:
+    if not account.sizes_before.height:
+        return None
     before, after = content.crowd_shares(account.sizes_before), content.crowd_shares(account.sizes_after)
     originals = content.Originals.of(account, internal)
     bins = [name for name, _, _ in content.BINS]
@@ -191,14 +201,35 @@ def _shortened(counts: pl.DataFrame) -> tuple[list[tuple[str, int, int]], int]:
 def _house(account: Account) -> list[tuple[str, str]]:
     """What stays: counts of the originals, how the search went, how long it took."""
     details, body = account.details, account.certificate
-    before, k = account.sizes_before, max(content.smallest(account.sizes_after), 1)
     nodes, checked = details.get("nodes"), details.get("checked")
-    fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
+    things = words.THINGS[body["data"]["shape"]][0].capitalize()
     said = [
         ("Source", words.clean(account.source)),
-        ("Rows of the originals", words.number(len(account.original))),
+        (f"{things} of the originals", words.number(len(account.original))),
+        (f"{things} in the release", words.number(body["data"]["rows"])),
+        *_crowd_facts(account),
+    ]
+    if nodes is not None and checked is not None:
+        said.append(("Combinations of levels", f"{words.number(nodes)}, of which {words.number(checked)} were checked"))
+    if details.get("proven"):
+        said.append(("Best possible", "proven by search"))
+    elif details.get("bound") is not None:
+        bound, found = words.number(details["bound"]), words.number(details["objective"])
+        said.append(("Best possible", f"at least {bound}, found {found}"))
+    seconds = [f"{words.STEPS.get(step, words.spaced(step))} {took:.2f} s" for step, took in account.seconds.items()]
+    said.append(("Time", ", ".join(seconds)))
+    return said
+
+
+def _crowd_facts(account: Account) -> list[tuple[str, str]]:
+    """How people stood before, exactly."""
+    body, before = account.certificate, account.sizes_before
+    if account.before is None:
+        return []
+    k = max(content.smallest(account.sizes_after), 1)
+    fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
+    return [
         ("Columns of the originals", words.number(account.original.frame.width)),
-        ("Rows in the release", words.number(body["data"]["rows"])),
         ("Rows suppressed", words.number(body["suppression"]["rows"])),
         ("Rows left out for missing cells", words.number(body["losses"].get("dropped_rows", 0))),
         ("Combinations of quasi-identifying values, before", words.number(int(before["classes"].sum()))),
@@ -206,10 +237,3 @@ def _house(account: Account) -> list[tuple[str, str]]:
         (f"People in crowds smaller than {k}, before", words.number(fewer)),
         ("People whom linking found in the originals", words.number(account.before.successes)),
     ]
-    if nodes is not None and checked is not None:
-        said.append(("Combinations of levels", f"{words.number(nodes)}, of which {words.number(checked)} were checked"))
-    if details.get("proven"):
-        said.append(("Best levels", "proven by search"))
-    seconds = [f"{words.STEPS.get(step, words.spaced(step))} {took:.2f} s" for step, took in account.seconds.items()]
-    said.append(("Time", ", ".join(seconds)))
-    return said

@@ -34,6 +34,11 @@ PROPERTIES = {
     "suppressed_share": "Few rows suppressed",
     "identifying_columns": "No column that names a person",
     "untrue_cells": "No cell that is untrue",
+    "adversarial_rules": "No rule tells a private entry",
+    "private_entries_blanked": "Every private entry is blanked",
+    "hidden_rules": "No sensitive rule can be mined",
+    "foreign_items": "No item that was not there before",
+    "basket_count": "Every basket is still there",
 }
 
 STORIES = {
@@ -56,7 +61,24 @@ LOSSES = {
     "height": ("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
     "average_class_size": ("Average crowd", "How many people, on average, share the same published values."),
     "suppressed_rows": ("Suppressed rows", "Rows whose quasi-identifying values were taken out altogether."),
+    "derived_entries": (
+        "Entries blanked to protect",
+        "Entries that were not private, blanked to keep rules from telling.",
+    ),
+    "private_entries": ("Private entries", "Entries that were to be hidden; all are blanked."),
+    "derived_share": ("Share blanked to protect", "Of all entries that could have stayed visible."),
+    "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
+    "dissimilarity": ("Dissimilarity", "How far item frequencies moved, of their sum."),
     "dropped_rows": ("Rows left out", "Rows with a missing cell, left out because missing = drop."),
+}
+
+THINGS = {"table": ("people", "column"), "baskets": ("baskets", "item"), "patterns": ("patterns", "item")}
+"""What a release of each shape is made of, and what that holds."""
+
+KEPT = {
+    "table": "in the columns that were changed",
+    "baskets": "of the items in baskets",
+    "patterns": "of the frequent patterns",
 }
 
 GATES = {

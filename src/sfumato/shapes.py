@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""The shapes of data on disk: how a release of each is written, described in a certificate, and read back.
+
+From the moment a release is written only its file counts, so writing ends with reading: what does not read back as
+it was stops the release.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sfumato.baskets import Baskets
+from sfumato.data.hierarchy import spelt
+from sfumato.data.read import TextFormat, read_frame
+from sfumato.data.write import SEPARATOR_OF, missing_mark, write_frame
+from sfumato.errors import ClaimBroken, PolicyError
+from sfumato.table import Table
+
+
+class Shape(ABC):
+    """One shape of data: its kind in Python, its file formats, and the way to disk and back."""
+
+    name: ClassVar[str]
+    kind: ClassVar[type]
+    formats: ClassVar[Mapping[str, str]]
+    """Format → the ending of the file's name."""
+
+    def file(self, form: str) -> str:
+        """What the data file of a release is called."""
+        if form not in self.formats:
+            raise PolicyError(f"a release of {self.name} is written as {', '.join(self.formats)}, not as «{form}»")
+        return f"data.{self.formats[form]}"
+
+    @abstractmethod
+    def usual_format(self, data: Any) -> str:
+        """The format that holds this data, if a policy names none."""
+
+    @abstractmethod
+    def write(self, data: Any, path: Path, form: str) -> None:
+        """Write the data file."""
+
+    @abstractmethod
+    def described(self, data: Any, form: str) -> dict[str, Any]:
+        """What a certificate must say of the file, besides its name and checksum, to read it back exactly."""
+
+    @abstractmethod
+    def read(self, path: Path, body: Mapping[str, Any]) -> Any:
+        """The data of a release, read as its certificate says it is spelt."""
+
+    @abstractmethod
+    def refuse_changed(self, written: Any, read: Any) -> None:
+        """Stop a release that does not read back as it was written."""
+
+
+class TableShape(Shape):
+    """A table: text, Parquet or Arrow."""
+
+    name = "table"
+    kind = Table
+    formats: ClassVar[Mapping[str, str]] = {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "arrow": "arrow"}
+
+    def usual_format(self, data: Table) -> str:
+        """CSV, which everybody reads."""
+        return "csv"
+
+    def write(self, data: Table, path: Path, form: str) -> None:
+        """Write the frame."""
+        write_frame(data.frame, path, form, missing_mark(data.frame))  # type: ignore[arg-type]
+
+    def described(self, data: Table, form: str) -> dict[str, Any]:
+        """Text alone does not say whether «1.50» is a number, nor how a missing cell is spelt."""
+        return {
+            "data": {
+                "missing_mark": missing_mark(data.frame),
+                "numbers": [name for name, kind in data.frame.schema.items() if kind.is_numeric()],
+                "rows": len(data),
+                "columns": data.frame.width,
+            },
+            "roles": {name: role.value for name, role in data.roles.items()},
+            "missing": data.missing.value,
+        }
+
+    def read(self, path: Path, body: Mapping[str, Any]) -> Table:
+        """Read a table with the roles of its certificate."""
+        data = body["data"]
+        frame = read_frame(path, written_format(data["format"], data["missing_mark"], data["numbers"]))
+        return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
+
+    def refuse_changed(self, written: Table, read: Table) -> None:
+        """Compare column by column, as text."""
+        for name in written.frame.columns:
+            if not spelt(read.frame[name]).equals(spelt(written.frame[name]), null_equal=True):
+                raise ClaimBroken(f"the column «{name}» does not read back from the file as it was written")
+
+
+def written_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:
+    """How a release's text file is spelt, to read it back exactly."""
+    return TextFormat(separator=SEPARATOR_OF.get(form, ","), missing_marks=(mark,), trim=False, numbers=tuple(numbers))
+
+
+class BasketsShape(Shape):
+    """Baskets: FIMI, SPMF or long form. Whose basket each is does not leave the house."""
+
+    name = "baskets"
+    kind = Baskets
+    formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
+
+    def usual_format(self, data: Baskets) -> str:
+        """FIMI, unless an item's name holds a blank; then SPMF, unless a basket is empty."""
+        words = [str(item) for item in data.items]
+        if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
+            return "fimi"
+        sizes = data.offsets[1:] - data.offsets[:-1]
+        return "long" if len(sizes) and int(sizes.min()) == 0 else "spmf"
+
+    def write(self, data: Baskets, path: Path, form: str) -> None:
+        """Write the baskets, without ids."""
+        Baskets(data.items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]
+
+    def described(self, data: Baskets, form: str) -> dict[str, Any]:
+        """How many there are."""
+        return {"data": {"rows": len(data), "items": len(data.items)}}
+
+    def read(self, path: Path, body: Mapping[str, Any]) -> Baskets:
+        """Read baskets; the numbers that stand for ids in the long form are nobody's."""
+        found = Baskets.read(path, body["data"]["format"])
+        return Baskets(found.items, found.offsets, found.codes)
+
+    def refuse_changed(self, written: Baskets, read: Baskets) -> None:
+        """Compare basket by basket; item names are compared as text, since «7» may have become a number."""
+        number = {str(item): at for at, item in enumerate(written.items)}
+        known = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
+        codes = known[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
+        same = np.array_equal(written.offsets, read.offsets)
+        if same:
+            basket = np.repeat(np.arange(len(read)), np.diff(read.offsets))
+            same = np.array_equal(codes[np.lexsort((codes, basket))], written.codes)
+        if not same:
+            raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
+
+
+SHAPES: tuple[Shape, ...] = (TableShape(), BasketsShape())
+
+
+def shape_of(data: Any) -> Shape:
+    """The shape of some data."""
+    return next(shape for shape in SHAPES if isinstance(data, shape.kind))
+
+
+def shape_named(name: str) -> Shape:
+    """A shape by its name, as a certificate says it."""
+    return next(shape for shape in SHAPES if shape.name == name)
