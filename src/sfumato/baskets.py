@@ -72,6 +72,7 @@ class Baskets:
         separator, the header decides.
         """
         from sfumato.data import basket_files as files
+        from sfumato.data import long_form
 
         file = Path(path)
         match format or files.guess_format(file):
@@ -80,7 +81,7 @@ class Baskets:
             case "spmf":
                 found = files.read_spmf(file)
             case "long":
-                found = files.read_long(file, id_column=id, item_column=item, separator=separator)
+                found = long_form.read_long(file, id_column=id, item_column=item, separator=separator)
             case _:
                 raise PolicyError("baskets are read as «fimi», «spmf» or «long»")
         return cls(tuple(found.items), found.offsets, found.codes, None if found.ids is None else tuple(found.ids))
@@ -96,6 +97,7 @@ class Baskets:
     ) -> None:
         """Write the whole file or nothing; without a format the name decides, and other names are SPMF."""
         from sfumato.data import basket_files as files
+        from sfumato.data import long_form
 
         file = Path(path)
         arrays = files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
@@ -105,7 +107,7 @@ class Baskets:
             case "spmf":
                 files.write_spmf(file, arrays)
             case "long":
-                files.write_long(file, arrays, id_column=id, item_column=item, separator=separator)
+                long_form.write_long(file, arrays, id_column=id, item_column=item, separator=separator)
             case _:
                 raise PolicyError("baskets are written as «fimi», «spmf» or «long»")
 

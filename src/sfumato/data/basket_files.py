@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Baskets on disk: FIMI, SPMF and long-form files, read into plain arrays and written whole or not at all.
+"""Baskets on disk: FIMI and SPMF files, read into plain arrays and written whole or not at all; see also `long_form`.
 
 - **FIMI**: one basket a line, items parted by blanks or tabs. An empty line is an empty basket, except one
   empty last line, which is nothing; the writer adds that line when the last basket is empty.
 - **SPMF**: the same, but lines that start with ``#``, ``%`` or ``@`` are comments, ``@ITEM=1=apple`` names
   an item, and empty lines are skipped, as SPMF itself does.
-- **Long form**: CSV, TSV or Parquet with one row for each (id, item); baskets come in the order in which
-  their ids first appear.
 
 Text is UTF-8, gzipped or not, with any line end. Items (and ids) that are all plain integers of 64 bits,
 without plus or leading zero, become ``int``; otherwise, and under ``@ITEM`` names, they stay text.
@@ -14,9 +12,7 @@ without plus or leading zero, become ``int``; otherwise, and under ``@ITEM`` nam
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import os
 import re
 import secrets
@@ -28,10 +24,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -39,8 +34,6 @@ Values = Sequence[int | str]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
-_PARQUET_MAGIC = b"PAR1"
-_SEPARATORS = (",", "\t", ";", "|")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NEGATIVE = re.compile(r"-[0-9]+")
 _COMMENT = re.compile(rb"(?m)^[#%@].*$")
@@ -65,16 +58,6 @@ class Tokens(NamedTuple):
     """The line of each token, from 0."""
     line_count: int
     """Lines of the file, without one empty last line."""
-
-
-class LongForm(NamedTuple):
-    """The columns of a long-form file, with no missing cell."""
-
-    ids: Values
-    id_codes: Codes
-    items: Values
-    item_codes: Codes
-    times: pl.Series | None
 
 
 def guess_format(path: Path, *, writing: bool = False) -> str:
@@ -108,14 +91,6 @@ def read_spmf(path: Path) -> BasketArrays:
     return BasketArrays(named(path, tokens.words, names), offsets, tokens.codes)
 
 
-def read_long(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
-    """Gather the rows of each id into a basket."""
-    rows = read_long_form(path, (id_column, item_column), separator)
-    order = np.argsort(rows.id_codes, kind="stable")
-    offsets = offsets_of(rows.id_codes, len(rows.ids))
-    return BasketArrays(rows.items, offsets, rows.item_codes[order], rows.ids)
-
-
 def write_fimi(path: Path, baskets: BasketArrays) -> None:
     """Write one basket a line; ids are left out."""
     words = [str(item) for item in baskets.items]
@@ -132,16 +107,6 @@ def write_spmf(path: Path, baskets: BasketArrays) -> None:
     refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
     header, words = numbered(path, baskets.items)
     write_text(path, [*header, *_basket_lines(words, baskets)])
-
-
-def write_long(
-    path: Path, baskets: BasketArrays, *, id_column: str, item_column: str, separator: str | None = None
-) -> None:
-    """Write one row for each (id, item); baskets without ids are numbered from 0."""
-    refuse_empty(path, baskets.offsets, "the long form has no row for them; drop them or write FIMI")
-    lengths = np.diff(baskets.offsets)
-    columns = (repeated_ids(baskets.ids, lengths), pl.Series(baskets.items).gather(baskets.codes))
-    write_table(path, (id_column, item_column), columns, separator)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -162,7 +127,7 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path) -> bytes:
     """The file as checked UTF-8 with ``\\n`` at line ends."""
-    text = _checked_utf8(path, read_bytes(path))
+    text = checked_utf8(path, read_bytes(path))
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
@@ -190,7 +155,8 @@ def write_text(path: Path, lines: Iterable[str]) -> None:
     write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
 
 
-def _checked_utf8(path: Path, data: bytes) -> bytes:
+def checked_utf8(path: Path, data: bytes) -> bytes:
+    """The bytes, if they are UTF-8 text, without a byte order mark."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as problem:
@@ -208,7 +174,7 @@ def tokenize(text: bytes) -> Tokens:
     starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
     bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     buffers = [None, pa.py_buffer(bounds), pa.py_buffer(raw[solid])]
-    words, codes = _encoded(pa.Array.from_buffers(pa.large_string(), starts.size, buffers))
+    words, codes = encoded(pa.Array.from_buffers(pa.large_string(), starts.size, buffers))
     lines = np.searchsorted(line_ends, starts).astype(np.int64)
     line_count = line_ends.size + (not text.endswith(b"\n"))
     if not lines.size or lines[-1] < line_count - 1:
@@ -268,7 +234,8 @@ def first_of_runs(values: npt.NDArray[np.integer]) -> Offsets:
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))).astype(np.int64)
 
 
-def _encoded(values: pa.Array) -> tuple[list[str], Codes]:
+def encoded(values: pa.Array) -> tuple[list[str], Codes]:
+    """Distinct values by first appearance, and the number of each."""
     coded = values.dictionary_encode()
     return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
@@ -301,97 +268,3 @@ def refuse_nothing(path: Path, offsets: Offsets) -> None:
 def _basket_lines(words: list[str], baskets: BasketArrays) -> Iterable[str]:
     tokens = np.array(words, dtype=object)[baskets.codes].tolist()
     return (" ".join(tokens[start:stop]) for start, stop in pairwise(baskets.offsets.tolist()))
-
-
-def read_long_form(path: Path, columns: tuple[str, ...], separator: str | None) -> LongForm:
-    """The named columns (id, item and perhaps time) of a CSV, TSV or Parquet file."""
-    _check_dialect(columns, separator)
-    data = read_bytes(path)
-    is_parquet = data.startswith(_PARQUET_MAGIC)
-    try:
-        frame = _parquet(path, data, columns) if is_parquet else _csv(path, data, columns, separator)
-    except pl.exceptions.PolarsError:
-        # The cause quotes cells of the file, so it is not passed on.
-        raise DataError(
-            f"{path}: the file cannot be read as a table; check its quotes and the fields of each row"
-        ) from None
-    if not frame.height:
-        raise DataError(f"{path}: the file holds no row below its header")
-    for name in columns:
-        _refuse_missing(path, frame[name])
-    ids, id_codes = _values(path, frame[columns[0]], is_text_only=not is_parquet)
-    items, item_codes = _values(path, frame[columns[1]], is_text_only=not is_parquet)
-    return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
-
-
-def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None) -> None:
-    """Write columns as Parquet, TSV or CSV, as the name of the file says."""
-    _check_dialect(names, separator)
-    frame = pl.DataFrame(dict(zip(names, columns, strict=True)))
-    buffer = io.BytesIO()
-    if path.name.lower().endswith(".parquet"):
-        frame.write_parquet(buffer)
-    else:
-        usual = "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
-        frame.write_csv(buffer, separator=separator or usual, quote_style="non_numeric")
-    write_bytes(path, buffer.getvalue())
-
-
-def repeated_ids(ids: Sequence[int | str] | None, lengths: npt.NDArray[np.int64]) -> pl.Series:
-    """The id column: each id, or else its number, once for every row."""
-    rows = np.repeat(np.arange(lengths.size), lengths)
-    return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)
-
-
-def _csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
-    # Polars turns an empty last line into a row of nulls.
-    text = _checked_utf8(path, data).rstrip(b"\r\n")
-    header = text.split(b"\n", 1)[0].decode().rstrip("\r")
-    for mark in (separator,) if separator else _SEPARATORS:
-        if set(columns) <= set(next(csv.reader([header], delimiter=mark), [])):
-            return pl.read_csv(io.BytesIO(text), separator=mark, infer_schema=False, columns=list(columns))
-    raise _no_column(path, columns)
-
-
-def _parquet(path: Path, data: bytes, columns: tuple[str, ...]) -> pl.DataFrame:
-    if not set(columns) <= set(pl.read_parquet_schema(io.BytesIO(data))):
-        raise _no_column(path, columns)
-    return pl.read_parquet(io.BytesIO(data), columns=list(columns))
-
-
-def _no_column(path: Path, columns: tuple[str, ...]) -> DataError:
-    # The columns found are not listed: without a header they would be a row of data.
-    wanted = ", ".join(f"«{name}»" for name in columns)
-    return DataError(f"{path}: the header lacks some of {wanted}; give other names, or the right separator")
-
-
-def _check_dialect(columns: Sequence[str], separator: str | None) -> None:
-    if len(set(columns)) < len(columns):
-        raise PolicyError("the id, item and time of a long-form file must be different columns")
-    if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
-        raise PolicyError("a separator is one ASCII character, and neither a quote nor a line end")
-
-
-def _refuse_missing(path: Path, column: pl.Series) -> None:
-    missing = column.is_null()
-    if column.dtype == pl.String:
-        missing |= (column == "").fill_null(True)
-    elif column.dtype.is_float():
-        missing |= column.is_nan().fill_null(True)
-    if missing.any():
-        raise DataError(
-            f"{path}: «{column.name}» is missing in {missing.sum()} of {column.len()} rows, first in row "
-            f"{missing.arg_max()} (from 0); fill those cells or drop the rows"
-        )
-
-
-def _values(path: Path, column: pl.Series, *, is_text_only: bool) -> tuple[Values, Codes]:
-    """Distinct values by first appearance; only a file without types has its integers guessed."""
-    if column.dtype in (pl.Categorical, pl.Enum):
-        column = column.cast(pl.String)
-    if column.dtype == pl.String:
-        words, codes = _encoded(column.to_arrow().cast(pa.large_string()))
-        return typed(words) if is_text_only else words, codes
-    if not column.dtype.is_integer():
-        raise DataError(f"{path}: column «{column.name}» is {column.dtype}; cast it to text or integers")
-    return _encoded(column.to_arrow())

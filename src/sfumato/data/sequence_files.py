@@ -19,6 +19,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.data import basket_files as files
+from sfumato.data import long_form
 from sfumato.data.basket_files import Codes, Offsets, Tokens, Values
 from sfumato.errors import DataError
 
@@ -64,7 +65,7 @@ def read_long(
     path: Path, *, id_column: str, item_column: str, time_column: str, separator: str | None = None
 ) -> SequenceArrays:
     """Gather the rows of each id into a sequence, ordered by time."""
-    rows = files.read_long_form(path, (id_column, item_column, time_column), separator)
+    rows = long_form.read_long_form(path, (id_column, item_column, time_column), separator)
     assert rows.times is not None
     times = _time_ranks(path, rows.times)
     order = np.lexsort((times, rows.id_codes))
@@ -100,11 +101,11 @@ def write_long(
     lengths = np.diff(sequences.offsets)
     places = np.arange(sequences.offsets[-1]) - np.repeat(sequences.offsets[:-1], lengths)
     columns = (
-        files.repeated_ids(sequences.ids, np.diff(sequences.element_offsets[sequences.offsets])),
+        long_form.repeated_ids(sequences.ids, np.diff(sequences.element_offsets[sequences.offsets])),
         pl.Series(sequences.items).gather(sequences.codes),
         pl.Series(np.repeat(places, np.diff(sequences.element_offsets))),
     )
-    files.write_table(path, (id_column, item_column, time_column), columns, separator)
+    long_form.write_table(path, (id_column, item_column, time_column), columns, separator)
 
 
 def _marks(tokens: Tokens, mark: str) -> npt.NDArray[np.bool_]:

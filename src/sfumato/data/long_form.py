@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""The long form: CSV, TSV or Parquet with one row for each (id, item) or (id, item, time).
+
+Baskets come in the order in which their ids first appear. An id whose only row lacks an item has an empty basket;
+any other missing cell is an error.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from sfumato.data.basket_files import (
+    BasketArrays,
+    Codes,
+    Values,
+    checked_utf8,
+    encoded,
+    offsets_of,
+    read_bytes,
+    refuse_nothing,
+    typed,
+    write_bytes,
+)
+from sfumato.errors import DataError, PolicyError
+
+_PARQUET_MAGIC = b"PAR1"
+_SEPARATORS = (",", "\t", ";", "|")
+
+
+class LongForm(NamedTuple):
+    """The columns of a long-form file, with no missing cell."""
+
+    ids: Values
+    id_codes: Codes
+    items: Values
+    item_codes: Codes
+    times: pl.Series | None
+
+
+def read_long(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
+    """Gather the rows of each id into a basket; an id with one row and no item in it has an empty basket."""
+    rows = read_long_form(path, (id_column, item_column), separator, may_be_empty=True)
+    order = np.argsort(rows.id_codes, kind="stable")
+    offsets = offsets_of(rows.id_codes, len(rows.ids))
+    return BasketArrays(rows.items, offsets, rows.item_codes[order], rows.ids)
+
+
+def write_long(
+    path: Path, baskets: BasketArrays, *, id_column: str, item_column: str, separator: str | None = None
+) -> None:
+    """Write one row for each (id, item), and one without item for an empty basket; without ids they are numbered."""
+    refuse_nothing(path, baskets.offsets)
+    lengths = np.diff(baskets.offsets)
+    items = pl.Series(baskets.items, dtype=pl.String if not baskets.items else None)
+    empty = np.flatnonzero(lengths == 0)
+    at = np.insert(np.arange(len(baskets.codes)), baskets.offsets[empty], -1)
+    codes = pl.Series(baskets.codes[at] if len(baskets.codes) else at).set(pl.Series(at < 0), None)
+    columns = (repeated_ids(baskets.ids, np.maximum(lengths, 1)), items.gather(codes))
+    write_table(path, (id_column, item_column), columns, separator)
+
+
+def read_long_form(
+    path: Path, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
+) -> LongForm:
+    """The named columns (id, item and perhaps time) of a CSV, TSV or Parquet file."""
+    _check_dialect(columns, separator)
+    data = read_bytes(path)
+    is_parquet = data.startswith(_PARQUET_MAGIC)
+    try:
+        frame = _parquet(path, data, columns) if is_parquet else _csv(path, data, columns, separator)
+    except pl.exceptions.PolarsError:
+        # The cause quotes cells of the file, so it is not passed on.
+        raise DataError(
+            f"{path}: the file cannot be read as a table; check its quotes and the fields of each row"
+        ) from None
+    if not frame.height:
+        raise DataError(f"{path}: the file holds no row below its header")
+    for name in columns if not may_be_empty else (columns[0], *columns[2:]):
+        _refuse_missing(path, frame[name], _missing(frame[name]))
+    ids, id_codes = _values(path, frame[columns[0]], is_text_only=not is_parquet)
+    if may_be_empty:
+        without = _missing(frame[columns[1]])
+        lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & without
+        _refuse_missing(path, frame[columns[1]], without & ~lone)
+        frame, id_codes = frame.filter(~lone), id_codes[~lone.to_numpy()]
+    items, item_codes = _values(path, frame[columns[1]], is_text_only=not is_parquet)
+    return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
+
+
+def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None) -> None:
+    """Write columns as Parquet, TSV or CSV, as the name of the file says."""
+    _check_dialect(names, separator)
+    frame = pl.DataFrame(dict(zip(names, columns, strict=True)))
+    buffer = io.BytesIO()
+    if path.name.lower().endswith(".parquet"):
+        frame.write_parquet(buffer)
+    else:
+        usual = "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
+        frame.write_csv(buffer, separator=separator or usual, quote_style="non_numeric")
+    write_bytes(path, buffer.getvalue())
+
+
+def repeated_ids(ids: Sequence[int | str] | None, lengths: npt.NDArray[np.int64]) -> pl.Series:
+    """The id column: each id, or else its number, once for every row."""
+    rows = np.repeat(np.arange(lengths.size), lengths)
+    return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)
+
+
+def _csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
+    # Polars turns an empty last line into a row of nulls.
+    text = checked_utf8(path, data).rstrip(b"\r\n")
+    header = text.split(b"\n", 1)[0].decode().rstrip("\r")
+    for mark in (separator,) if separator else _SEPARATORS:
+        if set(columns) <= set(next(csv.reader([header], delimiter=mark), [])):
+            return pl.read_csv(io.BytesIO(text), separator=mark, infer_schema=False, columns=list(columns))
+    raise _no_column(path, columns)
+
+
+def _parquet(path: Path, data: bytes, columns: tuple[str, ...]) -> pl.DataFrame:
+    if not set(columns) <= set(pl.read_parquet_schema(io.BytesIO(data))):
+        raise _no_column(path, columns)
+    return pl.read_parquet(io.BytesIO(data), columns=list(columns))
+
+
+def _no_column(path: Path, columns: tuple[str, ...]) -> DataError:
+    # The columns found are not listed: without a header they would be a row of data.
+    wanted = ", ".join(f"«{name}»" for name in columns)
+    return DataError(f"{path}: the header lacks some of {wanted}; give other names, or the right separator")
+
+
+def _check_dialect(columns: Sequence[str], separator: str | None) -> None:
+    if len(set(columns)) < len(columns):
+        raise PolicyError("the id, item and time of a long-form file must be different columns")
+    if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
+        raise PolicyError("a separator is one ASCII character, and neither a quote nor a line end")
+
+
+def _missing(column: pl.Series) -> pl.Series:
+    missing = column.is_null()
+    if column.dtype == pl.String:
+        missing |= (column == "").fill_null(True)
+    elif column.dtype.is_float():
+        missing |= column.is_nan().fill_null(True)
+    return missing
+
+
+def _refuse_missing(path: Path, column: pl.Series, missing: pl.Series) -> None:
+    if missing.any():
+        raise DataError(
+            f"{path}: «{column.name}» is missing in {missing.sum()} of {column.len()} rows, first in row "
+            f"{missing.arg_max()} (from 0); fill those cells or drop the rows"
+        )
+
+
+def _values(path: Path, column: pl.Series, *, is_text_only: bool) -> tuple[Values, Codes]:
+    """Distinct values by first appearance; only a file without types has its integers guessed."""
+    if column.dtype in (pl.Categorical, pl.Enum):
+        column = column.cast(pl.String)
+    if column.dtype == pl.String:
+        words, codes = encoded(column.to_arrow().cast(pa.large_string()))
+        return typed(words) if is_text_only else words, codes
+    if not column.dtype.is_integer():
+        raise DataError(f"{path}: column «{column.name}» is {column.dtype}; cast it to text or integers")
+    return encoded(column.to_arrow())
