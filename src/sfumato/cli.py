@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line: `sfumato demo | audit | measure | run | verify | compare | signer`.
+"""The command line: `sfumato demo | audit | measure | run | verify | compare | mine | attack | reproduce | signer`.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.
@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 
+from sfumato.cli_mining import attack, mine, reproduce
+from sfumato.cli_terminal import print_json, progress
 from sfumato.cli_words import say_audit, say_comparison, say_measures, say_run, say_verification
 
 FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
@@ -65,12 +63,12 @@ def demo(out: Out = None, as_json: Json = False) -> None:
 
     target = out or Path("sfumato-demo")
     policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
-    with _progress(as_json):
+    with progress(as_json):
         found = audit(policy.table())
         done = run(policy, target)
         checked = verify(target, done.certificate.body["signer"])
     if as_json:
-        _print_json(done.as_json())
+        print_json(done.as_json())
         return
     say_audit(found, pairs=3)
     say_run(done)
@@ -97,7 +95,7 @@ def audit_command(
     from sfumato.data.read import MISSING_MARKS
     from sfumato.table import Table
 
-    with _progress(as_json):
+    with progress(as_json):
         table = Table.read(
             data,
             separator=separator,
@@ -107,7 +105,7 @@ def audit_command(
         )
         found = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
     if as_json:
-        _print_json(found.as_json())
+        print_json(found.as_json())
     else:
         say_audit(found, pairs=5, roles=True)
 
@@ -129,14 +127,14 @@ def measure_command(
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
 
-    with _progress(as_json):
+    with progress(as_json):
         table = Table.read(data, separator=separator, missing=missing)
         roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
         roles |= dict.fromkeys(_names(sensitive), Role.SENSITIVE) | dict.fromkeys(_names(quasi), Role.QUASI_IDENTIFYING)
         table = Table.of(table.frame, roles, missing=missing, source=str(data))
         achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
     if as_json:
-        _print_json({"anonymity": achieved, "risk": risks})
+        print_json({"anonymity": achieved, "risk": risks})
         return
     say_measures(achieved, risks)
 
@@ -153,10 +151,10 @@ def run_command(
     from sfumato.pipeline import run
     from sfumato.policy import Policy
 
-    with _progress(as_json):
+    with progress(as_json):
         done = run(Policy.read(policy), out)
     if as_json:
-        _print_json(done.as_json())
+        print_json(done.as_json())
     else:
         say_run(done)
     if not done.published:
@@ -175,10 +173,10 @@ def verify_command(
     from sfumato.certificate import verify
     from sfumato.signature import read_signer
 
-    with _progress(as_json):
+    with progress(as_json):
         checked = verify(folder, read_signer(signer) if signer is not None else None)
     if as_json:
-        _print_json(checked.as_json())
+        print_json(checked.as_json())
     else:
         say_verification(checked)
     if not checked.holds:
@@ -194,14 +192,18 @@ def compare_command(
     """Put two releases side by side: claims, losses, levels, attacks."""
     from sfumato.comparing import compare
 
-    with _progress(as_json):
+    with progress(as_json):
         found = compare(first, second)
     if as_json:
-        _print_json(found.as_json())
+        print_json(found.as_json())
     else:
         say_comparison(found)
     if not all(one.holds for one in found.verified):
         raise typer.Exit(FAILED)
+
+
+for name, command in (("mine", mine), ("attack", attack), ("reproduce", reproduce)):
+    app.command(name=name)(command)
 
 
 @app.command()
@@ -211,7 +213,7 @@ def signer(as_json: Json = False) -> None:
 
     text = public_text(signing_key())
     if as_json:
-        _print_json({"signer": text})
+        print_json({"signer": text})
     else:
         typer.echo(text)
 
@@ -269,41 +271,7 @@ def _nowhere_to_write() -> None:
 
 def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
     if wants_json:
-        _print_json({"error": kind, "message": message})
+        print_json({"error": kind, "message": message})
     else:
         print(f"sfumato: {message}", file=sys.stderr)
     sys.exit(code)
-
-
-def _print_json(content: Any) -> None:
-    print(json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str, allow_nan=False))
-
-
-def _finite(content: Any) -> Any:
-    """JSON knows no infinity: null stands for it."""
-    if isinstance(content, Mapping):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, (list, tuple)):
-        return [_finite(value) for value in content]
-    return None if isinstance(content, float) and not isfinite(content) else content
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[None]:
-    """A progress bar on the terminal; nothing in a script or a pipe."""
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from sfumato.progress import listening
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-        tell: Callable[[str, int, int | None], None] = lambda step, done, total: bar.update(  # noqa: E731
-            task, description=step, completed=done, total=total
-        )
-        with listening(tell):
-            yield

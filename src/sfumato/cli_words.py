@@ -7,10 +7,18 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from sfumato.attack import Attack, Outcome
     from sfumato.auditing import Audit
     from sfumato.certificate import Verification
     from sfumato.comparing import Comparison
     from sfumato.pipeline import Run
+    from sfumato.reproduce.registry import Listed
+    from sfumato.reproduce.run import Summary
 
 
 def _table(*columns: str, title: str | None = None) -> Any:
@@ -66,25 +74,66 @@ def say_run(done: Run) -> None:
         for name, level in body["levels"].items():
             grid.add_row(_cell(name), str(level), str(body["heights"][name]))
         _show(grid)
-    grid = _table("attack", "tried", "hit", "risk", "95 % interval", title="\nAttacks")
-    for attack, outcome in done.attacks:
-        interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
-        grid.add_row(
-            attack.model_dump()["attack"],
-            f"{outcome.attempts:,}",
-            f"{outcome.successes:,}",
-            f"{outcome.risk:.4f}",
-            interval,
-        )
-    _show(grid)
-    _show(f"\nLoss {body['utility']['loss']:.4f}, suppressed rows {body['suppression']['rows']}.")
-    _show(body["suppression"]["why"])
+    if done.attacks:
+        say_attacks(done.attacks)
+    told = {**body["losses"], **body["utility"]}
+    shown = [f"{name.replace('_', ' ')} {told[name]:.4g}" for name in _TOLD if name in told]
+    _show(f"\n{', '.join(shown).capitalize()}." if shown else "")
+    if "suppressed_rows" in body["losses"]:
+        _show(body["suppression"]["why"])
     if done.published:
         _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
     for refusal in done.refusals:
         _show(f"Refused by the gate: {refusal}.")
     if not done.published:
         _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
+
+
+_TOLD = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
+"""Losses that are worth a word on the terminal; the report has all of them."""
+
+
+def say_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
+    """Tell how far each attack got."""
+    grid = _table("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", title="\nAttacks")
+    for attack, outcome in attacks:
+        blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
+        interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
+        counts = (f"{outcome.attempts:,}", f"{outcome.successes:,}")
+        grid.add_row(attack.model_dump()["attack"], *counts, f"{outcome.risk:.4f}", interval, blind)
+    _show(grid)
+
+
+def say_rows(found: pl.DataFrame, most: int, out: Path | None) -> None:
+    """The first rows of what was mined."""
+    grid = _table(*found.columns)
+    for row in found.head(most).iter_rows():
+        grid.add_row(*(_cell(_mined(value)) for value in row))
+    _show(grid)
+    left = found.height - most
+    if left > 0:
+        _show(f"… and {left:,} more" + ("" if out else " (--out FILE writes all of them, --json prints them)"))
+    _show(f"{found.height:,} found." + (f" Written to {out}." if out else ""))
+
+
+def _mined(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def say_studies(studies: Sequence[Listed]) -> None:
+    """What there is to reproduce."""
+    grid = _table("study", "in the seed", "what", "")
+    for one in studies:
+        grid.add_row(one.name, one.place, one.title, f"needs {', '.join(one.missing)}" if one.missing else "")
+    _show(grid, "\nsfumato reproduce NAME …, or a seed such as 000, or all")
+
+
+def say_reproduced(done: Summary) -> None:
+    """Tell what was made again."""
+    for sentence in done.sentences():
+        _show(sentence)
 
 
 def say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:

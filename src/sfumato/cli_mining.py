@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The commands that look for something: `sfumato mine`, `sfumato attack`, `sfumato reproduce`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.cli_terminal import print_json, progress
+from sfumato.cli_words import say_attacks, say_reproduced, say_rows, say_studies
+
+SHOWN = 20
+"""Rows that are shown on a terminal; a file gets all of them."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def mine(
+    data: Annotated[Path, typer.Argument(help="Baskets (FIMI, SPMF, long form); a table with --private.")],
+    min_support: Annotated[
+        str, typer.Option(help="A count (10) or a share of the rows (0.01) from which a pattern is frequent.")
+    ] = "0.01",
+    rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
+    min_confidence: Annotated[float, typer.Option(help="The least confidence of a rule.")] = 0.5,
+    kind: Annotated[str, typer.Option(help="Itemsets: all, closed or maximal.")] = "all",
+    max_length: Annotated[int | None, typer.Option(help="The most items of an itemset or a left side.")] = None,
+    private: Annotated[
+        str | None,
+        typer.Option(help="Adversarial rules of a table: a file of private entries (row, column), or columns=a,b."),
+    ] = None,
+    separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all to a file, in SPMF's form.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Find frequent itemsets, association rules, or the rules that tell private entries of a table."""
+    support = _support(min_support)
+    with progress(as_json):
+        if private is not None:
+            found = _adversarial(data, private, support, min_confidence, max_length, separator)
+        else:
+            found = _patterns(data, support, min_confidence if rules else None, kind, max_length, separator, out)
+    if as_json:
+        print_json({"count": found.height, "rows": found.to_dicts()})
+    else:
+        say_rows(found, SHOWN, out)
+
+
+def attack(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run, with release/ and private/.")],
+    policy: Annotated[Path, typer.Argument(help="The policy file: its attacks are run, against its data.")],
+    as_json: Json = False,
+) -> None:
+    """Attack a release once more, with the attacks of a policy."""
+    from sfumato.attacking import attack_again
+
+    with progress(as_json):
+        outcomes = attack_again(folder, policy)
+    if as_json:
+        print_json([{"attack": attack.model_dump()["attack"], **outcome.as_json()} for attack, outcome in outcomes])
+    else:
+        say_attacks(outcomes)
+
+
+def reproduce(
+    names: Annotated[list[str] | None, typer.Argument(help="Studies by name, a seed (000), or all.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page and its tables.")] = Path(
+        "sfumato-reproduce"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes where a figure allows it.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Make the seeds' tables and figures again, ours beside theirs; without a name, list them."""
+    from sfumato import reproduce as room
+
+    if not names:
+        print_json([one.as_json() for one in room.listed()]) if as_json else say_studies(room.listed())
+        return
+    with progress(as_json):
+        done = room.reproduce(names, out, quick=quick)
+    print_json(done.as_json()) if as_json else say_reproduced(done)
+
+
+def _support(text: str) -> int | float:
+    from sfumato.errors import PolicyError
+
+    try:
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise PolicyError("--min-support is a count such as 10, or a share such as 0.01") from None
+
+
+def _patterns(
+    data: Path,
+    support: int | float,
+    confidence: float | None,
+    kind: Any,
+    max_length: int | None,
+    separator: str | None,
+    out: Path | None,
+) -> Any:
+    from sfumato import mine as room
+    from sfumato.baskets import Baskets
+
+    baskets = Baskets.read(data, separator=separator)
+    if confidence is not None:
+        found = room.association_rules(baskets, support, confidence, max_length=max_length)
+        if out is not None:
+            room.write_rules(found, out)
+        return found
+    found = room.frequent_itemsets(baskets, support, kind=kind, max_length=max_length)
+    if out is not None:
+        room.write_patterns(found, out)
+    return found
+
+
+def _adversarial(
+    data: Path, private: str, support: int | float, confidence: float, max_length: int | None, separator: str | None
+) -> Any:
+    import polars as pl
+
+    from sfumato.mine import adversarial_rules
+    from sfumato.table import Table
+
+    table = Table.read(data, separator=separator)
+    entries: Any = private
+    if private.startswith("columns="):
+        entries = [name.strip() for name in private.removeprefix("columns=").split(",")]
+    found = adversarial_rules(table, entries, confidence, support, max_length)
+    return pl.DataFrame(
+        {
+            "antecedent": [", ".join(f"{name} = {value}" for name, value in one.antecedent.items()) for one in found],
+            "column": [one.column for one in found],
+            "value": [str(one.value) for one in found],
+            "support": [one.public_support for one in found],
+            "confidence": [float(one.public_confidence) for one in found],
+            "hidden_confidence": [float(one.hidden_confidence) for one in found],
+            "exposed": [len(one.rows) for one in found],
+            "lift": [float(one.lift) for one in found],
+        },
+        schema_overrides={"antecedent": pl.String, "column": pl.String, "value": pl.String, "support": pl.Int64},
+    ).sort("exposed", "confidence", "support", descending=True)
