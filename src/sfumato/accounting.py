@@ -131,7 +131,7 @@ def account(
         advice=advice(body, release),
         seconds=seconds,
         source=original.source if isinstance(original, Table) else policy.data.path,
-        sections=sections(release, original, published, body),
+        sections=sections(release, original, published),
     )
     return with_columns(told, release) if isinstance(original, Table) else told
 

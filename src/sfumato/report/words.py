@@ -98,7 +98,7 @@ STEPS = {
 UNTOLD = ("(missing)", "*")
 """Labels that are no values: a cell that was never known, and one that is not told."""
 
-_BOUNDS = {"at_least": "at least", "at_most": "at most", "exactly": "exactly"}
+_BOUNDS = {"at_least": "at least", "at_most": "at most", "below": "below", "exactly": "exactly"}
 _NBSP = "\N{NO-BREAK SPACE}"
 _ELLIPSIS = "…"
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of emoji and of Persian and Indian words
