@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from sfumato.description import Description
+from sfumato.key import Key
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -34,3 +35,17 @@ class Method(Description, ABC):
     def described(self) -> dict[str, Any]:
         """The method and its parameters, for a certificate that leaves: a method leaves out what must stay."""
         return self.model_dump(mode="json")
+
+
+class KeyedMethod(Method):
+    """A way to protect that has a secret: a key that is drawn first, stays home, and decodes what is found."""
+
+    @abstractmethod
+    def new_key(self, data: Any, randomness: Randomness | None = None) -> Key:
+        """Draw a secret for some data."""
+
+    @abstractmethod
+    def protect(  # type: ignore[override]  # the secret stands where chance stands elsewhere: it was drawn with it
+        self, data: Any, key: Key | None = None, randomness: Randomness | None = None
+    ) -> Release:
+        """Make a release under a key; the release does not hold it."""
