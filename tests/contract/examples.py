@@ -96,6 +96,8 @@ ATTACK_EXAMPLES = (
     Example("singling out", sf.attack.SinglingOut(columns_per_guess=7), people),
     Example("linkability", sf.attack.Linkability(known=_HALVES), people),
     Example("inference", sf.attack.Inference(column="name"), people),
+    Example("rule inference", sf.attack.RuleInference(columns=("name",)), people),
+    Example("learned inference", sf.attack.LearnedInference(columns=("name",), learners=("bayes",)), people),
     Example("linking", sf.attack.Linking(), people),
     Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
 )

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from sfumato.attack.composition import Composition
     from sfumato.attack.homogeneity import Homogeneity
     from sfumato.attack.inference import Inference
+    from sfumato.attack.learned_inference import LearnedInference
     from sfumato.attack.linkability import Linkability
     from sfumato.attack.linking import Linking, Links, linked
     from sfumato.attack.minimality import Minimality
+    from sfumato.attack.rule_inference import RuleInference
     from sfumato.attack.similarity import Similarity
     from sfumato.attack.singling_out import SinglingOut
 
@@ -36,6 +38,8 @@ _ATTACKS = {
     "SinglingOut": "singling_out",
     "Linkability": "linkability",
     "Inference": "inference",
+    "RuleInference": "rule_inference",
+    "LearnedInference": "learned_inference",
 }
 _HOME = {
     **_ATTACKS,
@@ -53,11 +57,13 @@ __all__ = [
     "Composition",
     "Homogeneity",
     "Inference",
+    "LearnedInference",
     "Linkability",
     "Linking",
     "Links",
     "Minimality",
     "Outcome",
+    "RuleInference",
     "Similarity",
     "SinglingOut",
     "linked",

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from sfumato.data.hierarchy import spelt
 from sfumato.data.read import TextFormat, read_frame
@@ -52,6 +52,30 @@ class PrivateEntries(Description):
             return {**given, "where": where}
         return given
 
+    @field_validator("mask")
+    @classmethod
+    def _kept(cls, mask: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+        """A copy of its own: what the caller does to the array later changes nothing here."""
+        if mask is None:
+            return None
+        own = mask.copy()
+        own.setflags(write=False)
+        return own
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when all that is said is, a mask entry by entry."""
+        if not isinstance(other, PrivateEntries):
+            return NotImplemented
+        if self.mask is None or other.mask is None:
+            alike = self.mask is other.mask
+        else:
+            alike = np.array_equal(self.mask, other.mask)
+        return alike and self.model_dump() == other.model_dump()
+
+    def __hash__(self) -> int:
+        """Of all but the mask."""
+        return hash(self.model_dump_json())
+
     @model_validator(mode="after")
     def _one_way(self) -> PrivateEntries:
         chosen = (self.columns, self.where, self.share)
@@ -61,18 +85,24 @@ class PrivateEntries(Description):
             raise ValueError("say private entries in one way: cells, or a file, or a mask, or columns/where/share")
         return self
 
-    def in_frame(self, frame: pl.DataFrame, chance: np.random.Generator, source: str = "table") -> Mask:
-        """A truth value for every entry of a frame."""
+    def in_frame(
+        self,
+        frame: pl.DataFrame,
+        chance: np.random.Generator,
+        source: str = "table",
+        published: Sequence[str] | None = None,
+    ) -> Mask:
+        """A truth value for every entry of a frame; all its columns are published if not said which."""
         if self.mask is not None:
             return _fitting(self.mask, frame, source)
         if self.cells is not None:
             return _at([row for row, _ in self.cells], [column for _, column in self.cells], frame, source)
         if self.file is not None:
             return _from_file(self.file, frame, source)
-        return self._chosen(frame, chance, source)
+        return self._chosen(frame, chance, source, frame.columns if published is None else published)
 
-    def _chosen(self, frame: pl.DataFrame, chance: np.random.Generator, source: str) -> Mask:
-        names = frame.columns if self.columns is None else self.columns
+    def _chosen(self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]) -> Mask:
+        names = published if self.columns is None else self.columns
         _refuse_unknown([*names, *(self.where or ())], frame, source)
         rows = np.ones(frame.height, dtype=bool)
         for name, values in (self.where or {}).items():
@@ -89,6 +119,8 @@ class PrivateEntries(Description):
 
 def _listed(values: Any) -> tuple[str, ...]:
     many = values if isinstance(values, list | tuple | set | frozenset) else (values,)
+    if any(one is None for one in many):
+        raise ValueError("`where` asks for values; a missing one is none")
     return tuple(str(spelt(pl.Series([one]))[0]) for one in many)
 
 
@@ -96,9 +128,9 @@ def entries_of(given: Any) -> Any:
     """What Python users write: a mask, (row, column) pairs, a path, column names, a share, or several of them."""
     if isinstance(given, PrivateEntries | Mapping):
         return (given,)
-    if isinstance(given, pl.DataFrame):
-        given = given.to_numpy()
-    if isinstance(given, np.ndarray):
+    # A frame of truth values, of whatever library: iterating over it would give the names of its columns.
+    if isinstance(given, np.ndarray) or len(getattr(given, "shape", ())) == 2:
+        given = np.asarray(given)
         return (PrivateEntries(mask=given),)
     if isinstance(given, str | Path):
         return (PrivateEntries(file=str(given)),)
@@ -132,12 +164,16 @@ AnyEntries = Annotated[tuple[PrivateEntries, ...], BeforeValidator(entries_of)]
 
 
 def private_mask(
-    entries: Sequence[PrivateEntries], frame: pl.DataFrame, chance: np.random.Generator, source: str = "table"
+    entries: Sequence[PrivateEntries],
+    frame: pl.DataFrame,
+    chance: np.random.Generator,
+    source: str = "table",
+    published: Sequence[str] | None = None,
 ) -> Mask:
     """All the private entries of a frame that hold a value: a missing cell has nothing to hide."""
     mask = np.zeros((frame.height, frame.width), dtype=bool)
     for one in entries:
-        mask |= one.in_frame(frame, chance, source)
+        mask |= one.in_frame(frame, chance, source, published)
     return np.asarray(mask & ~_empty(frame), dtype=bool)
 
 
@@ -176,6 +212,8 @@ def _from_file(file: str, frame: pl.DataFrame, source: str) -> Mask:
     listed = read_frame(file, TextFormat())
     if not {"row", "column"} <= set(listed.columns):
         raise DataError(f"{file}: a file of private entries has the columns «row» (counted from 0) and «column»")
+    if listed.is_empty():
+        return np.zeros((frame.height, frame.width), dtype=bool)
     rows, columns = listed["row"], listed["column"].cast(pl.String)
     unread = rows.null_count() + columns.null_count()
     if not rows.dtype.is_integer() or unread or bool((rows < 0).any()):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -98,7 +100,7 @@ def _population(evidence: Evidence) -> Table:
     return evidence.population
 
 
-FROM_DETAILS: Mapping[str, str] = {}
+FROM_DETAILS: Mapping[str, str] = {"leftover_rules": "hidden", "visible_private_entries": "hidden"}
 """Measures that compare with something private other than the originals, and where it stands in a release's details."""
 
 
@@ -106,7 +108,18 @@ def _on_the_table(check: Callable[[Table, Mapping[str, Any]], float]) -> Check:
     return lambda evidence, arguments: check(evidence.published, arguments)
 
 
+def _in_module(module: str, *names: str) -> dict[str, Check]:
+    """Checks of a module that is loaded when one of them is needed."""
+
+    def later(name: str, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+        found: Number = import_module(f"sfumato.measure.{module}").evidence_checks()[name](evidence, arguments)
+        return found
+
+    return {name: partial(later, name) for name in names}
+
+
 CHECKS: Mapping[str, Check] = {
+    **_in_module("leftover_rules", "leftover_rules", "visible_private_entries"),
     **{name: _on_the_table(check) for name, check in DIVERSITY_CHECKS.items()},
     "delta_presence": _delta_presence,
     "k_map": _k_map,

@@ -126,8 +126,8 @@ class EncodeForTrees(KeyedMethod):
                     arguments={"target": self.target, "columns": self._numbers(data)},
                     needs_original=True,
                     meaning=(
-                        "Decision trees (scikit-learn; gini, entropy; full, pruned) grown on the codes split the rows at "
-                        "every node exactly as those grown on the originals."
+                        "Decision trees (scikit-learn; gini, entropy; full, pruned) grown on the codes split the rows "
+                        "at every node exactly as those grown on the originals."
                     ),
                 )
             )

@@ -1,0 +1,380 @@
+# SPDX-License-Identifier: MIT
+"""Learners that guess blank entries of a table from all that is visible, column by column.
+
+What an adversary does who is not content with rules: gradient boosting, naive Bayes, nearest neighbours. Of these the
+one is taken that does best on visible entries held out (cross-validation), or the commonest value if none does better
+than that: nobody looks at the truth. That an entry is blank is a value of its own, for it may tell something. A
+column of many numbers is learnt in intervals of about equally many rows; of other columns the values that are seen
+too rarely to be held out are not learnt, and never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+LEARNERS = ("boosting", "bayes", "neighbours")
+"""Gradient boosting, naive Bayes over values and bins of numbers, and the nearest rows by the entries that differ."""
+PRIOR = "prior"
+"""No learner: the commonest value."""
+
+FOLDS = 3
+CHOOSING_ROWS = 3000
+"""On so many visible entries, drawn by lot, the learners are compared."""
+TRAINING_ROWS = 10_000
+INTERVALS = 20
+_BINS = 10
+_MOST_VALUES = 250
+"""How many values of a column are told apart as features; the rarer ones are one."""
+_TREES = 150
+_NEIGHBOURS = 15
+_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is learnt from, and how finely."""
+
+    training_rows: int = TRAINING_ROWS
+    """The most rows that a learner is trained on; drawn by lot where there are more."""
+    intervals: int = INTERVALS
+    """A column of more different numbers than that is learnt in so many intervals."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """What is guessed of a column: its values, or intervals of its numbers."""
+
+    values: pl.Series | None
+    """The values as text; None for intervals."""
+    edges: Floats
+    """Where one interval ends and the next begins."""
+
+    @classmethod
+    def of(cls, visible: pl.Series, intervals: int) -> Classes:
+        """Take them from what is visible; values that are there too rarely to be held out are left out."""
+        known = visible.drop_nulls()
+        if known.dtype.is_numeric() and known.n_unique() > intervals:
+            numbers = known.cast(pl.Float64).to_numpy()
+            edges = np.quantile(numbers, np.arange(1, intervals) / intervals, method="higher")
+            return cls(None, np.unique(edges))
+        counts = spelt(known).alias("value").value_counts().sort("value")
+        return cls(counts.filter(pl.col("count") >= FOLDS)["value"], np.zeros(0))
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.edges) + 1 if self.values is None else len(self.values)
+
+    def number(self, texts: pl.Series) -> Ints:
+        """The class of each value, given as text or number; −1 for a missing one or one that is not learnt."""
+        if self.values is None:
+            numbers = texts.cast(pl.Float64, strict=False)
+            found = np.searchsorted(self.edges, numbers.fill_null(0.0).to_numpy(), side="right")
+            return np.where(numbers.is_null().to_numpy(), -1, found).astype(np.int64)
+        place = spelt(texts).replace_strict(self.values, range(len(self.values)), default=-1, return_dtype=pl.Int64)
+        return place.fill_null(-1).to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A table as learners read it: once as numbers, once as bins; a blank entry is a value of its own."""
+
+    names: tuple[str, ...]
+    numbers: Floats
+    """Numbers, and codes of other values; NaN where blank."""
+    bins: Ints
+    """Bins of numbers, codes of other values; `widths` where blank."""
+    widths: Ints
+    coded: Flags
+    """Which columns are codes, without order."""
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Features:
+        """Read a table."""
+        read = [_feature(column) for column in frame.get_columns()]
+        shape = (frame.height, frame.width)
+        numbers, bins = np.empty(shape), np.empty(shape, dtype=np.int64)
+        for at, one in enumerate(read):
+            numbers[:, at], bins[:, at] = one.numbers, one.bins
+        widths = np.array([one.width for one in read], dtype=np.int64)
+        coded = np.array([one.coded for one in read], dtype=np.bool_)
+        return cls(tuple(frame.columns), numbers, bins, widths, coded)
+
+    def rows(self, rows: Ints) -> Features:
+        """Some of the rows."""
+        return Features(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded)
+
+    def without(self, column: int) -> Features:
+        """The other columns."""
+        kept = np.arange(len(self.names)) != column
+        names = tuple(name for at, name in enumerate(self.names) if at != column)
+        return Features(names, self.numbers[:, kept], self.bins[:, kept], self.widths[kept], self.coded[kept])
+
+    def blank(self, column: int) -> Features:
+        """The same rows with one column blank."""
+        numbers, bins = self.numbers.copy(), self.bins.copy()
+        numbers[:, column], bins[:, column] = np.nan, self.widths[column]
+        return Features(self.names, numbers, bins, self.widths, self.coded)
+
+    def nothing(self) -> Features:
+        """A row of which nothing is seen."""
+        return Features(
+            self.names, np.full((1, len(self.names)), np.nan), self.widths[None, :], self.widths, self.coded
+        )
+
+    @property
+    def visible(self) -> Flags:
+        """Which entries are not blank."""
+        return np.asarray(self.bins < self.widths)
+
+
+@dataclass(frozen=True)
+class _Feature:
+    numbers: Floats
+    bins: Ints
+    width: int
+    coded: bool
+
+
+def _feature(column: pl.Series) -> _Feature:
+    blank = column.is_null().to_numpy()
+    if column.dtype.is_numeric():
+        numbers = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        known = numbers[~blank]
+        edges = np.unique(np.quantile(known, np.arange(1, _BINS) / _BINS)) if len(known) else np.zeros(0)
+        width = len(edges) + 1
+        bins = np.where(blank, width, np.searchsorted(edges, numbers, side="right"))
+        return _Feature(numbers, bins.astype(np.int64), width, coded=False)
+    texts = spelt(column).alias("value")
+    counts = texts.drop_nulls().value_counts().sort(["count", "value"], descending=[True, False])
+    values = counts["value"].head(_MOST_VALUES)
+    width = len(values) + 1
+    codes = texts.replace_strict(values, range(len(values)), default=len(values), return_dtype=pl.Int64).to_numpy()
+    bins = np.where(blank, width, codes).astype(np.int64)
+    return _Feature(np.where(blank, np.nan, codes), bins, width, coded=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A learner that has learnt: rows in, the probability of every class out."""
+
+    learner: str
+    model: Any
+    present: Ints
+    """The classes that it has seen."""
+    shares: Floats
+    """How often each class was seen."""
+
+    def probabilities(self, rows: Features) -> Floats:
+        """Rows × classes."""
+        if self.model is None:
+            return np.broadcast_to(self.shares, (len(rows.bins), len(self.shares))).copy()
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        given = _given(self.learner, rows)
+        found = np.zeros((len(given), len(self.shares)))
+        with threadpool_limits(1):
+            for start in range(0, len(given), _BLOCK):
+                part = slice(start, start + _BLOCK)
+                found[part, self.present] = self.model.predict_proba(given[part])
+        return found
+
+
+def trained(learner: str, rows: Features, classes: Ints, count: int, seed: int) -> Trained:
+    """Teach a learner rows and their classes, of `count` that there are."""
+    seen = np.bincount(classes, minlength=count).astype(np.float64)
+    shares = seen / max(seen.sum(), 1.0)
+    present = np.flatnonzero(seen)
+    if learner == PRIOR or len(present) < 2 or not len(rows.names):
+        return Trained(PRIOR, None, present, shares)
+    from threadpoolctl import threadpool_limits
+
+    model = _untrained(learner, rows, len(present), seed)
+    # One thread adds up in one order, so that the same chance gives the same guesses; and cores are shared.
+    with threadpool_limits(1):
+        model.fit(_given(learner, rows), classes)
+    return Trained(learner, model, present, shares)
+
+
+def _given(learner: str, rows: Features) -> npt.NDArray[Any]:
+    return rows.numbers if learner == "boosting" else rows.bins
+
+
+def _untrained(learner: str, rows: Features, classes: int, seed: int) -> Any:
+    if learner == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        # One tree a class and round: many classes get fewer rounds. Rare classes make large steps run away.
+        rounds = int(np.clip(_TREES // (classes if classes > 2 else 1), 10, 60))
+        return HistGradientBoostingClassifier(
+            max_iter=rounds,
+            learning_rate=0.15,
+            l2_regularization=5.0,
+            max_leaf_nodes=8,
+            early_stopping=False,
+            categorical_features=rows.coded,
+            random_state=seed,
+        )
+    if learner == "bayes":
+        from sklearn.naive_bayes import CategoricalNB
+
+        return CategoricalNB(min_categories=rows.widths + 1)
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(min(_NEIGHBOURS, len(rows.bins)), metric="hamming", algorithm="brute")
+
+
+@dataclass(frozen=True, eq=False)
+class Guesses:
+    """What was guessed of one column."""
+
+    column: str
+    learner: str
+    """The learner that did best on visible entries, or `prior`."""
+    classes: Classes
+    rows: Ints
+    """The rows asked for."""
+    guess: Ints
+    """The class guessed in each; −1 where nothing is visible in the column."""
+    confidence: Floats
+    """The probability that the learner gives it."""
+    prior: int
+    """The commonest class."""
+    held_out: Flags
+    """For visible entries that the learner was not taught, whether it guessed them."""
+    scores: Mapping[str, float]
+    """The share of held-out entries that each learner guessed."""
+    visible: int
+    trained_on: int
+    rare: int
+    """Visible entries whose value is too rare to be learnt."""
+    model: Trained
+    features: Features
+    """The other columns, all rows."""
+
+
+def predict_hidden(
+    frame: pl.DataFrame,
+    cells: pl.DataFrame,
+    learners: Sequence[str],
+    chance: np.random.Generator,
+    budget: Budget | None = None,
+    known: Flags | None = None,
+) -> tuple[Guesses, ...]:
+    """Guess entries of a table (`row`, `column`) from what is visible in it, column by column.
+
+    An entry that is asked for is not learnt from, visible or not. `known` says which rows may be learnt from.
+    """
+    strange = [name for name in learners if name not in LEARNERS]
+    if strange or not learners:
+        raise PolicyError(f"learners are one or more of {', '.join(LEARNERS)}")
+    columns = cells["column"].unique(maintain_order=True).to_list()
+    absent = [name for name in columns if name not in frame.columns]
+    if absent:
+        raise DataError(f"there is no column {', '.join(f'«{name}»' for name in absent)} to guess entries of")
+    features = Features.of(frame)
+    found = []
+    for done, name in enumerate(columns):
+        tell("learning", done, len(columns))
+        rows = cells.filter(pl.col("column") == name)["row"].to_numpy().astype(np.int64)
+        found.append(_guessed(frame, features, name, rows, learners, chance, budget or Budget(), known))
+    return tuple(found)
+
+
+def _guessed(
+    frame: pl.DataFrame,
+    features: Features,
+    name: str,
+    rows: Ints,
+    learners: Sequence[str],
+    chance: np.random.Generator,
+    budget: Budget,
+    known: Flags | None,
+) -> Guesses:
+    column = frame[name]
+    may = column.is_not_null().to_numpy() if known is None else column.is_not_null().to_numpy() & known
+    may[rows] = False
+    classes = Classes.of(column.filter(pl.Series(may)), budget.intervals)
+    number = classes.number(column)
+    lesson = np.flatnonzero(may & (number >= 0))
+    others = features.without(frame.columns.index(name))
+    seed = int(chance.integers(2**31))
+    choice = _chosen(others, number, np.flatnonzero(may), classes.count, learners, chance, seed)
+    taught = _some(lesson, budget.training_rows, chance)
+    model = trained(choice.learner, others.rows(taught), number[taught], classes.count, seed)
+    odds = model.probabilities(others.rows(rows)) if classes.count else np.zeros((len(rows), 1))
+    guess = odds.argmax(axis=1) if len(lesson) else np.full(len(rows), -1, dtype=np.int64)
+    prior = int(np.bincount(number[lesson]).argmax()) if len(lesson) else -1
+    return Guesses(
+        name, choice.learner, classes, rows, guess, odds.max(axis=1, initial=0.0), prior, choice.held_out,
+        choice.scores, int(may.sum()), len(taught), int(may.sum()) - len(lesson), model, others,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Choice:
+    learner: str
+    held_out: Flags
+    scores: Mapping[str, float]
+
+
+def _chosen(
+    others: Features,
+    number: Ints,
+    visible: Ints,
+    count: int,
+    learners: Sequence[str],
+    chance: np.random.Generator,
+    seed: int,
+) -> _Choice:
+    """The learner that guesses most of the visible entries that it was not taught; the prior if none beats it."""
+    tried = _some(visible, CHOOSING_ROWS, chance)
+    fold = chance.permutation(len(tried)) % FOLDS
+    right: dict[str, Flags] = {}
+    for name in (PRIOR, *learners):
+        right[name] = np.zeros(len(tried), dtype=np.bool_)
+        for part in range(FOLDS) if len(tried) >= 2 * FOLDS and count else ():
+            tell("learning")
+            test, train = tried[fold == part], tried[(fold != part) & (number[tried] >= 0)]
+            model = trained(name, others.rows(train), number[train], count, seed)
+            right[name][fold == part] = model.probabilities(others.rows(test)).argmax(axis=1) == number[test]
+    # Of equals the first: with nothing gained, nothing learnt.
+    best = max(right, key=lambda name: int(right[name].sum()))
+    scores = {name: round(float(flags.mean()), 12) if len(flags) else 0.0 for name, flags in right.items()}
+    return _Choice(best, right[best], scores)
+
+
+def _some(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
+    """At most so many rows, drawn by lot."""
+    return rows if len(rows) <= most else np.sort(chance.choice(rows, most, replace=False))
+
+
+def leaning(guesses: Guesses, which: Ints, features: Features) -> Floats:
+    """How much each entry of some asked rows lends to the guess: what its probability loses when the entry is blank.
+
+    `which` are places among the rows asked for, `features` the same rows; −∞ for an entry that is blank already.
+    """
+    picked = guesses.guess[which]
+    here = np.arange(len(which))
+    before = guesses.model.probabilities(features)[here, picked]
+    lost = np.full(features.bins.shape, -np.inf)
+    for column in range(len(features.names)):
+        seen = features.visible[:, column]
+        if seen.any():
+            after = guesses.model.probabilities(features.rows(np.flatnonzero(seen)).blank(column))
+            lost[seen, column] = before[seen] - after[np.arange(int(seen.sum())), picked[seen]]
+    return lost
