@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""Where the search for adversarial rules keeps what: places in its arrays, by name.
+
+An entry is one code: an item `i` that everybody sees, `VALUES + i` where it is private, `2 * VALUES` where there is
+nothing to see or to foretell. The rows of a node, its projected database, are either row numbers on a stack, in three
+runs (rows that hide something, rows that do not, and, when only touched rows matter, those of them that the antecedent
+matched before), or bits, one for each row of the nearest node above that has row numbers: its base.
+"""
+
+from __future__ import annotations
+
+MORE, DONE, STACK_FULL, RULES_FULL, ITEMS_FULL, LISTS_FULL, BITS_FULL, STEPS_FULL, PAIRS_FULL = range(9)
+"""Why the search came back: its share of work is done, all is done, or a buffer must grow first."""
+DEPTH, RULES, ANTECEDENTS, ITEMS, LISTED, NODES, NEED = range(7)
+"""The state: depth, rules, antecedents, items in them, rows listed, nodes seen, how long a buffer must be."""
+STATE = 7
+VALUES, COLUMNS, LEAST, FITTING, NUMERATOR, DENOMINATOR, LONGEST, PRIOR, LISTING, TRACKING, AFFORD = range(11)
+"""The settings: items in all, columns, least support, least public rows that fit, the confidence as two whole
+numbers, the longest antecedent, whether the empty one counts, which rows are listed, whether touched rows are
+followed, and how many words of bits a node may take."""
+(
+    ITEM, HIDING, SHOWING, TOUCHED, END, COUNT,
+    LIVE, TOP, FREE, COLUMN, CHILD, CHILD_END, TARGETS,
+    KIND, BASE, SET, LIVING, REACHED, BITS, STEP, STEP_END, STEP_TOP, PAIR, PAIR_END,
+) = range(24)  # fmt: skip
+"""A frame, one a depth. The item it adds; its runs of rows, their end and how many publicly match.
+Of rows as numbers: the run of those that hide a living target and its end; where the stack is free; the column whose
+values extend the antecedent now, or the last one that did; which children are left; how many target columns live.
+Of rows as bits: the kind, the depth of the base; the sets of matching rows, of those that hide a living target, and
+of touched ones; where bits are free; which steps are left and where the list of steps is free; the living pairs."""
+FRAME = 24
+IN_ROWS, IN_BITS, TO_NUMBER, TO_BUILD = range(4)
+"""The kinds: rows as numbers, rows as bits, rows as bits that shall become numbers, numbers that shall be a base."""
+STEP_ITEM, STEP_COLUMN, STEP_SET, STEP_REACHED, STEP_NEXT = range(5)
+"""A step extends an antecedent by an item: column, rows, touched rows, and the next column's first step."""
+STEP_FIELDS = 5
+PAIR_COLUMN, PAIR_ITEM, PAIR_SHOWN, PAIR_HIDDEN, COLUMN_HIDDEN, COLUMN_EMPTY = range(6)
+"""A pair is a living target: where it is shown and hidden, where its column is hidden and where it has nothing."""
+PAIR_FIELDS = 6

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Which entries rules rest on and which they expose: sets of rows as bits, intersected antecedent by antecedent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.bits import ones
+from sfumato.kernels.compiled import compiled
+
+
+@compiled("void(int32[:,::1], uint64[:,::1])")
+def set_bits(places, bits):  # type: ignore[no-untyped-def]
+    """Set a row's bit in each set of rows that its entries name; −1 names none."""
+    rows, columns = places.shape
+    for row in range(rows):
+        one = np.uint64(1) << np.uint64(row & 63)
+        for column in range(columns):
+            place = places[row, column]
+            if place >= 0:
+                bits[place, row >> 6] |= one
+
+
+@compiled(
+    "void(uint64[:,::1], uint64[:,::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], uint64[:,::1], "
+    "int64, int64)"
+)
+def mark(seen, hidden, column, start, items, antecedent, target, marks, begin, end):  # type: ignore[no-untyped-def]
+    """Mark what some rules rest on: `marks[column]` gets the rows of the entries.
+
+    `seen[i]` are the rows that show item i, of column `column[i]`; `hidden[column]` those in which it is private.
+    """
+    words = seen.shape[1]
+    matching = np.empty(words, dtype=np.uint64)
+    resting = np.empty(words, dtype=np.uint64)
+    last = -1
+    for rule in range(begin, end):
+        one = antecedent[rule]
+        if one != last:
+            matching[:] = ~np.uint64(0)
+            for at in range(start[one], start[one + 1]):
+                row = seen[items[at]]
+                for word in range(words):
+                    matching[word] &= row[word]
+            last = one
+        fits, secret = seen[target[rule]], hidden[column[target[rule]]]
+        foretold = marks[column[target[rule]]]
+        for word in range(words):
+            fit = matching[word] & fits[word]
+            foretold[word] |= fit
+            resting[word] = fit | (matching[word] & secret[word])
+        for at in range(start[one], start[one + 1]):
+            marked = marks[column[items[at]]]
+            for word in range(words):
+                marked[word] |= resting[word]
+
+
+@compiled(
+    "void(uint64[:,::1], uint64[:,::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int64[::1], "
+    "int32[::1], int64, int64)"
+)
+def list_exposed(seen, secret, rows, start, items, antecedent, target, exposed_start, exposed, begin, end):  # type: ignore[no-untyped-def]
+    """List the rows that some rules foretell rightly: row number i of the sets is `rows[i]`.
+
+    `seen[i]` are the rows that show item i, `secret[i]` those in which it is private.
+    """
+    words = seen.shape[1]
+    for rule in range(begin, end):
+        one = antecedent[rule]
+        to = exposed_start[rule]
+        for word in range(words):
+            left = secret[target[rule], word]
+            for at in range(start[one], start[one + 1]):
+                left &= seen[items[at], word]
+            while left:
+                low = left & (~left + np.uint64(1))
+                exposed[to] = rows[64 * word + np.int64(ones(low - np.uint64(1)))]
+                to += 1
+                left ^= low

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Sets of rows as bits: counting them, and what two sets have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from sfumato.kernels.compiled import compiled
+
+
+def _ones(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set: one instruction of the machine."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+ones: Any = intrinsic(_ones)
+
+
+@compiled("int64(uint64[::1], int64, int64, int64)")
+def common(bits, one, other, words):  # type: ignore[no-untyped-def]
+    """How many rows two sets share that begin at two places of an array."""
+    total = np.uint64(0)
+    first, second = np.uint64(one), np.uint64(other)
+    for word in range(np.uint64(words)):
+        total += ones(bits[first + word] & bits[second + word])
+    return np.int64(total)
+
+
+@compiled("boolean(uint64[::1], int64, int64, int64)")
+def meet(bits, one, other, words):  # type: ignore[no-untyped-def]
+    """Whether two sets share a row."""
+    first, second = np.uint64(one), np.uint64(other)
+    for word in range(np.uint64(words)):  # noqa: SIM110  (a generator does not compile)
+        if bits[first + word] & bits[second + word]:
+            return True
+    return False
+
+
+@compiled("int64(uint64[::1], int64, int64, int64, int64)")
+def intersect(bits, one, other, words, to):  # type: ignore[no-untyped-def]
+    """Write what two sets share to a third place; returns how many rows that are."""
+    total = np.uint64(0)
+    first, second, third = np.uint64(one), np.uint64(other), np.uint64(to)
+    for word in range(np.uint64(words)):
+        both = bits[first + word] & bits[second + word]
+        bits[third + word] = both
+        total += ones(both)
+    return np.int64(total)
+
+
+@compiled("void(uint64[::1], int64, int64, int64, int64)")
+def add_common(bits, one, other, words, to):  # type: ignore[no-untyped-def]
+    """Add what two sets share to a third."""
+    first, second, third = np.uint64(one), np.uint64(other), np.uint64(to)
+    for word in range(np.uint64(words)):
+        bits[third + word] |= bits[first + word] & bits[second + word]
+
+
+@compiled("int64(uint64[::1], int64, int64, int32[::1], int64, int64)")
+def pick(bits, begin, words, rows, base, to):  # type: ignore[no-untyped-def]
+    """List the rows of a set: bit i is row number `rows[base + i]`; returns the place after the last one listed."""
+    for word in range(words):
+        left = bits[begin + word]
+        while left:
+            low = left & (~left + np.uint64(1))
+            rows[to] = rows[base + 64 * word + np.int64(ones(low - np.uint64(1)))]
+            to += 1
+            left ^= low
+    return to
