@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato import attack, measure, protect
+    from sfumato import attack, measure, mine, protect, reproduce
     from sfumato.attack.attack import Attack, Outcome
     from sfumato.auditing import Audit, audit
     from sfumato.baskets import Baskets
@@ -29,9 +29,12 @@ if TYPE_CHECKING:
         SfumatoError,
     )
     from sfumato.key import Key
+    from sfumato.patterns import Patterns
     from sfumato.pipeline import Run, run
     from sfumato.policy import Policy
     from sfumato.protect.generalize import Generalize
+    from sfumato.protect.hide_items import HideItems
+    from sfumato.protect.hide_rules import HideRules
     from sfumato.protect.k_optimize import KOptimize
     from sfumato.protect.method import Method
     from sfumato.protect.microaggregate import Microaggregate
@@ -46,6 +49,8 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from sfumato.protect.partition import Partition
+    from sfumato.protect.publish_patterns import PublishPatterns
+    from sfumato.protect.suppress_entries import SuppressEntries
     from sfumato.randomness import Randomness
     from sfumato.release import Claim, Finding, Release
     from sfumato.sequences import Sequences
@@ -63,6 +68,11 @@ _HOME = {
     "KOptimize": "protect.k_optimize",
     "Microaggregate": "protect.microaggregate",
     "Partition": "protect.partition",
+    "HideItems": "protect.hide_items",
+    "HideRules": "protect.hide_rules",
+    "Patterns": "patterns",
+    "PublishPatterns": "protect.publish_patterns",
+    "SuppressEntries": "protect.suppress_entries",
     "Attack": "attack.attack",
     "Audit": "auditing",
     "Baskets": "baskets",
@@ -97,7 +107,7 @@ _HOME = {
     "run": "pipeline",
     "verify": "certificate",
 }
-_ROOMS = ("attack", "measure", "protect")
+_ROOMS = ("attack", "measure", "mine", "protect", "reproduce")
 
 __version__ = "0.1.0"
 __all__ = [
@@ -115,6 +125,8 @@ __all__ = [
     "DeltaPresence",
     "Finding",
     "Generalize",
+    "HideItems",
+    "HideRules",
     "Hierarchy",
     "ImpossibleRelease",
     "KAnonymity",
@@ -128,14 +140,17 @@ __all__ = [
     "Outcome",
     "Partition",
     "PartyError",
+    "Patterns",
     "Policy",
     "PolicyError",
+    "PublishPatterns",
     "Randomness",
     "Release",
     "Role",
     "Run",
     "Sequences",
     "SfumatoError",
+    "SuppressEntries",
     "TCloseness",
     "Table",
     "Verification",
@@ -144,7 +159,9 @@ __all__ = [
     "check",
     "compare",
     "measure",
+    "mine",
     "protect",
+    "reproduce",
     "run",
     "verify",
 ]

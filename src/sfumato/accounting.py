@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any
 
@@ -12,6 +12,8 @@ import polars as pl
 
 from sfumato import measure
 from sfumato.attack import Attack, Linking, Outcome
+from sfumato.baskets import Baskets
+from sfumato.mine.unknowns import MARK
 from sfumato.policy import Policy
 from sfumato.progress import tell
 from sfumato.protect.explain import explain, lattice_nodes
@@ -63,8 +65,15 @@ def _of_classes(published: Table, original: Table, release: Release) -> dict[str
 
 
 def _of_baskets(published: Any, original: Any, release: Release) -> dict[str, float]:
-    """What hiding did besides, counted on the published baskets."""
-    return {}
+    """What hiding did besides, counted on the published baskets; what a pattern lost is its method's own loss."""
+    found = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
+    if isinstance(published, Baskets) and "sensitive" in release.details:
+        method = release.method
+        effects = measure.side_effects(
+            original, published, method.min_support, method.min_confidence, release.details["sensitive"], MARK
+        )
+        found |= {name: float(value) for name, value in asdict(effects).items()}
+    return found
 
 
 def suppression(release: Release, suppressed: int) -> dict[str, Any]:
@@ -125,13 +134,13 @@ def account(
         sizes_after=_NO_CROWDS,
         distributions={},
         column_loss={},
-        details={**release.details, "rows_in_release": len(release.details["rows"])},
+        details={**release.details, "rows_in_release": len(release.data)},
         reasons=(),
         lattice=(),
         advice=advice(body, release),
         seconds=seconds,
         source=original.source if isinstance(original, Table) else policy.data.path,
-        sections=sections(release, original, published),
+        sections=sections(release, original, published, body["utility"]),
     )
     return with_columns(told, release) if isinstance(original, Table) else told
 

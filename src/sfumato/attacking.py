@@ -34,8 +34,8 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
 
 def _kept_private(folder: Path) -> dict[str, Any]:
     """What the method decided, as the run kept it."""
-    if not (folder / "rows.parquet").is_file():
+    if not (folder / "record.json").is_file():
         raise DataError(f"{folder}: the custodian's record is not there; attack a release in the folder of its run")
     frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
-    rows = frames.pop("rows")["original_row"].to_numpy()
-    return {**frames, "rows": rows}
+    rows = frames.pop("rows", None)
+    return {**frames, **({} if rows is None else {"rows": rows["original_row"].to_numpy()})}

@@ -33,7 +33,7 @@ NAME = "certificate.json"
 
 class _DataFile(BaseModel):
     file: str
-    shape: Literal["table", "baskets"]
+    shape: Literal["table", "baskets", "patterns"]
     format: str
     missing_mark: str = ""
     rows: int

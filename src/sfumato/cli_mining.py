@@ -28,7 +28,9 @@ def mine(
     max_length: Annotated[int | None, typer.Option(help="The most items of an itemset or a left side.")] = None,
     private: Annotated[
         str | None,
-        typer.Option(help="Adversarial rules of a table: a file of private entries (row, column), or columns=a,b."),
+        typer.Option(
+            help="Private entries of a table, whose rules are sought: a file (row, column), columns=a,b or share=0.01."
+        ),
     ] = None,
     separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all to a file, in SPMF's form.")] = None,
@@ -91,6 +93,15 @@ def _support(text: str) -> int | float:
         raise PolicyError("--min-support is a count such as 10, or a share such as 0.01") from None
 
 
+def _share(text: str) -> float:
+    from sfumato.errors import PolicyError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise PolicyError("--private share=… is a number between 0 and 1") from None
+
+
 def _patterns(
     data: Path,
     support: int | float,
@@ -107,11 +118,11 @@ def _patterns(
     if confidence is not None:
         found = room.association_rules(baskets, support, confidence, max_length=max_length)
         if out is not None:
-            room.write_rules(found, out)
+            room.save_rules(found, out)
         return found
     found = room.frequent_itemsets(baskets, support, kind=kind, max_length=max_length)
     if out is not None:
-        room.write_patterns(found, out)
+        room.save_itemsets(found, out)
     return found
 
 
@@ -127,6 +138,8 @@ def _adversarial(
     entries: Any = private
     if private.startswith("columns="):
         entries = [name.strip() for name in private.removeprefix("columns=").split(",")]
+    elif private.startswith("share="):
+        entries = _share(private.removeprefix("share="))
     found = adversarial_rules(table, entries, confidence, support, max_length)
     return pl.DataFrame(
         {

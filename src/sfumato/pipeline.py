@@ -30,9 +30,11 @@ from sfumato.certificate import (
 from sfumato.data.write import write_frame
 from sfumato.errors import ClaimBroken
 from sfumato.folder import Staging, publish, sha256, staged
+from sfumato.key import Key
 from sfumato.measure.checks import Evidence, measured
 from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
+from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
@@ -97,7 +99,8 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     original = policy.original()
     clock.lap("read")
     chance = randomness or Randomness.secure()
-    release = _ordered(protect(policy, original, chance), policy, chance)
+    protected = protect(policy, original, chance)
+    release = _ordered(protected.release, policy, chance)
     clock.lap("protect")
     with staged(target) as staging:
         published = _write(release, policy, staging)
@@ -115,6 +118,8 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         clock.lap("compare")
         certificate = _certify(told, body, key, staging, refused=bool(refusals))
         _keep_private(policy, original, release, staging)
+        for name, secret in protected.keys.items():
+            secret.save(staging.private / f"{name}.key.json")
         tell("publishing")
         if refusals:
             _only_the_refusal(staging)
@@ -122,21 +127,44 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     return Run(target, certificate, findings, attacks, refusals)
 
 
-def protect(policy: Policy, original: Any, randomness: Randomness) -> Release:
+@dataclass(frozen=True)
+class Protected:
+    """What the methods of a policy made: the release, and the keys that stay home."""
+
+    release: Release
+    keys: Mapping[str, Key]
+    """Method → its key; a release holds none."""
+
+
+def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
     """Apply the methods in order; the claims of all of them are claims of the last release."""
-    methods = policy.methods()
-    release = methods[0].protect(original, randomness=randomness)
-    for method in methods[1:]:
-        after = method.protect(release.data, randomness=randomness)
-        before = _followed(release.details, after.details["rows"])
-        release = Release(
-            after.data,
-            method,
-            (*release.claims, *after.claims),
-            {**release.losses, **after.losses},
-            {**before, **after.details, "rows": before["rows"]},
-        )
-    return release
+    release, keys = Release(original, None, (), {}), {}
+    for method in policy.methods():
+        if isinstance(method, KeyedMethod):
+            keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
+            after = method.protect(release.data, key, randomness=randomness)
+        else:
+            after = method.protect(release.data, randomness=randomness)
+        release = _after(release, after)
+    return Protected(release, keys)
+
+
+def _after(first: Release, then: Release) -> Release:
+    """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
+    if first.method is None:
+        return then
+    details = _followed(first.details, then.details["rows"]) if "rows" in then.details else dict(first.details)
+    claims = first.claims
+    if shape_of(first.data) is not shape_of(then.data):
+        claims = ()  # what was in between is not published, and nobody could check it
+    rows = {"rows": details["rows"]} if "rows" in details and "rows" in then.details else {}
+    return Release(
+        then.data,
+        then.method,
+        (*claims, *then.claims),
+        {**first.losses, **then.losses},
+        {**details, **then.details, **rows},
+    )
 
 
 def _followed(details: Mapping[str, Any], order: Any) -> dict[str, Any]:
@@ -193,7 +221,9 @@ def _write(release: Release, policy: Policy, staging: Staging) -> Any:
 
 def _measured_again(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
     tell("measuring claims on the written file")
-    evidence = Evidence(published, original, release.details["rows"], population_of(release.method), release.details)
+    evidence = Evidence(
+        published, original, release.details.get("rows"), population_of(release.method), release.details
+    )
     findings = tuple(measured(claim, evidence) for claim in release.claims)
     broken = [found for found in findings if not found.holds]
     if broken:
@@ -278,7 +308,8 @@ def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging,
 def _keep_private(policy: Policy, original: Any, release: Release, staging: Staging) -> None:
     """The custodian's record: what must not leave, and what it takes to check every claim later."""
     details = release.details
-    write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
+    if "rows" in details:
+        write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
     for name, told in details.items():
         if isinstance(told, pl.DataFrame):
             write_frame(told, staging.private / f"{name}.parquet", "parquet")

@@ -19,6 +19,7 @@ from sfumato.data.hierarchy import spelt
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.data.write import SEPARATOR_OF, missing_mark, write_frame
 from sfumato.errors import ClaimBroken, PolicyError
+from sfumato.patterns import Patterns
 from sfumato.table import Table
 
 
@@ -144,7 +145,37 @@ class BasketsShape(Shape):
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
 
 
-SHAPES: tuple[Shape, ...] = (TableShape(), BasketsShape())
+class PatternsShape(Shape):
+    """Patterns without their baskets, in SPMF's form."""
+
+    name = "patterns"
+    kind = Patterns
+    formats: ClassVar[Mapping[str, str]] = {"spmf": "txt"}
+
+    def usual_format(self, data: Patterns) -> str:
+        """The only one."""
+        return "spmf"
+
+    def write(self, data: Patterns, path: Path, form: str) -> None:
+        """Write the patterns."""
+        data.write(path)
+
+    def described(self, data: Patterns, form: str) -> dict[str, Any]:
+        """How many there are."""
+        return {"data": {"rows": len(data), "items": len(data.items)}}
+
+    def read(self, path: Path, body: Mapping[str, Any]) -> Patterns:
+        """Read the patterns."""
+        return Patterns.read(path)
+
+    def refuse_changed(self, written: Patterns, read: Patterns) -> None:
+        """Compare them whole, as text, since «7» may have become a number."""
+        before, after = ({(frozenset(map(str, one)), count) for one, count in p.to_lists()} for p in (written, read))
+        if before != after or written.baskets != read.baskets:
+            raise ClaimBroken("the patterns do not read back from the file as they were written")
+
+
+SHAPES: tuple[Shape, ...] = (TableShape(), BasketsShape(), PatternsShape())
 
 
 def shape_of(data: Any) -> Shape:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import sfumato as sf
@@ -37,6 +38,30 @@ def numbers() -> sf.Table:
     return sf.Table.of(frame, roles | {"age": "quasi_identifying", "weight": "quasi_identifying"})
 
 
+def market() -> sf.Baskets:
+    """What 240 invented people bought; bread goes with butter, beer with nuts."""
+    chance = np.random.default_rng(3)
+    names = ["bread", "butter", "beer", "nuts", "whole milk", "eggs"]
+    held = chance.random((240, len(names))) < [0.5, 0.3, 0.4, 0.2, 0.5, 0.3]
+    held[:, 1] |= held[:, 0] & (chance.random(240) < 0.8)
+    held[:, 3] |= held[:, 2] & (chance.random(240) < 0.7)
+    return sf.Baskets.of([[names[at] for at in np.flatnonzero(row)] for row in held])
+
+
+def twelve() -> sf.Baskets:
+    """The slides' twelve transactions, whose frequent itemsets give single people away (seed 001)."""
+    return sf.Baskets.of([list(basket) for basket in TWELVE])
+
+
+TWELVE = ["abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg"]
+
+
+def as_mined(baskets: sf.Baskets) -> sf.Patterns:
+    """Patterns as they are, with what they give away."""
+    found: sf.Patterns = sf.PublishPatterns(k=3, min_support=8, repair="none").protect(baskets).data
+    return found
+
+
 @dataclass(frozen=True)
 class Example:
     """Something to try, and what to try it on."""
@@ -44,6 +69,10 @@ class Example:
     name: str
     subject: Any
     data: Callable[[], Any]
+    forged: Callable[[Any], Any] = lambda data: data
+    """A release that keeps not all of the method's claims: mostly the originals themselves."""
+    secrets: tuple[str, ...] = ()
+    """Words that a certificate must not hold."""
 
 
 METHOD_EXAMPLES = (
@@ -71,6 +100,37 @@ METHOD_EXAMPLES = (
     Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
     Example("k-optimize", sf.KOptimize(k=3, seconds=1.0), few_columns),
     Example("microaggregate", sf.Microaggregate(k=4), numbers),
+    Example(
+        "suppress entries",
+        sf.SuppressEntries(private={"columns": ["disease"], "where": {"sex": "female"}}, confidence=0.7, min_support=3),
+        few_columns,
+        secrets=("female",),
+    ),
+    Example(
+        "hide items",
+        sf.HideItems(items=("nuts",), min_support=0.1, min_confidence=0.6),
+        market,
+        secrets=("nuts",),
+    ),
+    Example(
+        "hide rules",
+        sf.HideRules(rules=(("bread ==> butter"), ("beer ==> nuts")), min_support=0.1, min_confidence=0.6),
+        market,
+        secrets=("nuts", "butter"),
+    ),
+    Example(
+        "hide rules, blocked",
+        sf.HideRules(rules=("bread ==> butter",), min_support=0.1, min_confidence=0.6, strategy="block"),
+        market,
+        secrets=("butter",),
+    ),
+    Example("publish patterns", sf.PublishPatterns(k=3, min_support=8), twelve, forged=as_mined),
+    Example(
+        "publish patterns, withheld",
+        sf.PublishPatterns(k=3, min_support=8, repair="suppressive"),
+        twelve,
+        forged=as_mined,
+    ),
     Example("generalize, no suppression", sf.Generalize(models=(sf.KAnonymity(k=5),), metric="height"), people),
 )
 
@@ -98,6 +158,9 @@ ATTACK_EXAMPLES = (
     Example("inference", sf.attack.Inference(column="name"), people),
     Example("rule inference", sf.attack.RuleInference(columns=("name",)), people),
     Example("learned inference", sf.attack.LearnedInference(columns=("name",), learners=("bayes",)), people),
+    Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
+    Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
+    Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),
     Example("linking", sf.attack.Linking(), people),
     Example("linking, knows less", sf.attack.Linking(knowledge=("age", "sex", "zip", "occupation")), people),
 )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.measure.checks import Evidence
-from sfumato.measure.leftover_rules import (
+from sfumato.measure.rules_left import (
     evidence_checks,
     leftover_rules,
     untrue_hidden_values,

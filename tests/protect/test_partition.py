@@ -19,8 +19,9 @@ from sfumato.data.hierarchy import Hierarchy, spelt
 from sfumato.data.published import Domain, range_ends
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
 from sfumato.progress import listening
+from sfumato.protect import k_member
 from sfumato.protect.judge import judged_groups
-from sfumato.protect.k_member import block_size
+from sfumato.protect.k_member import _hosts, block_size
 from sfumato.protect.model import PrivacyModel
 from sfumato.protect.models import (
     AlphaKAnonymity,
@@ -32,7 +33,8 @@ from sfumato.protect.models import (
     TCloseness,
 )
 from sfumato.protect.partition import Partition
-from sfumato.protect.partitioning import GroupJudge, SizeJudge
+from sfumato.protect.partition_columns import Ints
+from sfumato.protect.partitioning import Flags, GroupJudge, SizeJudge
 from sfumato.release import Release
 from sfumato.table import Table
 from tests.tables import hierarchies
@@ -455,3 +457,33 @@ def test_adult_to_labels_of_its_hierarchies(adult: Table) -> None:
     assert_true(release, adult)
     assert release.losses["discernibility"] <= 2.2e5
     assert release.losses["loss"] <= 0.07
+
+
+def test_parts_of_equal_rows_go_two_by_two() -> None:
+    """A thousand parts of equal rows are all nearest to the first: one a round would be a thousand rounds."""
+    nearest = np.array([1, 0, 0, 0, 0, 3], dtype=np.int64)
+    small = np.zeros(6, dtype=np.bool_)
+    free = np.array([True, True, True, True, True, False])
+    assert _hosts(np.arange(6), nearest, small, free).tolist() == [0, 0, 2, 2, 4, 5]
+    # Where something is lost, two large ones never go into the same.
+    assert _hosts(np.arange(6), nearest, small, np.zeros(6, dtype=np.bool_)).tolist() == [1, 1, 2, 3, 4, 3]
+    # One that is left over goes to its nearest, if that has no other guest.
+    assert _hosts(np.array([1]), np.array([-1, 0]), small[:2], free[:2]).tolist() == [0, 0]
+
+
+def test_many_equal_rows_under_t_closeness_take_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """12,000 rows of 12 kinds: clusters of 5 equal rows, most of them too far from the whole."""
+    chance = np.random.default_rng(1)
+    kind = chance.integers(0, 12, 12_000)
+    frame = {"x": kind.tolist(), "y": (kind % 3).tolist(), "s": chance.choice(["a", "b", "c"], 12_000).tolist()}
+    roles = {"x": "quasi_identifying", "y": "quasi_identifying", "s": "sensitive"}
+    rounds: list[int] = []
+
+    def counted(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
+        rounds.append(len(moving))
+        return _hosts(moving, nearest, small, free)
+
+    monkeypatch.setattr(k_member, "_hosts", counted)
+    release = Partition(models=(KAnonymity(k=5), TCloseness(t=0.1, column="s"))).protect(Table.of(frame, roles))
+    assert release.losses["loss"] == 0.0  # every kind is close enough to the whole by itself
+    assert 0 < len(rounds) < 12

@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Attack, Outcome, wilson
     from sfumato.attack.background import BackgroundKnowledge
     from sfumato.attack.composition import Composition
+    from sfumato.attack.fill_unknowns import FillUnknowns
     from sfumato.attack.homogeneity import Homogeneity
     from sfumato.attack.inference import Inference
     from sfumato.attack.learned_inference import LearnedInference
     from sfumato.attack.linkability import Linkability
     from sfumato.attack.linking import Linking, Links, linked
     from sfumato.attack.minimality import Minimality
+    from sfumato.attack.remining import Remining
     from sfumato.attack.rule_inference import RuleInference
     from sfumato.attack.similarity import Similarity
     from sfumato.attack.singling_out import SinglingOut
+    from sfumato.attack.support_inference import SupportInference
 
     ATTACKS: tuple[type[Attack], ...]
     """Every attack a policy can name."""
@@ -40,6 +43,9 @@ _ATTACKS = {
     "Inference": "inference",
     "RuleInference": "rule_inference",
     "LearnedInference": "learned_inference",
+    "Remining": "remining",
+    "FillUnknowns": "fill_unknowns",
+    "SupportInference": "support_inference",
 }
 _HOME = {
     **_ATTACKS,
@@ -55,6 +61,7 @@ __all__ = [
     "Attack",
     "BackgroundKnowledge",
     "Composition",
+    "FillUnknowns",
     "Homogeneity",
     "Inference",
     "LearnedInference",
@@ -63,9 +70,11 @@ __all__ = [
     "Links",
     "Minimality",
     "Outcome",
+    "Remining",
     "RuleInference",
     "Similarity",
     "SinglingOut",
+    "SupportInference",
     "linked",
     "wilson",
 ]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +25,7 @@ from sfumato.table import Missing, Table
 Ints = npt.NDArray[np.int64]
 _ANYTHING, _MISSING = -1, -2
 _MANY = 32
+_LARGEST_KEY = 1 << 62
 
 
 class Linking(Attack):
@@ -115,14 +116,15 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     known = pl.DataFrame([spelt(people.frame[name]).alias(name) for name in columns])
     cells = pl.DataFrame([spelt(published.frame[name]).alias(name) for name in columns])
     parts, counts = [], np.zeros(known.height, dtype=np.int64)
-    starred = np.flatnonzero(cells.select(pl.all_horizontal(pl.all() == SUPPRESSED).fill_null(False)).to_series())
-    plain = np.setdiff1d(np.arange(cells.height), starred)
-    if _mixed(cells, shapes, plain):
+    hidden = cells.select(pl.all_horizontal(pl.all() == SUPPRESSED).fill_null(False)).to_series().to_numpy()
+    starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
+    signatures = _signatures(cells.filter(~hidden) if len(starred) else cells, shapes)
+    if signatures is None:
         parts.append(covered_rows(cells, plain, people, columns, published))
         counts = counts + parts[0][2]
     else:
-        for signature, rows in _signatures(cells[plain], shapes):
-            part = _match(cells, plain[rows], known, shapes, signature, published.missing)
+        for signature, rows in signatures:
+            part = _match(cells, plain if rows is None else plain[rows], known, shapes, signature, published.missing)
             parts.append(part)
             counts = counts + part[2]
     if not counts.any() and _all_numbers(published, people, columns):
@@ -157,16 +159,6 @@ def _nearest(published: pl.DataFrame, people: pl.DataFrame) -> tuple[Ints, Ints,
     return order, (np.cumsum(sizes) - sizes)[found], sizes[found]
 
 
-def _mixed(cells: pl.DataFrame, shapes: dict[str, _Shape], rows: Ints) -> bool:
-    """Whether cells are ranges or sets, or at so many levels that looking each up by level takes too long."""
-    if not len(rows):
-        return False
-    if any(shape.composite(cells[name]) for name, shape in shapes.items()):
-        return True
-    levels = pl.DataFrame([shape.levels(cells[name]).alias(name) for name, shape in shapes.items()])
-    return levels.n_unique() > _MANY
-
-
 @dataclass(frozen=True)
 class _Shape:
     """What the labels of one published column cover."""
@@ -185,17 +177,19 @@ class _Shape:
                 levels[label] = max(levels.get(label, (0, 0)), (count, number))
         return cls(name, hierarchy, {label: level for label, (_, level) in levels.items()})
 
-    def composite(self, cells: pl.Series) -> bool:
+    def composite(self, labels: pl.Series) -> bool:
         """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
-        labels = [label for label in cells.unique().drop_nulls().to_list() if label not in self.level_of]
-        return any(range_ends(label) is not None or set_members(label) is not None for label in labels)
+        others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
+        return any(range_ends(label) is not None or set_members(label) is not None for label in others)
 
-    def levels(self, cells: pl.Series) -> pl.Series:
-        """The level of each published cell; `_ANYTHING` for `*`, `_MISSING` for a null."""
-        distinct = cells.unique().drop_nulls()
-        numbers = [_ANYTHING if v == SUPPRESSED else self.level_of.get(v, 0) for v in distinct.to_list()]
-        found = cells.replace_strict(distinct, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
-        return found.fill_null(_MISSING)
+    def levels(self, cells: pl.Series, labels: pl.Series) -> int | pl.Series:
+        """The level of each published cell, or the one of all; `_ANYTHING` for `*`, `_MISSING` for a null."""
+        known = labels.drop_nulls()
+        numbers = [_ANYTHING if v == SUPPRESSED else self.level_of.get(v, 0) for v in known.to_list()]
+        if len({*numbers, *([_MISSING] if len(known) < len(labels) else [])}) == 1:
+            return numbers[0] if numbers else _MISSING
+        found = cells.replace_strict(known, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+        return found.fill_null(_MISSING).alias(self.name)
 
     def labels(self, known: pl.Series, level: int) -> pl.Series:
         """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
@@ -207,12 +201,32 @@ class _Shape:
         return labels if top is None else labels.fill_null(top)
 
 
-def _signatures(cells: pl.DataFrame, shapes: dict[str, _Shape]) -> Iterator[tuple[tuple[int, ...], Ints]]:
-    """The published rows, parted by the levels that their cells are at."""
-    levels = pl.DataFrame([shape.levels(cells[name]).alias(name) for name, shape in shapes.items()])
-    grouped = levels.with_row_index("\0row").group_by(list(shapes), maintain_order=True).agg("\0row")
-    for *signature, rows in grouped.iter_rows():
-        yield tuple(signature), np.asarray(rows, dtype=np.int64)
+def _signatures(cells: pl.DataFrame, shapes: dict[str, _Shape]) -> list[tuple[tuple[int, ...], Ints | None]] | None:
+    """The published rows, parted by the levels that their cells are at; no rows are named where all are alike.
+
+    None where cells are ranges or sets, or at so many levels that looking each up by level takes too long.
+    """
+    if not cells.height:
+        return []
+    found: dict[str, int | pl.Series] = {}
+    for name, shape in shapes.items():
+        labels = cells[name].unique()
+        if shape.composite(labels):
+            return None
+        found[name] = shape.levels(cells[name], labels)
+    varying = [levels for levels in found.values() if isinstance(levels, pl.Series)]
+    if not varying:
+        return [(tuple(level for level in found.values() if isinstance(level, int)), None)]
+    names = [levels.name for levels in varying]
+    grouped = pl.DataFrame(varying).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
+    if grouped.height > _MANY:
+        return None
+    signatures: list[tuple[tuple[int, ...], Ints | None]] = []
+    for *levels, rows in grouped.iter_rows():
+        here = dict(zip(names, levels, strict=True))
+        signature = tuple(here[name] if isinstance(one, pl.Series) else one for name, one in found.items())
+        signatures.append((signature, np.asarray(rows, dtype=np.int64)))
+    return signatures
 
 
 def _match(
@@ -235,17 +249,51 @@ def _match(
         return nothing
     if not names:
         return rows, nothing[1], np.full(known.height, len(rows), dtype=np.int64)
-    people = pl.DataFrame(
-        [shapes[name].labels(known[name], 0 if level == _MISSING else level).alias(name) for name, level in used]
-    )
-    here = cells[rows].select(names).with_row_index("\0at")
-    groups = here.group_by(names, maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
+    levels = {name: 0 if level == _MISSING else level for name, level in used}
+    if missing is Missing.MATCHES_ANY and any(known[name].null_count() for name in names):
+        people = pl.DataFrame([shapes[name].labels(known[name], level).alias(name) for name, level in levels.items()])
+        if any(people[name].null_count() for name in names):
+            return _match_unknown(people, cells[rows].select(names), rows)
+    whole = len(rows) == cells.height
+    sought, keys = _keys(known, cells if whole else cells[rows], shapes, levels)
+    here = pl.DataFrame({"key": keys}).with_row_index("\0at")
+    groups = here.group_by("key", maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
     order = rows[groups["\0at"].explode().to_numpy()]
     groups = groups.drop("\0at").with_columns((pl.col("\0count").cum_sum() - pl.col("\0count")).alias("\0start"))
-    if missing is Missing.MATCHES_ANY and people.select(pl.any_horizontal(pl.all().is_null().any())).item():
-        return _match_unknown(people, cells[rows].select(names), rows)
-    found = people.join(groups, on=names, how="left", maintain_order="left", nulls_equal=True)
+    found = pl.DataFrame({"key": sought}).join(groups, on="key", how="left", maintain_order="left")
     return order, found["\0start"].fill_null(0).to_numpy(), found["\0count"].fill_null(0).to_numpy()
+
+
+def _keys(
+    known: pl.DataFrame, cells: pl.DataFrame, shapes: dict[str, _Shape], levels: dict[str, int]
+) -> tuple[Ints, Ints]:
+    """A number for every person and for every published row, equal where the person's labels are those of the row.
+
+    Labels are found for distinct values and numbered by those that are published; −1 is a person with another one.
+    """
+    sought, keys = np.zeros(known.height, dtype=np.int64), np.zeros(cells.height, dtype=np.int64)
+    strange, radix = np.zeros(known.height, dtype=np.bool_), 1
+    for name, level in levels.items():
+        labels = cells[name].unique().drop_nulls()
+        values = known[name].unique().drop_nulls()
+        numbers = _numbers(shapes[name].labels(pl.concat([values, pl.Series([None], dtype=pl.String)]), level), labels)
+        theirs, ours = numbers[_numbers(known[name], values)], _numbers(cells[name], labels)
+        width = len(labels) + 1
+        strange |= theirs < 0
+        if radix * width > _LARGEST_KEY:
+            both = np.unique(np.concatenate([sought, keys]), return_inverse=True)[1].ravel().astype(np.int64)
+            sought, keys, radix = both[: len(sought)], both[len(sought) :], len(both)
+        sought, keys, radix = sought * width + theirs, keys * width + ours, radix * width
+    return np.where(strange, -1, sought), keys
+
+
+def _numbers(cells: pl.Series, labels: pl.Series) -> Ints:
+    """The place of each cell among the labels, their number for a missing one, −1 for a strange one."""
+    places = cells.cast(pl.Enum(labels), strict=False).to_physical().cast(pl.Int64)
+    found = places.fill_null(-1).to_numpy(writable=True)
+    if cells.null_count():
+        found[cells.is_null().to_numpy()] = len(labels)
+    return found
 
 
 def _match_unknown(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tuple[Ints, Ints, Ints]:

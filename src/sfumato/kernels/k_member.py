@@ -151,11 +151,11 @@ def part_costs(flat, begins, columns, above, under):  # type: ignore[no-untyped-
     return costs
 
 
-@compiled(f"int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, {COLUMNS})")
-def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled(f"int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], {COLUMNS})")
+def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns, above, under):  # type: ignore[no-untyped-def]
     """For each wanting part the other part of its block with which it has `least` rows and loses least; else −1.
 
-    Parts are in the order of their blocks.
+    Parts are in the order of their blocks. `free` says of each whether nothing at all is lost by it.
     """
     parts = sizes.shape[0]
     costs = part_costs(flat, begins, columns, above, under)
@@ -175,7 +175,10 @@ def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, columns, a
                 loses = np.float64(joint) * together - before
                 if loses < smallest:
                     nearest[part], smallest = other, loses
+                    if smallest == 0.0:
+                        break  # none is nearer
             other += 1
+        free[part] = smallest == 0.0
     return nearest
 
 

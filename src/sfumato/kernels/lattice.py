@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The two hot loops of a search over generalization levels: group the rows at a node, choose the next node.
+"""The hot loops of a search over generalization levels: group the rows at a node, count values, choose the next node.
 
 Rows come compressed to distinct ones with a weight. A node is a lookup table: for each column the group of
 each leaf, already multiplied by the column's radix, so that a row's key is a sum of lookups.
@@ -73,12 +73,35 @@ def added_costs(codes, starts, spared, first, refused, lasting, excess, lasting_
                 lasting_excess[column] += lasting[number] * more
 
 
+@compiled("int64(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[:,::1])")
+def count_pairs(of_row, rows, codes, counts, width, dense, found):  # type: ignore[no-untyped-def]
+    """Count the values of each class: fills `found` with class, value, count and beginnings; returns how many pairs.
+
+    `dense` is all 0 on entry and on exit, `width` long for each class. Every class has a value.
+    """
+    for pair in range(rows.shape[0]):
+        dense[of_row[rows[pair]] * width + codes[pair]] += counts[pair]
+    pairs = np.int64(0)
+    for number in range(dense.shape[0] // width):
+        found[3, number] = pairs
+        for value in range(width):
+            place = number * width + value
+            if dense[place] > 0:
+                found[0, pairs] = number
+                found[1, pairs] = value
+                found[2, pairs] = dense[place]
+                dense[place] = 0
+                pairs += 1
+    return pairs
+
+
 @compiled("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
 def most_telling(live, bound, shape, below, histogram):  # type: ignore[no-untyped-def]
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     If it fails, every finer node falls; if it succeeds, every node with a larger bound does. The node with
     the largest minimum of the two counts is chosen, by an n-dimensional prefix sum and a histogram of bounds.
+    `below` is left with that minimum for every live node.
     """
     nodes = live.shape[0]
     low, high = np.inf, -np.inf
@@ -108,6 +131,7 @@ def most_telling(live, bound, shape, below, histogram):  # type: ignore[no-untyp
     for node in range(nodes):
         if live[node]:
             gain = min(np.int64(below[node]), histogram[np.int64((bound[node] - low) * scale)])
+            below[node] = gain
             if gain > best:
                 best, chosen = gain, np.int64(node)
     return chosen

@@ -36,9 +36,12 @@ if TYPE_CHECKING:
         entropy_l,
         recursive_c,
     )
+    from sfumato.measure.hiding import SideEffects, exposed_item_rules, exposed_rules, side_effects
+    from sfumato.measure.pattern_privacy import inferable_patterns
     from sfumato.measure.presence import delta_presence, k_map
     from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
     from sfumato.measure.queries import QueryAccuracy, query_accuracy
+    from sfumato.measure.rules_left import leftover_rules, visible_private_entries
     from sfumato.measure.truth import untrue_cells
     from sfumato.measure.utility import (
         average_class_size,
@@ -57,6 +60,13 @@ _HOME = {
     "Anonymity": "achieved",
     "anonymity": "achieved",
     "CHECKS": "checks",
+    "SideEffects": "hiding",
+    "side_effects": "hiding",
+    "exposed_rules": "hiding",
+    "exposed_item_rules": "hiding",
+    "inferable_patterns": "pattern_privacy",
+    "leftover_rules": "rules_left",
+    "visible_private_entries": "rules_left",
     "Evidence": "checks",
     "measured": "checks",
     "crowds": "classes",
@@ -107,6 +117,7 @@ __all__ = [
     "QueryAccuracy",
     "Risk",
     "Risks",
+    "SideEffects",
     "Uniques",
     "alpha",
     "anonymity",
@@ -126,8 +137,12 @@ __all__ = [
     "domain_of",
     "enhanced_beta",
     "entropy_l",
+    "exposed_item_rules",
+    "exposed_rules",
+    "inferable_patterns",
     "k_anonymity",
     "k_map",
+    "leftover_rules",
     "loss",
     "marginal_distance",
     "measured",
@@ -137,6 +152,7 @@ __all__ = [
     "query_accuracy",
     "recursive_c",
     "risk",
+    "side_effects",
     "suppressed_rows",
     "suppressed_share",
     "t_equal",
@@ -145,6 +161,7 @@ __all__ = [
     "total_variation",
     "uniqueness",
     "untrue_cells",
+    "visible_private_entries",
 ]
 
 

@@ -17,7 +17,7 @@ from sfumato.errors import PolicyError
 from sfumato.measure.diversity import DIVERSITY_CHECKS
 from sfumato.measure.presence import delta_presence, k_map
 from sfumato.measure.privacy import k_anonymity, suppressed_share
-from sfumato.measure.truth import untrue_cells
+from sfumato.measure.truth import changed_cells, untrue_cells
 from sfumato.release import Claim, Finding, Number
 from sfumato.table import Missing, Table
 
@@ -85,6 +85,15 @@ def _untrue_cells(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     return untrue_cells(evidence.published, evidence.original, rows)
 
 
+def _changed_cells(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    rows = np.arange(len(evidence.published)) if evidence.rows is None else np.asarray(evidence.rows, dtype=np.int64)
+    return changed_cells(evidence.published, evidence.original, rows)
+
+
+def _search_ended(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    return int(bool(evidence.details["complete"]))
+
+
 def _k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     return k_map(evidence.published, _population(evidence), starred_rows=arguments.get("starred_rows", "class"))
 
@@ -100,7 +109,12 @@ def _population(evidence: Evidence) -> Table:
     return evidence.population
 
 
-FROM_DETAILS: Mapping[str, str] = {"leftover_rules": "hidden", "visible_private_entries": "hidden"}
+FROM_DETAILS: Mapping[str, str] = {
+    "exposed_rules": "sensitive",
+    "leftover_rules": "hidden",
+    "search_ended": "complete",
+    "visible_private_entries": "hidden",
+}
 """Measures that compare with something private other than the originals, and where it stands in a release's details."""
 
 
@@ -119,13 +133,17 @@ def _in_module(module: str, *names: str) -> dict[str, Check]:
 
 
 CHECKS: Mapping[str, Check] = {
-    **_in_module("leftover_rules", "leftover_rules", "visible_private_entries"),
+    **_in_module("rules_left", "leftover_rules", "visible_private_entries"),
+    **_in_module("basket_checks", "basket_count", "exposed_rules", "foreign_items", "inferable_patterns"),
+    **_in_module("basket_checks", "least_support", "lost_itemsets", "untrue_supports"),
     **{name: _on_the_table(check) for name, check in DIVERSITY_CHECKS.items()},
+    "changed_cells": _changed_cells,
     "delta_presence": _delta_presence,
     "k_map": _k_map,
     "k_anonymity": _k_anonymity,
     "left_out_share": _left_out_share,
     "named_columns": _named_columns,
+    "search_ended": _search_ended,
     "suppressed_share": _suppressed_share,
     "untrue_cells": _untrue_cells,
 }

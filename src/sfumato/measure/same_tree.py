@@ -7,92 +7,162 @@ the originals. It grows trees with scikit-learn on both, and shares nothing with
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
+from sfumato.progress import tell
+from sfumato.release import Number
 from sfumato.table import Table
 
 Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 _LEAF = -1
+_TIE = 1e-9
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"criterion": "gini"},
     {"criterion": "entropy"},
     {"criterion": "gini", "max_depth": 6, "ccp_alpha": 0.001},
 )
 """How trees are grown to compare codes with originals."""
+SETTINGS_WITH_TIES: tuple[dict[str, Any], ...] = ({"criterion": "gini"}, {"criterion": "entropy"}, {"max_depth": 6})
+"""The same where a tie may be broken otherwise: what is pruned above depends on what was chosen below."""
 
 
-def same_tree(one: Any, other: Any) -> bool:
-    """Whether two fitted trees test the same columns at the same thresholds and tell the same classes, node by node."""
+def same_tree(one: Any, other: Any, up_to_ties: bool = False) -> bool:
+    """Whether two fitted trees test the same columns at the same thresholds and tell the same classes, node by node.
+
+    Forests are compared tree by tree. `up_to_ties`: where two splits are equally good, either will do, and the branches
+    below are not compared.
+    """
     if list(map(str, one.classes_)) != list(map(str, other.classes_)):
         return False
-    first, second = one.tree_, other.tree_
-    waiting = [(0, 0)]
-    while waiting:
-        a, b = waiting.pop()
-        if not _same_node(first, second, a, b):
+    if hasattr(one, "estimators_") != hasattr(other, "estimators_"):
+        return False
+    if hasattr(one, "estimators_"):
+        pairs = list(zip(one.estimators_, other.estimators_, strict=False))
+        return len(one.estimators_) == len(other.estimators_) and all(
+            _same_nodes(first.tree_, second.tree_, up_to_ties) for first, second in pairs
+        )
+    return _same_nodes(one.tree_, other.tree_, up_to_ties)
+
+
+def _same_nodes(first: Any, second: Any, up_to_ties: bool) -> bool:
+    a = b = np.zeros(1, dtype=np.int64)
+    while len(a):
+        leaf = first.children_left[a] == _LEAF
+        if not np.array_equal(leaf, second.children_left[b] == _LEAF):
             return False
-        if first.children_left[a] != _LEAF:
-            waiting.append((int(first.children_left[a]), int(second.children_left[b])))
-            waiting.append((int(first.children_right[a]), int(second.children_right[b])))
+        if not np.array_equal(first.n_node_samples[a], second.n_node_samples[b]):
+            return False
+        if not np.allclose(first.value[a], second.value[b], rtol=1e-12, atol=0):
+            return False
+        a, b = a[~leaf], b[~leaf]
+        same = (
+            (first.feature[a] == second.feature[b])
+            & (first.threshold[a] == second.threshold[b])
+            & (first.missing_go_to_left[a] == second.missing_go_to_left[b])
+        )
+        if not same.all() and not (up_to_ties and _tied(first, second, a[~same], b[~same])):
+            return False
+        a, b = (
+            np.concatenate((tree.children_left[at[same]], tree.children_right[at[same]]))
+            for tree, at in ((first, a), (second, b))
+        )
     return True
 
 
-def _same_node(first: Any, second: Any, a: int, b: int) -> bool:
-    leaf = first.children_left[a] == _LEAF
-    if leaf != (second.children_left[b] == _LEAF) or first.n_node_samples[a] != second.n_node_samples[b]:
-        return False
-    if not np.allclose(first.value[a], second.value[b], rtol=1e-12, atol=0):
-        return False
-    return bool(
-        leaf
-        or (
-            first.feature[a] == second.feature[b]
-            and first.threshold[a] == second.threshold[b]
-            and first.missing_go_to_left[a] == second.missing_go_to_left[b]
-        )
-    )
+def _tied(first: Any, second: Any, a: Ints, b: Ints) -> bool:
+    """Whether the splits of two trees are equally good, at every pair of nodes."""
+    return np.allclose(_gain(first, a), _gain(second, b), rtol=_TIE, atol=_TIE)
 
 
-def trees_that_differ(published: Table, original: Table, target: str, columns: tuple[str, ...]) -> int:
+def _gain(tree: Any, node: Ints) -> npt.NDArray[np.float64]:
+    """By how much a split lowers the weighted impurity of its node, as a share of the node's weight."""
+    weighted = tree.impurity * tree.weighted_n_node_samples
+    left, right = tree.children_left[node], tree.children_right[node]
+    return np.asarray((weighted[node] - weighted[left] - weighted[right]) / tree.weighted_n_node_samples[node])
+
+
+def trees_that_differ(
+    published: Table, original: Table, target: str, columns: tuple[str, ...], up_to_ties: bool = False
+) -> int:
     """Of some trees grown on both tables, how many do not split the rows alike at every node."""
-    from sklearn.tree import DecisionTreeClassifier
-
+    settings = SETTINGS_WITH_TIES if up_to_ties else SETTINGS
+    both = [_seen(table, target, columns) for table in (published, original)]
     differ = 0
-    for setting in SETTINGS:
-        grown = []
-        for table in (published, original):
-            cells = table.frame.select(columns).to_numpy().astype(np.float32)
-            classes = table.frame[target].rank("dense").to_numpy()
-            grown.append((DecisionTreeClassifier(random_state=0, **setting).fit(cells, classes).tree_, cells))
-        differ += not _same_splits(grown[0], grown[1])
+    for done, setting in enumerate(settings):
+        tell("growing trees on codes and originals", done, len(settings))
+        grown = [_Grown.of(cells, classes, setting) for cells, classes in both]
+        differ += not _same_splits(grown[0], grown[1], up_to_ties)
     return differ
 
 
-def _same_splits(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
-    """Whether both trees part the rows alike, left and right perhaps exchanged."""
-    (first, codes), (second, values) = one, other
-    waiting = [(0, 0, np.arange(len(codes)))]
-    while waiting:
-        a, b, rows = waiting.pop()
-        leaf = first.children_left[a] == _LEAF
-        if leaf != (second.children_left[b] == _LEAF) or (not leaf and first.feature[a] != second.feature[b]):
+def tree_checks() -> Mapping[str, Callable[[Any, Mapping[str, Any]], Number]]:
+    """The checks of this module, by the names that claims use."""
+
+    def check(evidence: Any, arguments: Mapping[str, Any]) -> Number:
+        columns = tuple(arguments["columns"])
+        ties = bool(arguments.get("up_to_ties", 0))
+        return trees_that_differ(evidence.published, evidence.original, str(arguments["target"]), columns, ties)
+
+    return {"trees_that_differ": check}
+
+
+def _seen(table: Table, target: str, columns: tuple[str, ...]) -> tuple[npt.NDArray[np.float32], Ints]:
+    """The cells as a learner sees them, and the classes as numbers."""
+    cells = table.frame.select(pl.col(columns).cast(pl.Float64)).to_numpy().astype(np.float32)
+    return cells, table.frame[target].rank("dense").cast(pl.Int64).to_numpy()
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """A tree, and the cells it was grown on."""
+
+    tree: Any
+    cells: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(cls, cells: npt.NDArray[np.float32], classes: Ints, setting: Mapping[str, Any]) -> _Grown:
+        from sklearn.tree import DecisionTreeClassifier
+
+        # scikit-learn sums columns to look for missing cells, and wonders at many classes: neither matters here.
+        with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            return cls(DecisionTreeClassifier(random_state=0, **setting).fit(cells, classes).tree_, cells)
+
+    def goes_left(self, rows: Ints, node: Ints) -> Flags:
+        """Whether each row goes left at its node."""
+        cell = self.cells[rows, self.tree.feature[node]]
+        missing_left = self.tree.missing_go_to_left[node].astype(bool)
+        return np.asarray(np.where(np.isnan(cell), missing_left, cell <= self.tree.threshold[node]))
+
+    def child(self, node: Ints, left: Flags) -> Ints:
+        """The child that each row goes to."""
+        return np.asarray(np.where(left, self.tree.children_left[node], self.tree.children_right[node]))
+
+
+def _same_splits(one: _Grown, other: _Grown, up_to_ties: bool) -> bool:
+    """Whether both trees part the rows alike, left and right perhaps exchanged; all rows go down level by level."""
+    rows = np.arange(len(one.cells))
+    a = b = np.zeros(len(rows), dtype=np.int64)
+    while len(rows):
+        leaf = one.tree.children_left[a] == _LEAF
+        if not np.array_equal(leaf, other.tree.children_left[b] == _LEAF):
             return False
-        if leaf:
-            continue
-        left, right = _goes_left(first, a, codes[rows]), _goes_left(second, b, values[rows])
-        kids = (int(second.children_left[b]), int(second.children_right[b]))
-        if np.array_equal(left, ~right):
-            kids = (kids[1], kids[0])
-        elif not np.array_equal(left, right):
-            return False
-        waiting.append((int(first.children_left[a]), kids[0], rows[left]))
-        waiting.append((int(first.children_right[a]), kids[1], rows[~left]))
+        rows, a, b = rows[~leaf], a[~leaf], b[~leaf]
+        left, right = one.goes_left(rows, a), other.goes_left(rows, b)
+        many = one.tree.node_count
+        there, agree = np.bincount(a, minlength=many), np.bincount(a, weights=left == right, minlength=many)
+        alike = ((agree == 0) | (agree == there))[a] & (one.tree.feature[a] == other.tree.feature[b])
+        if not alike.all():
+            if not (up_to_ties and _tied(one.tree, other.tree, a[~alike], b[~alike])):
+                return False
+            rows, a, b, left, right = rows[alike], a[alike], b[alike], left[alike], right[alike]
+        a, b = one.child(a, left), other.child(b, right)
     return True
-
-
-def _goes_left(tree: Any, node: int, cells: Any) -> npt.NDArray[np.bool_]:
-    column = cells[:, tree.feature[node]]
-    return np.asarray(np.where(np.isnan(column), tree.missing_go_to_left[node], column <= tree.threshold[node]), bool)

@@ -31,6 +31,17 @@ def untrue_cells(published: Table, original: Table, rows: npt.NDArray[np.int64])
     return wrong
 
 
+def changed_cells(published: Table, original: Table, rows: npt.NDArray[np.int64]) -> int:
+    """How many published cells say something else than their original; an empty cell says nothing."""
+    if len(rows) != len(published):
+        raise DataError(f"{published.source}: {len(published)} rows are published, {len(rows)} are accounted for")
+    wrong = 0
+    for name in published.frame.columns:
+        before, after = spelt(original.frame[name][rows]), spelt(published.frame[name])
+        wrong += int((after.is_not_null() & ~before.eq_missing(after)).sum())
+    return wrong
+
+
 def _not_covered(changed: pl.DataFrame, domain: Domain) -> pl.DataFrame:
     """The changes that are no generalization; a missing cell may only take a label that covers every value."""
     place = {value: number for number, value in enumerate(domain.spellings or domain.leaves)}

@@ -1,2 +1,71 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst or an adversary does with data: find rules and patterns in it, plain functions each."""
+"""What an analyst or an adversary does with data: find rules and patterns in it, plain functions each.
+
+A function has its line in `_HOME` and `__all__`, and in the typing block for those who read types.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+# At once, because the module has the function's name and would be found in its place; it loads no kernel.
+from sfumato.mine.adversarial_rules import AdversarialRule, adversarial_rules
+
+if TYPE_CHECKING:
+    from sfumato.mine.channels import inference_channels
+    from sfumato.mine.decoded_tree import decode_tree, tree_rules
+    from sfumato.mine.derivability import forced_patterns, support_bounds
+    from sfumato.mine.itemsets import frequent_itemsets
+    from sfumato.mine.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
+    from sfumato.mine.published_rules import individuals_behind, patterns_behind
+    from sfumato.mine.rules import association_rules
+
+# Name → module, loaded on first use.
+_HOME = {
+    "association_rules": "rules",
+    "decode_tree": "decoded_tree",
+    "forced_patterns": "derivability",
+    "frequent_itemsets": "itemsets",
+    "individuals_behind": "published_rules",
+    "inference_channels": "channels",
+    "patterns_behind": "published_rules",
+    "read_itemsets": "pattern_files",
+    "read_rules": "pattern_files",
+    "save_itemsets": "pattern_files",
+    "save_rules": "pattern_files",
+    "support_bounds": "derivability",
+    "tree_rules": "decoded_tree",
+    "write_itemsets": "pattern_files",
+}
+
+__all__ = [
+    "AdversarialRule",
+    "adversarial_rules",
+    "association_rules",
+    "decode_tree",
+    "forced_patterns",
+    "frequent_itemsets",
+    "individuals_behind",
+    "inference_channels",
+    "patterns_behind",
+    "read_itemsets",
+    "read_rules",
+    "save_itemsets",
+    "save_rules",
+    "support_bounds",
+    "tree_rules",
+    "write_itemsets",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"sfumato.mine has no «{name}»")
+    found = getattr(import_module(f"sfumato.mine.{_HOME[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

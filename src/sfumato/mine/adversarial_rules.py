@@ -21,6 +21,7 @@ import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.data.private_entries import AnyEntries, Mask, private_mask
+from sfumato.data.roles import Role
 from sfumato.errors import PolicyError
 from sfumato.mine.adversarial_search import find_rules
 from sfumato.mine.cells import NOTHING, PRIVATE, PUBLIC, Cells
@@ -94,7 +95,8 @@ def adversarial_rules(
     if max_length is not None and (isinstance(max_length, bool) or max_length < 1):
         raise PolicyError("max_length is a number of columns, at least 1")
     chance = (randomness or Randomness.secure()).generator()
-    cells = Cells.of(table, private_mask(_entries(private), table.frame, chance, table.source))
+    published = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
+    cells = Cells.of(table, private_mask(_entries(private), table.frame, chance, table.source, published))
     found = find_rules(cells, cells.states, threshold, least, max_length, prior, seconds=seconds, memory=memory)
     rules = AdversarialRules(_spelt(cells, found))
     rules.complete = found.complete

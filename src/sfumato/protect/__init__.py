@@ -15,6 +15,8 @@ from sfumato.protect.explain import Why, explain
 
 if TYPE_CHECKING:
     from sfumato.protect.generalize import Generalize, minimal_nodes
+    from sfumato.protect.hide_items import HideItems
+    from sfumato.protect.hide_rules import HideRules
     from sfumato.protect.k_optimize import KOptimize
     from sfumato.protect.method import Method
     from sfumato.protect.microaggregate import Microaggregate
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
         TCloseness,
     )
     from sfumato.protect.partition import Partition
+    from sfumato.protect.publish_patterns import PublishPatterns
+    from sfumato.protect.suppress_entries import SuppressEntries
 
     METHODS: tuple[type[Method], ...]
     """Every method a policy can name."""
@@ -41,6 +45,10 @@ _METHODS = {
     "Partition": "partition",
     "KOptimize": "k_optimize",
     "Microaggregate": "microaggregate",
+    "SuppressEntries": "suppress_entries",
+    "HideItems": "hide_items",
+    "HideRules": "hide_rules",
+    "PublishPatterns": "publish_patterns",
 }
 _HOME = {
     **_METHODS,
@@ -66,6 +74,8 @@ __all__ = [
     "DeltaDisclosure",
     "DeltaPresence",
     "Generalize",
+    "HideItems",
+    "HideRules",
     "KAnonymity",
     "KMap",
     "KOptimize",
@@ -74,6 +84,8 @@ __all__ = [
     "Microaggregate",
     "Partition",
     "PrivacyModel",
+    "PublishPatterns",
+    "SuppressEntries",
     "TCloseness",
     "Why",
     "explain",

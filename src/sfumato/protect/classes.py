@@ -40,6 +40,7 @@ class Classes:
     first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """A row of each class, where a node was grouped."""
     _counted: dict[str, Pairs] = field(default_factory=dict, repr=False)
+    _measured: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     def pairs(self, column: str) -> Pairs:
         """The values of a sensitive column that occur in the crowd of each class."""
@@ -48,6 +49,12 @@ class Classes:
             counted = self.overlapping or (lambda one: one.pairs(self.of_row, len(self.sizes)))
             self._counted[column] = counted(sensitive)
         return self._counted[column]
+
+    def measured(self, what: str, measure: Callable[[], Floats]) -> Floats:
+        """One number a class, measured once: a model asks for it to refuse, and again to say what stays refused."""
+        if what not in self._measured:
+            self._measured[what] = measure()
+        return self._measured[what]
 
 
 class Judge(Protocol):

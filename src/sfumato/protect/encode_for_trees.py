@@ -9,7 +9,9 @@ text errs (GOLDEN) we do what keeps the tree: mixed pieces follow the layout's d
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,8 @@ from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.tree_key import ColumnKey, TreeKey, as_learners_see
+from sfumato.mine.ranked import TOO_CLOSE, as_learners_see, is_number, ranked, side_by_side, taken_for_equal
+from sfumato.mine.tree_key import ColumnKey, TreeKey
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import KeyedMethod
@@ -30,9 +33,11 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.table import Table
 
+if TYPE_CHECKING:
+    from sfumato.protect.tree_transformer import TreeTransformer
+
 Ints = npt.NDArray[np.int64]
-_TOO_CLOSE = 1e-7
-"""scikit-learn takes values that are no further apart for equal."""
+Singles = npt.NDArray[np.float32]
 _MOST_VALUES = 2**21
 """Distinct values of a column for which the grid of codes has room."""
 
@@ -43,11 +48,11 @@ class EncodeForTrees(KeyedMethod):
     Guarantee: scikit-learn's `DecisionTreeClassifier` (gini, entropy, log_loss; any max_depth, max_leaf_nodes,
     ccp_alpha, min_samples_split, min_impurity_decrease, max_features with the same random_state; no weights) and
     `RandomForestClassifier` grown on the release and decoded with the key is, node by node, what the originals give.
-    With `permute=False` also under min_samples_leaf and class_weight. Not under splitter="random". With
-    direction="random": equal up to ties between equally good splits. Against: a provider who knows some values,
-    a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles, frequencies): the risk is
-    measured, not bounded. Limits: columns of numbers only; others are renamed by a keyed bijection, and no promise is
-    made of trees that use them. Paper: Bu, Lakshmanan, Ng, Ramesh 2007.
+    With `permute=False` also under min_samples_leaf and class_weight. Not under splitter="random" or in boosting. With
+    direction="random": equal up to ties between equally good splits, and neither forests nor max_features. Against: a
+    provider who knows some values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles,
+    frequencies): the risk is measured, not bounded. Limits: columns of numbers only; others are renamed by a keyed
+    bijection, and no promise is made of trees that use them. Paper: Bu, Lakshmanan, Ng, Ramesh 2007.
     """
 
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
@@ -74,11 +79,12 @@ class EncodeForTrees(KeyedMethod):
         """Draw breakpoints, functions and codes for a table; a new key gives new codes."""
         chance = (randomness or Randomness.secure()).generator()
         classes = self._classes(data)
+        tell("sorting values", 0, len(self._numbers(data)))
+        found = side_by_side(lambda name: Ranks.of(data, name, classes), self._numbers(data))
         columns: dict[str, Any] = {}
-        numbers = self._numbers(data)
-        for done, name in enumerate(numbers):
-            tell("drawing codes", done, len(numbers))
-            columns[name] = self._column_key(data, name, classes, chance).as_secret()
+        for done, one in enumerate(found):
+            tell("drawing codes", done, len(found))
+            columns[one.name] = self.drawn(one, chance).as_secret()
         renamed = {name: _renamed(data.frame[name], chance) for name in self._categories(data)}
         secret = {
             "target": self.target,
@@ -98,8 +104,9 @@ class EncodeForTrees(KeyedMethod):
                 "encode_for_trees has a secret: make one with new_key(table), keep it, and give it to protect"
             )
         opened = TreeKey.opened(key, data)
-        self._refuse_impure(data, opened)
-        encoded = opened.encoded(data).drop(data.identifying if data.roles else [])
+        places = opened.places(data)
+        _refuse_torn(data, opened, places, self._classes(data))
+        encoded = opened.encoded(data, places).drop(data.identifying if data.roles else [])
         return Release(
             data=data.with_frame(encoded),
             method=self,
@@ -113,24 +120,31 @@ class EncodeForTrees(KeyedMethod):
             },
         )
 
+    def transformer(self, random_state: Any = None) -> TreeTransformer:
+        """The same encoding as a scikit-learn transformer, for all columns of an array."""
+        from sfumato.protect.tree_transformer import TreeTransformer
+
+        fields = ("breakpoints", "pieces", "min_width", "direction", "permute", "curves")
+        return TreeTransformer(random_state=random_state, **{name: getattr(self, name) for name in fields})
+
     def _claims(self, data: Table) -> tuple[Claim, ...]:
-        exact = self.direction == "monotone"
+        ties = self.direction == "random"
         claims = [nobody_named(data)] if data.roles else []
-        if exact:
-            claims.append(
-                Claim(
-                    property="trees_that_differ",
-                    threshold=0,
-                    bound="exactly",
-                    measure="trees_that_differ",
-                    arguments={"target": self.target, "columns": self._numbers(data)},
-                    needs_original=True,
-                    meaning=(
-                        "Decision trees (scikit-learn; gini, entropy; full, pruned) grown on the codes split the rows "
-                        "at every node exactly as those grown on the originals."
-                    ),
-                )
+        claims.append(
+            Claim(
+                property="trees_that_differ",
+                threshold=0,
+                bound="exactly",
+                measure="trees_that_differ",
+                arguments={"target": self.target, "columns": self._numbers(data), "up_to_ties": int(ties)},
+                needs_original=True,
+                meaning=(
+                    "Decision trees (scikit-learn; gini, entropy; full, limited) grown on the codes split the rows at "
+                    "every node exactly as those grown on the originals"
+                    + (", up to ties between equally good splits." if ties else ".")
+                ),
             )
+        )
         claims.append(
             Claim(
                 property="rows_kept",
@@ -145,7 +159,7 @@ class EncodeForTrees(KeyedMethod):
     def _numbers(self, table: Table) -> tuple[str, ...]:
         """The columns of numbers that are encoded."""
         kept = self._published(table)
-        fit = tuple(name for name in kept if table.frame[name].dtype.is_numeric())
+        fit = tuple(name for name in kept if is_number(table.frame[name].dtype))
         if self.columns is None:
             return fit
         unfit = [name for name in self.columns if name not in fit]
@@ -159,7 +173,7 @@ class EncodeForTrees(KeyedMethod):
         """The columns that are renamed; with `columns` given, the others stay as they are."""
         if self.columns is not None:
             return ()
-        return tuple(name for name in self._published(table) if not table.frame[name].dtype.is_numeric())
+        return tuple(name for name in self._published(table) if not is_number(table.frame[name].dtype))
 
     def _published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:
@@ -177,34 +191,81 @@ class EncodeForTrees(KeyedMethod):
             )
         return _ranks(table.frame[self.target])
 
-    def _column_key(self, table: Table, name: str, classes: Ints, chance: np.random.Generator) -> ColumnKey:
-        cells = as_learners_see(table.frame[name], table.source)
-        known = ~np.isnan(cells)
-        values, place = np.unique(cells[known], return_inverse=True)
-        _refuse_unfit(values, name, table.source)
+    def drawn(self, column: Ranks, chance: np.random.Generator) -> ColumnKey:
+        """Break a column into pieces, and draw the codes of its values."""
         rising = self.direction == "monotone" or bool(chance.integers(2))
-        if not len(values):
-            return ColumnKey(name, values.astype(np.float64), np.zeros(0), rising, 0, *_NO_PIECES)
-        labels = classes_of_values(place.astype(np.int64), classes[known], len(values))
+        if not len(column.labels):
+            return ColumnKey(column.name, column.values, np.zeros(0), rising, 0, *_NO_PIECES)
         pieces = (
-            choose_bp(labels, self.pieces, chance)
+            choose_bp(column.labels, self.pieces, chance)
             if self.breakpoints == "random"
-            else choose_max_mp(labels, self.pieces, self.min_width, chance)
+            else choose_max_mp(column.labels, self.pieces, self.min_width, chance)
         )
-        wide = values.astype(np.float64)
-        codes = draw_codes(wide, pieces, rising=rising, permute=self.permute, curves=self.curves, chance=chance)
-        return ColumnKey(name, wide, codes.numbers, rising, codes.decimals, pieces.starts, pieces.pure)
+        first = np.searchsorted(column.group, np.arange(len(column.labels)))
+        codes = draw_codes(
+            column.values[first], pieces, rising=rising, permute=self.permute, curves=self.curves, chance=chance
+        )
+        return ColumnKey(
+            column.name,
+            column.values,
+            codes.numbers[column.group],
+            rising,
+            codes.decimals,
+            first[pieces.starts].astype(np.int64),
+            pieces.pure,
+        )
 
-    def _refuse_impure(self, table: Table, key: TreeKey) -> None:
-        """New rows under an old key: a pure piece that is pure no longer would change the tree."""
-        classes = self._classes(table)
-        for one in key.columns.values():
-            torn = one.torn(table.frame[one.name], classes, table.source) if self.permute else 0
-            if torn:
-                raise DataError(
-                    f"{table.source}: {torn} pure pieces of «{one.name}» hold several classes in this table; the tree "
-                    "would change, so draw a new key for it"
-                )
+
+@dataclass(frozen=True)
+class Ranks:
+    """A column of numbers as far as an encoding looks at it: its values in order, and whose class is one."""
+
+    name: str
+    values: npt.NDArray[np.float64]
+    """Distinct as 32-bit floats."""
+    group: Ints
+    """For each value, its number among those that trees tell apart."""
+    labels: Ints
+    """The class of each group, or `MIXED`."""
+
+    @classmethod
+    def of(cls, table: Table, name: str, classes: Ints) -> Ranks:
+        """Sort a column's values, and look at their classes."""
+        cells = as_learners_see(table.frame[name], table.source)
+        seen, place = ranked(cells)
+        group = np.cumsum(np.append(False, ~taken_for_equal(seen)))[: len(seen)]
+        _refuse_unfit(seen, group, name, table.source)
+        labels = classes_of_values(_grouped(group, place), classes, int(group[-1]) + 1 if len(group) else 0)
+        return cls(name, _as_given(table.frame[name], seen, place), group, labels)
+
+
+def _grouped(group: Ints, place: Ints) -> Ints:
+    """The group of each cell; missing stays missing."""
+    if not len(group) or group[-1] + 1 == len(group):
+        return place
+    return np.asarray(np.append(group, -1)[place])
+
+
+def _as_given(column: pl.Series, seen: Singles, place: Ints) -> npt.NDArray[np.float64]:
+    """The values as they are in the table: of several that are one 32-bit float, the least."""
+    wide = column.cast(pl.Float64).to_numpy()
+    known = place >= 0
+    given = np.full(len(seen), np.inf)
+    np.minimum.at(given, place[known], wide[known])
+    return given + 0.0
+
+
+def _refuse_torn(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
+    """New rows under an old key: a pure piece that is pure no longer would change the tree."""
+    if not key.permuted:
+        return
+    for name, one in key.columns.items():
+        torn = one.torn(places[name], classes)
+        if torn:
+            raise DataError(
+                f"{table.source}: {torn} pure pieces of «{name}» hold several classes in this table; the tree "
+                "would change, so draw a new key for it"
+            )
 
 
 _NO_PIECES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
@@ -214,18 +275,20 @@ def _ranks(column: pl.Series) -> Ints:
     return column.rank("dense").cast(pl.Int64).to_numpy() - 1
 
 
-def _refuse_unfit(values: npt.NDArray[np.float32], name: str, source: str) -> None:
+def _refuse_unfit(values: Singles, group: Ints, name: str, source: str) -> None:
     if len(values) > _MOST_VALUES:
         raise DataError(
             f"{source}: «{name}» has {len(values)} distinct values, and codes stay apart for {_MOST_VALUES} at most; "
             "round it"
         )
-    gaps = np.diff(values.astype(np.float64))
-    close = int((gaps <= _TOO_CLOSE).sum())
-    if close:
+    if not len(values):
+        return
+    first = values[np.searchsorted(group, np.arange(group[-1] + 1))]
+    astray = int((values > first[group] + TOO_CLOSE).sum())
+    if astray:
         raise DataError(
-            f"{source}: {close} neighbouring values of «{name}» are closer than 1e-7, which scikit-learn takes for "
-            "equal in some nodes and not in others; multiply the column by a power of ten"
+            f"{source}: {astray} values of «{name}» are within 1e-7 of neighbours that are further apart, and "
+            "scikit-learn takes them for equal in some nodes and not in others; multiply the column by a power of ten"
         )
 
 

@@ -143,8 +143,9 @@ class Generalize(Method):
         frame = table.frame.drop(table.identifying)
         columns = []
         for number, name in enumerate(table.quasi_identifying):
-            levels = recoded.levels(number)
-            if levels.any() or starred is not None:
+            everybody = int(recoded.nodes[0, number]) if len(recoded.nodes) == 1 else None
+            levels = recoded.levels(number) if everybody is None else everybody
+            if np.any(levels) or starred is not None:
                 columns.append(
                     grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(name)
                 )

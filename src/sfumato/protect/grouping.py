@@ -12,14 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import ceil, prod
-from typing import Any
+from types import ModuleType
 
 import numpy as np
+import polars as pl
 
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.engine.encode import places_of
 from sfumato.errors import DataError
 from sfumato.protect.classes import Classes, Codes, Flags, Floats, Ints, Judge, Judged, Levels, Verdict
-from sfumato.protect.sensitive import Pairs, Sensitive, as_pairs
+from sfumato.protect.matching import matching_any, pairs_matching_any
+from sfumato.protect.sensitive import Pairs, Sensitive
 from sfumato.table import Missing, Table
 
 _DIRECT = 1 << 16
@@ -46,9 +49,9 @@ class Grouping:
         self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
         self.sensitive: dict[str, Sensitive] = {}
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
-        self._starts = np.concatenate([[0], np.cumsum(self._widths)[:-1]]).astype(np.int64)
         self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
         self._bundles = _bundles(self._widths)
+        self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
         everybody = codes if population is None else np.concatenate([codes, population], axis=1)
         self._prepare(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
         first, of_row = self._distinct()
@@ -60,13 +63,15 @@ class Grouping:
         # Distinct rows are numbered as they first appear, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
         self._prepare(np.ascontiguousarray(everybody[:, first]), weights)
+        self.origin: Ints = np.arange(self._ours, dtype=np.int64)
+        """For each distinct row, the one it stands for in the grouping that this was coarsened from."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str] = (), population: Table | None = None) -> Grouping:
         """The quasi-identifying columns of a table, and the sensitive columns that models look at."""
         names = table.quasi_identifying
         hierarchies = tuple(table.hierarchy(name) for name in names)
-        codes = np.array([h.codes(table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32)
+        codes = np.array([_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32)
         others = None
         if population is not None:
             absent = [name for name in names if name not in population.frame.columns]
@@ -79,21 +84,28 @@ class Grouping:
         return made
 
     def _prepare(self, codes: Codes, weights: Ints) -> None:
-        self._codes, self._weights = codes, weights
+        self._hold(codes, weights)
         count = codes.shape[1]
-        self._bundled = [_bundle(codes, self._widths, columns) for columns in self._bundles]
         self._keys = np.zeros(count, dtype=np.int64)
-        slots = 1 << max(int(2 * count).bit_length(), 4)
-        self._slot_class = np.full(max(slots, _DIRECT), -1, dtype=np.int32)
+        self._slot_class = np.full(max(_slots(count), _DIRECT), -1, dtype=np.int32)
         self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
         self._of_row = np.zeros(count, dtype=np.int32)
         self._sizes = np.zeros(2 * count, dtype=np.int64)
         self._first = np.zeros(count, dtype=np.int64)
+
+    def _hold(self, codes: Codes, weights: Ints) -> None:
+        self._codes, self._weights = codes, weights
+        self._bundled = [_bundle(codes, self._widths, columns) for columns in self._bundles]
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
     def distinct(self) -> tuple[Codes, Ints]:
         """The distinct rows of the table (one row of codes a column), and how often each occurs."""
-        return np.ascontiguousarray(self._codes[:, : self._ours]), self._weights[: self._ours]
+        return self._codes[:, : self._ours], self._weights[: self._ours]
+
+    @property
+    def distinct_rows(self) -> int:
+        """How many distinct rows the table has."""
+        return self._ours
 
     def narrowed(self, kept: Flags) -> Grouping:
         """Only some of the distinct rows, to be grouped among themselves; shares stay those of the whole table."""
@@ -104,6 +116,56 @@ class Grouping:
         part._prepare(np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept])
         return part
 
+    def coarsened(self, levels: Levels) -> Grouping:
+        """One row for each class of a node: every coarser node has the same classes, out of fewer rows.
+
+        Not where classes overlap or a population is compared with. Room to work in is shared, so what was judged
+        is good until either is grouped again.
+        """
+        assert self.plain
+        part = copy.copy(self)
+        part.__dict__ |= {"lost": self.lost, "_spared": self._spared, "marginals": self.marginals}
+        of_row, sizes = self._group(levels)
+        count = part._ours = len(sizes)
+        part.origin = self.origin[self._first[:count]]
+        part.sensitive = {name: column.merged(of_row, count) for name, column in self.sensitive.items()}
+        part._keys, part._of_row, part._first = self._keys[:count], self._of_row[:count], self._first[:count]
+        slots = _slots(count)
+        part._slot_class, part._slot_key = self._slot_class[:slots], self._slot_key[:slots]
+        part._hold(np.ascontiguousarray(self._codes[:, self._first[:count]]), sizes.copy())
+        return part
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are in a class or not: no cell matches several values, and there is no population."""
+        equal = self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any()
+        return equal and self._population is None
+
+    def meeting(self, row: int) -> Ints:
+        """For each distinct row, the number of the finest node at which it is in one class with a given one.
+
+        Rows that never are get the number of nodes.
+        """
+        from sfumato.kernels.loops import loops
+
+        kernels, nodes = loops(len(self._weights)), prod(self.shape)
+        stride = nodes
+        self._keys[:] = 0
+        for columns, codes in zip(self._bundles, self._bundled, strict=True):
+            lookup = np.zeros(1, dtype=np.int64)
+            for column in columns:
+                size = self.shape[column]
+                stride //= size
+                tables = self._stacked[column]
+                steps = (tables != tables[:, self._codes[column, row], None]).sum(axis=0)
+                lookup = np.add.outer(lookup, np.where(steps < size, steps * stride, nodes)).ravel()
+            kernels.add_to_keys(self._keys, codes, lookup)
+        return np.minimum(self._keys, nodes)
+
+    @cached_property
+    def _stacked(self) -> list[Codes]:
+        return [np.array([table for table, _ in tables]) for tables in self._tables]
+
     def _distinct(self) -> tuple[Ints, Codes]:
         of_row, sizes = self._group(tuple(0 for _ in self.shape))
         first = np.zeros(len(sizes), dtype=np.int64)
@@ -112,48 +174,40 @@ class Grouping:
 
     def _group(self, levels: Levels) -> tuple[Codes, Ints]:
         """Class number of each distinct row, and class sizes; in several passes where a 62-bit key is too short."""
-        from sfumato.kernels.lattice import add_to_keys
+        from sfumato.kernels.loops import loops
 
+        kernels = loops(len(self._weights))
         most = _LARGEST_KEY // max(len(self._weights), 1)
         self._keys[:] = 0
         radix, count = 1, 1
         for columns, codes in zip(self._bundles, self._bundled, strict=True):
-            groups = prod(self._tables[column][levels[column]][1] for column in columns)
+            lookup, groups = self._lookup(columns, tuple(levels[column] for column in columns))
             if groups == 1:
                 continue
             if radix * groups > most:  # the classes so far become the first digit of a new key
-                count = self._number(radix)
+                count = self._number(kernels, radix)
                 self._keys[:] = self._of_row
                 radix = count
-            add_to_keys(self._keys, codes, self._lookup(columns, levels, radix))
+            kernels.add_to_keys(self._keys, codes, lookup * radix)
             radix *= groups
-        count = self._number(radix)
+        count = self._number(kernels, radix)
         return self._of_row, self._sizes[:count]
 
-    def _number(self, radix: int) -> int:
-        from sfumato.kernels.lattice import group_keys
+    def _number(self, kernels: ModuleType, radix: int) -> int:
+        slots = (self._slot_key, self._slot_class)
+        found = (self._of_row, self._sizes, self._first)
+        return int(kernels.group_keys(self._keys, self._weights, radix, *slots, *found))
 
-        return int(
-            group_keys(
-                self._keys,
-                self._weights,
-                radix,
-                self._slot_key,
-                self._slot_class,
-                self._of_row,
-                self._sizes,
-                self._first,
-            )
-        )
-
-    def _lookup(self, columns: tuple[int, ...], levels: Levels, radix: int) -> Ints:
-        """What the leaves of some columns, taken together, add to the key at a node."""
-        lookup = np.zeros(1, dtype=np.int64)
-        for column in columns:
-            table, groups = self._tables[column][levels[column]]
-            lookup = np.add.outer(lookup, table.astype(np.int64) * radix).ravel()
-            radix *= groups
-        return lookup
+    def _lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
+        """The group of the leaves of some columns, taken together, at some levels; and how many groups there are."""
+        if (columns, levels) not in self._lookups:
+            lookup, radix = np.zeros(1, dtype=np.int64), 1
+            for column, level in zip(columns, levels, strict=True):
+                table, groups = self._tables[column][level]
+                lookup = np.add.outer(lookup, table.astype(np.int64) * radix).ravel()
+                radix *= groups
+            self._lookups[columns, levels] = lookup, radix
+        return self._lookups[columns, levels]
 
     def classes(self, levels: Levels, kept: Flags | None = None) -> Classes:
         """The classes at a node; where missing cells match anything, only kept rows count as company."""
@@ -177,7 +231,7 @@ class Grouping:
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
         if self.missing is Missing.NEVER_MATCHES:
             alone = unknown.any(axis=0)
-            return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone)
+            return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone, _measured={})
         groups = np.array(
             [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)], dtype=np.int64
         )
@@ -185,17 +239,10 @@ class Grouping:
 
         def overlapping(sensitive: Sensitive) -> Pairs:
             own = sensitive.pairs(plain.of_row, len(plain.sizes))
-            dense = np.zeros((len(plain.sizes), len(sensitive.values)), dtype=np.int64)
-            dense[own.classes, own.values] = own.counts
-            dense[~here] = 0
-            for value in range(dense.shape[1]):
-                dense[:, value] = _matching_any(groups, unknown, dense[:, value])
-            dense[~here, 0] = 1  # refused already: any count will do
-            of_class, values = np.nonzero(dense)
-            return as_pairs(of_class, values, dense[of_class, values])
+            return pairs_matching_any(own, groups, unknown, here, len(sensitive.values))
 
-        crowds = _matching_any(groups, unknown, np.where(here, plain.sizes, 0))
-        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={})
+        crowds = matching_any(groups, unknown, np.where(here, plain.sizes, 0))
+        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={}, _measured={})
 
     def _refused(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
         """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
@@ -212,9 +259,9 @@ class Grouping:
     def judged(self, levels: Levels, judge: Judge) -> Judged:
         """Group the rows at a node and judge the classes."""
         classes, refused = self._refused(levels, judge.refuses)
-        suppressed = int(classes.sizes[refused].sum())
+        suppressed = int((classes.sizes * refused).sum())
         lasting = judge.stays_refused(classes, refused)
-        rows = ceil(float(lasting @ classes.sizes) - 1e-6)
+        rows = suppressed if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
         return Judged(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
 
     def verdict(self, levels: Levels, judge: Judge) -> Verdict:
@@ -226,13 +273,14 @@ class Grouping:
         levels, classes, refused = judged.levels, judged.classes, judged.refused
         excess, lasting = self._added(judged)
         hidden_among = classes.sizes * classes.crowds
+        each = zip(self.marginals, levels, excess.tolist(), strict=True)
         return Verdict(
             levels=levels,
             suppressed=judged.suppressed,
             lasting_rows=judged.lasting_rows,
-            costs=tuple(int(self.marginals[i][level] + excess[i]) for i, level in enumerate(levels)),
+            costs=tuple(int(marginal[level]) + more for marginal, level, more in each),
             lasting=tuple(lasting.tolist()),
-            squares=int(hidden_among[~refused].sum()),
+            squares=int((hidden_among * ~refused).sum()),
             # Where missing cells match anything, crowds shrink with suppression and bound nothing.
             crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
             classes=int(len(refused) - np.count_nonzero(refused)),
@@ -240,15 +288,15 @@ class Grouping:
 
     def _added(self, judged: Judged) -> tuple[Ints, Floats]:
         """Per column, what suppression adds here, and at least at every finer node: rows of a class lose alike."""
-        from sfumato.kernels.lattice import added_costs
+        from sfumato.kernels.loops import loops
 
         excess, lasting = np.zeros(len(judged.levels), dtype=np.int64), np.zeros(len(judged.levels))
         if judged.suppressed or judged.lasting_rows:
-            spared = np.concatenate([self.spared[i][level] for i, level in enumerate(judged.levels)])
+            spared, starts = self._spared
             classes = judged.classes
-            added_costs(
+            loops(len(classes.first)).added_costs(
                 self._codes,
-                self._starts,
+                starts[np.arange(len(judged.levels)), judged.levels],
                 spared,
                 classes.first,
                 np.where(judged.refused, classes.sizes, 0),
@@ -278,19 +326,41 @@ class Grouping:
         ]
 
     @cached_property
-    def spared(self) -> list[list[Ints]]:
-        """Per column and level, how many leaves more a suppressed cell loses than a published one."""
-        return [[scale - lost for lost in levels] for levels, scale in zip(self.lost, self.scales, strict=True)]
+    def _spared(self) -> tuple[Ints, Ints]:
+        """How many leaves more a suppressed cell loses than a published one, by column, level and leaf, in one row.
+
+        And where each column and level begins in it.
+        """
+        starts = np.zeros((len(self.shape), max(self.shape)), dtype=np.int64)
+        parts, place = [], 0
+        for column, (levels, scale) in enumerate(zip(self.lost, self.scales, strict=True)):
+            for level, lost in enumerate(levels):
+                starts[column, level] = place
+                parts.append(scale - lost)
+                place += len(lost)
+        return np.concatenate(parts), starts
 
     @cached_property
     def marginals(self) -> list[Ints]:
         """Per column, the cost at each level when nothing is suppressed."""
         totals = []
         for column, levels in enumerate(self.lost):
-            counts = np.zeros(len(levels[0]), dtype=np.int64)
-            np.add.at(counts, self._codes[column], self._weights)  # the population weighs nothing
+            # The population weighs nothing.
+            weighed = np.bincount(self._codes[column], weights=self._weights, minlength=len(levels[0]))
+            counts = weighed.astype(np.int64)
             totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
         return totals
+
+
+def _slots(rows: int) -> int:
+    """Enough slots for as many keys: a power of two, at least half of them empty; few, so that they stay in cache."""
+    return 1 << max(int(2 * rows).bit_length(), 4)
+
+
+def _leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
+    """The leaf number of every cell; the hierarchy spells what has to be spelt, and says what it lacks."""
+    quick = places_of(column, hierarchy.leaves)
+    return hierarchy.codes(column) if quick is None else quick
 
 
 def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
@@ -321,23 +391,3 @@ def _bundle(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
     for column in columns[1:]:
         together = together * np.int32(widths[column]) + codes[column]
     return np.ascontiguousarray(together)
-
-
-def _matching_any(groups: Ints, unknown: Flags, sizes: Ints) -> Ints:
-    """Rows that agree with a class wherever both are known, for every class; one grouping a pair of patterns."""
-    crowds: Ints = np.zeros(len(sizes), dtype=np.int64)
-    patterns, pattern_of = np.unique(unknown, axis=1, return_inverse=True)
-    members = [np.flatnonzero(pattern_of.ravel() == number) for number in range(patterns.shape[1])]
-    for one, ours in enumerate(members):
-        for other, theirs in enumerate(members):
-            common = ~patterns[:, one] & ~patterns[:, other]
-            if not common.any():
-                crowds[ours] += sizes[theirs].sum()
-                continue
-            both = np.concatenate([groups[common][:, ours], groups[common][:, theirs]], axis=1)
-            _, key = np.unique(both, axis=1, return_inverse=True)
-            keys: Any = key.ravel()
-            totals = np.zeros(int(keys.max()) + 1, dtype=np.int64)
-            np.add.at(totals, keys[len(ours) :], sizes[theirs])
-            crowds[ours] += totals[keys[: len(ours)]]
-    return crowds

@@ -13,18 +13,23 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import prod
+from math import inf, prod
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import PolicyError
+from sfumato.kernels.loops import loops
 from sfumato.progress import tell
 from sfumato.protect.classes import Judge, Levels, Verdict
 from sfumato.protect.grouping import Grouping
 from sfumato.protect.metrics import MetricName, Weights, coarser, cost, finer, loss, metric_named
+from sfumato.protect.rollup import RollUp
+from sfumato.protect.witness import condemn, witness
 
 LARGEST_LATTICE = 20_000_000
+_ABOUT = 1e-9  # costs are compared exactly where floats say that they are as close as this
+_COUNT_AGAIN = 4  # what checks would rule out changes little by a few of them
 _SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more than rounding
 
 
@@ -60,17 +65,15 @@ def optimal_node(
     Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
     come first when read column by column.
     """
-    from sfumato.kernels.lattice import most_telling
-
     nodes = prod(grouping.shape)
     _refuse_too_large(nodes)
     costs = metric_named(metric, grouping, weights)
     live = np.zeros(grouping.shape, dtype=np.bool_)
     top = ceiling or tuple(size - 1 for size in grouping.shape)
     live[finer(top)] = True
-    shape = np.array(grouping.shape, dtype=np.int64)
-    below, histogram = np.zeros(nodes, dtype=np.int32), np.zeros(4096, dtype=np.int64)
+    most_telling, rolled = _Telling(grouping.shape, bins=4096), RollUp(grouping)
     best: tuple[_Rank, Verdict] | None = None
+    least = inf
     checked = 0
     # The ends first: the finest node may do, and if the coarsest does not, nothing does.
     ends = [0, int(np.ravel_multi_index(top, grouping.shape))]
@@ -79,32 +82,53 @@ def optimal_node(
         while ends:
             if live.flat[end := ends.pop(0)]:
                 return end
-        return int(most_telling(live.ravel(), costs.bound.ravel(), shape, below, histogram))
+        return most_telling(live, costs.bound)
 
     while (node := next_node()) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        judged = grouping.judged(levels, judge)
+        near = rolled.below(levels)
+        judged = near.judged(levels, judge)
         checked += 1
         live[levels] = False
         # With no suppression allowed every model is steady where a coarser class is a merger of finer ones.
         merging = judge.steady or judged.classes.overlapping is None
         if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed and merging):
             live[finer(levels)] = False
+            if most_suppressed == 0 and judged.suppressed:
+                condemn(live, grouping, judge, witness(near, judged))
         elif judged.suppressed > most_suppressed or judged.forbidden:
-            costs.learn(grouping.cost(judged))
+            costs.learn(near.cost(judged))
         else:
-            verdict = grouping.cost(judged)
+            verdict = near.cost(judged)
             costs.learn(verdict)
-            rank = _rank(costs.value(verdict), grouping, verdict)
-            best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
+            if costs.about(verdict) <= least * (1 + _ABOUT):
+                rank = _rank(costs.value(verdict), grouping, verdict)
+                best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
+                least = float(best[0][0])
             if verdict.suppressed == 0:
                 live[coarser(levels)] = False
         if best:
-            least = float(best[0][0])
-            live &= costs.bound <= least + abs(least) * _SLACK
+            live &= costs.bound <= least * (1 + _SLACK)
         if checked % 16 == 0:
             tell("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
     return Found(best[1] if best else None, checked, nodes)
+
+
+class _Telling:
+    """Chooses the live node whose check rules out most; keeps the room to count in."""
+
+    def __init__(self, shape: Levels, bins: int) -> None:
+        self._shape = np.array(shape, dtype=np.int64)
+        self._gains, self._histogram = np.zeros(prod(shape), dtype=np.int32), np.zeros(bins, dtype=np.int64)
+        self._asked = -1
+
+    def __call__(self, live: npt.NDArray[np.bool_], bound: npt.NDArray[np.float64]) -> int:
+        self._asked += 1
+        if self._asked % _COUNT_AGAIN:
+            node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
+            return node if live.flat[node] else -1
+        kernels = loops(live.size)
+        return int(kernels.most_telling(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram))
 
 
 def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
@@ -113,18 +137,17 @@ def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tup
     A node that will do settles the coarser ones and one that will not settles the finer ones, where the models
     are steady or nothing may be suppressed; otherwise each node is looked at.
     """
-    from sfumato.kernels.lattice import most_telling
-
     nodes = prod(grouping.shape)
     _refuse_too_large(nodes)
     will_do = np.zeros(grouping.shape, dtype=np.bool_)
     open_ = np.ones(grouping.shape, dtype=np.bool_)
     height = np.add.reduce(np.indices(grouping.shape)).astype(np.float64)
-    shape, below, histogram = np.array(grouping.shape), np.zeros(nodes, dtype=np.int32), np.zeros(256, dtype=np.int64)
+    most_telling, rolled = _Telling(grouping.shape, bins=256), RollUp(grouping)
     checked = 0
-    while (node := int(most_telling(open_.ravel(), height.ravel(), shape, below, histogram))) >= 0:
+    while (node := most_telling(open_, height)) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
-        judged = grouping.judged(levels, judge)
+        near = rolled.below(levels)
+        judged = near.judged(levels, judge)
         checked += 1
         open_[levels] = False
         merging = judge.steady or judged.classes.overlapping is None
@@ -136,6 +159,8 @@ def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tup
                 open_[coarser(levels)] = False
         elif judged.lasting_rows > most_suppressed or (settles and not judged.forbidden):
             open_[finer(levels)] = False
+            if most_suppressed == 0 and judged.suppressed:
+                condemn(open_, grouping, judge, witness(near, judged))
         if checked % 16 == 0:
             tell("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
     return _minimal(will_do), checked

@@ -172,7 +172,7 @@ def _peeled(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
     codes, weights = grouping.distinct()
     found = np.zeros(codes.shape[1], dtype=np.int32)
     k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
-    peel(codes, weights, nodes, starts, counts, np.concatenate(tables), k, found)
+    peel(np.ascontiguousarray(codes), weights, nodes, starts, counts, np.concatenate(tables), k, found)
     return found
 
 

@@ -56,6 +56,9 @@ class Metric(Protocol):
     def value(self, verdict: Verdict) -> Fraction:
         """The exact cost of a checked node."""
 
+    def about(self, verdict: Verdict) -> float:
+        """The same up to rounding, quicker."""
+
     def learn(self, verdict: Verdict) -> None:
         """Raise the bounds of other nodes by what a checked node tells."""
 
@@ -97,7 +100,13 @@ class _Loss:
     def value(self, verdict: Verdict) -> Fraction:
         return loss(self._grouping, verdict, self._exact)
 
+    def about(self, verdict: Verdict) -> float:
+        each = zip(self._weights, verdict.costs, self._grouping.scales, strict=True)
+        return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in each)
+
     def learn(self, verdict: Verdict) -> None:
+        if not any(verdict.lasting):
+            return
         each = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
         added = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in each)
         below = finer(verdict.levels)
@@ -107,25 +116,31 @@ class _Loss:
 class _GeometricLoss:
     def __init__(self, grouping: Grouping) -> None:
         self._grouping = grouping
-        self._losses = _column_losses(grouping)
-        self.bound: Floats = np.ones(grouping.shape)
-        for losses in self._losses:
-            self.bound *= 1 + losses
+        self._factors = [1 + losses.ravel() for losses in _column_losses(grouping)]
+        self.bound: Floats = _outer(self._factors)
 
     def value(self, verdict: Verdict) -> Fraction:
         return geometric_product(self._grouping, verdict)
 
+    def about(self, verdict: Verdict) -> float:
+        each = zip(verdict.costs, self._grouping.scales, strict=True)
+        return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in each)
+
     def learn(self, verdict: Verdict) -> None:
         if not any(verdict.lasting):
             return
-        below = finer(verdict.levels)
-        least: Floats = np.ones(self.bound[below].shape)
-        scales = self._grouping.scales
-        for axis, losses in enumerate(self._losses):
-            added = verdict.lasting[axis] / (scales[axis] * self._grouping.rows)
-            reach = tuple(below[axis] if i == axis else slice(None) for i in range(len(below)))
-            least *= 1 + losses[reach] + added
-        np.maximum(self.bound[below], least, out=self.bound[below])
+        each = zip(self._factors, verdict.levels, verdict.lasting, self._grouping.scales, strict=True)
+        least = _outer([f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in each])
+        below = self.bound[finer(verdict.levels)]
+        np.maximum(below, least, out=below)
+
+
+def _outer(factors: list[Floats]) -> Floats:
+    """The product of one factor of each column, at every node."""
+    found: Floats = factors[0]
+    for factor in factors[1:]:
+        found = np.multiply.outer(found, factor)
+    return found
 
 
 class _Discernibility:
@@ -143,6 +158,9 @@ class _Discernibility:
 
     def value(self, verdict: Verdict) -> Fraction:
         return Fraction(discernibility(self._grouping, verdict))
+
+    def about(self, verdict: Verdict) -> float:
+        return float(discernibility(self._grouping, verdict))
 
     def learn(self, verdict: Verdict) -> None:
         above, below = coarser(verdict.levels), finer(verdict.levels)
@@ -164,6 +182,9 @@ class _Height:
 
     def value(self, verdict: Verdict) -> Fraction:
         return sum(verdict.levels) + self._inner.value(verdict) / 2
+
+    def about(self, verdict: Verdict) -> float:
+        return sum(verdict.levels) + self._inner.about(verdict) / 2
 
     def learn(self, verdict: Verdict) -> None:
         self._inner.learn(verdict)

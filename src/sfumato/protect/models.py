@@ -179,7 +179,7 @@ class TCloseness(PrivacyModel):
 
     def refuses(self, classes: Classes) -> Flags:
         """Which classes are too far from the whole."""
-        return self._far(classes.pairs(self.column), classes.crowds, classes) > self.t + _ROUNDING
+        return self._distances(classes) > self.t + _ROUNDING
 
     def stays_refused(self, classes: Classes) -> Floats:
         """The distance is convex: the parts of a class are on average as far as it is.
@@ -188,13 +188,22 @@ class TCloseness(PrivacyModel):
         least (distance − t) / (farthest − t) of the people stay in refused parts.
         """
         pairs = classes.pairs(self.column)
-        each = np.arange(len(classes.sensitive[self.column].values))
-        one = np.ones(len(each), dtype=np.int64)
-        alone = self._far(as_pairs(each, each, one), one, classes)
-        farthest = np.maximum.reduceat(alone[pairs.values], pairs.starts)
-        over = self._far(pairs, classes.crowds, classes) - self.t
+        farthest = np.maximum.reduceat(self._alone(classes)[pairs.values], pairs.starts)
+        over = self._distances(classes) - self.t
         share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
         return np.where(over > _ROUNDING, share, 0.0)  # a class that is accepted by a hair is not refused by one
+
+    def _alone(self, classes: Classes) -> Floats:
+        sensitive = classes.sensitive[self.column]
+        if self.distance not in sensitive.alone:
+            each = np.arange(len(sensitive.values))
+            one = np.ones(len(each), dtype=np.int64)
+            sensitive.alone[self.distance] = self._far(as_pairs(each, each, one), one, classes)
+        return sensitive.alone[self.distance]
+
+    def _distances(self, classes: Classes) -> Floats:
+        far = f"{self.distance} distance of {self.column}"
+        return classes.measured(far, lambda: self._far(classes.pairs(self.column), classes.crowds, classes))
 
     def _far(self, pairs: Pairs, sizes: Ints, classes: Classes) -> Floats:
         sensitive = classes.sensitive[self.column]

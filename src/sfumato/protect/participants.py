@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.data.hierarchy import SUPPRESSED, spelt
+from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.errors import DataError, PolicyError
 from sfumato.table import Missing, Table
 
@@ -29,9 +29,11 @@ def participants(table: Table, columns: Sequence[str] | None = None, overlapping
         raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nobody to hide")
     for name in names:
         _refuse_stars(table, name)
-    holed = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
     rows = np.arange(len(table), dtype=np.int64)
-    if not holed.any() or table.missing is Missing.OWN_VALUE or (overlapping and table.missing is not Missing.DROP):
+    if not any(table.frame[name].null_count() for name in names):
+        return table, rows
+    holed = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
+    if table.missing is Missing.OWN_VALUE or (overlapping and table.missing is not Missing.DROP):
         return table, rows
     if table.missing is not Missing.DROP:
         raise PolicyError(
@@ -44,7 +46,9 @@ def participants(table: Table, columns: Sequence[str] | None = None, overlapping
 
 
 def _refuse_stars(table: Table, name: str) -> None:
-    starred = int((spelt(table.frame[name]) == SUPPRESSED).sum())
+    if table.frame[name].dtype != pl.String:
+        return  # no number, date or truth value is spelt so
+    starred = int((table.frame[name] == SUPPRESSED).sum())
     if starred:
         raise DataError(
             f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "

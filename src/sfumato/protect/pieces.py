@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.mine.ranked import class_range
+
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 MIXED = -1
@@ -42,11 +44,8 @@ class Pieces:
 
 
 def classes_of_values(place: Ints, classes: Ints, values: int) -> Ints:
-    """The class of each distinct value, or `MIXED`; `place` is the value of each row."""
-    order = np.argsort(place, kind="stable")
-    begin = np.searchsorted(place[order], np.arange(values))
-    low = np.minimum.reduceat(classes[order], begin)
-    high = np.maximum.reduceat(classes[order], begin)
+    """The class of each distinct value, or `MIXED`; `place` is the value of each row, below 0 if it is missing."""
+    low, high = class_range(place, classes, values)
     return np.where(low == high, low, MIXED).astype(np.int64)
 
 

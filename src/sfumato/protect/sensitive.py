@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +49,8 @@ class Sensitive:
     counts: Ints
     """Per pair, how many people."""
     hierarchy: Hierarchy | None
+    alone: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    """How far each value by itself is from the whole table, by each distance that was asked for."""
 
     @classmethod
     def of(cls, table: Table, name: str, distinct_of_row: npt.NDArray[np.int32] | None = None) -> Sensitive:
@@ -57,9 +59,10 @@ class Sensitive:
             raise DataError(f"{table.source}: a model speaks of the column «{name}», which the table does not have")
         hierarchy = table.hierarchies.get(name)
         values, codes = _numbered(table.frame[name], hierarchy)
-        row = np.arange(len(codes)) if distinct_of_row is None else distinct_of_row
-        key, counts = np.unique(row.astype(np.int64) * len(values) + codes, return_counts=True)
-        return cls(name, values, key // len(values), key % len(values), counts.astype(np.int64), hierarchy)
+        if distinct_of_row is None:
+            return cls(name, values, np.arange(len(codes)), codes, np.ones(len(codes), dtype=np.int64), hierarchy)
+        key, counts = _counted(distinct_of_row.astype(np.int64) * len(values) + codes)
+        return cls(name, values, key // len(values), key % len(values), counts, hierarchy)
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -93,18 +96,37 @@ class Sensitive:
         part.__dict__["totals"] = self.totals
         return part
 
+    def merged(self, of_row: npt.NDArray[np.int32], classes: int) -> Sensitive:
+        """The classes of rows as rows."""
+        pairs = self.pairs(of_row, classes)
+        part = replace(self, rows=pairs.classes, codes=pairs.values, counts=pairs.counts)
+        part.__dict__["totals"] = self.totals
+        return part
+
     def pairs(self, of_row: npt.NDArray[np.int32], classes: int) -> Pairs:
         """The values that occur in each class."""
         width = len(self.values)
-        key = of_row[self.rows].astype(np.int64) * width + self.codes
-        if classes * width <= _DENSE:
-            dense = np.bincount(key, weights=self.counts, minlength=classes * width)
-            found = np.flatnonzero(dense)
-            counts = dense[found].astype(np.int64)
-        else:
-            found, place = np.unique(key, return_inverse=True)
+        if classes * width > _DENSE:
+            found, place = np.unique(of_row[self.rows].astype(np.int64) * width + self.codes, return_inverse=True)
             counts = np.bincount(place, weights=self.counts).astype(np.int64)
-        return as_pairs(found // width, found % width, counts)
+            return as_pairs(found // width, found % width, counts)
+        from sfumato.kernels.loops import loops
+
+        room = np.zeros(classes * width, dtype=np.int64)
+        pairs = np.empty((4, max(min(len(self.rows), len(room)), classes)), dtype=np.int64)
+        of_row = np.ascontiguousarray(of_row, dtype=np.int32)
+        count = loops(len(self.rows)).count_pairs(of_row, self.rows, self.codes, self.counts, width, room, pairs)
+        return Pairs(pairs[0, :count], pairs[1, :count], pairs[2, :count], pairs[3, :classes])
+
+
+def _counted(keys: Ints) -> tuple[Ints, Ints]:
+    """The keys that occur, in their order, and how often."""
+    if keys.max(initial=0) > _DENSE:
+        found, counts = np.unique(keys, return_counts=True)
+        return found, counts.astype(np.int64)
+    dense = np.bincount(keys)
+    found = np.flatnonzero(dense)
+    return found, dense[found].astype(np.int64)
 
 
 def as_pairs(of_class: Ints, values: Ints, counts: Ints) -> Pairs:
@@ -123,7 +145,7 @@ def _numbered(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str
         place = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
         names = sorted(names, key=lambda name: place.get(name, len(place)))
     values: tuple[str | None, ...] = (*names, None) if texts.null_count() else tuple(names)
-    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy()
+    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy(writable=True)
     return values, codes
 
 

@@ -3,18 +3,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from sfumato.baskets import Baskets
+from sfumato.patterns import Patterns
 from sfumato.release import Release
 from sfumato.report.account import Section
 from sfumato.table import Table
 
 
-def sections(release: Release, original: Any, published: Any) -> tuple[Section, ...]:
+def sections(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> tuple[Section, ...]:
     """The parts of a report that belong to the methods of a release."""
     made = []
     if "derived" in release.details and isinstance(published, Table):
         from sfumato.report.entry_section import entry_section
 
         made.append(entry_section(release, published))
+    if "sensitive" in release.details and isinstance(published, Baskets):
+        from sfumato.report.hiding_section import hiding_section
+
+        made.append(hiding_section(release, original, published, utility))
+    if isinstance(published, Patterns):
+        from sfumato.report.hiding_section import pattern_section
+
+        made.append(pattern_section(release, original, published))
     return tuple(made)

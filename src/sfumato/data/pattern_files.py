@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Patterns on disk, in the form in which SPMF writes itemsets: ``1 4 7 #SUP: 12``, one set a line.
+
+Lines that start with ``#``, ``%`` or ``@`` are comments, and ``@ITEM=1=apple`` names an item, as in SPMF's files of
+baskets. Ours say two things more, which SPMF's do not know: ``@BASKETS=88162``, how many baskets there were, and
+``@COMPLETE_FROM=88``, if every itemset of that support or more is there. Text is UTF-8, gzipped or not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.data.basket_files import (
+    Codes,
+    Offsets,
+    Values,
+    named,
+    numbered,
+    read_text,
+    tokenize,
+    typed,
+    without_comments,
+    write_text,
+)
+from sfumato.errors import DataError
+
+_LINE = re.compile(rb"(?m)^([^\n]*?)[ \t]*#SUP:[ \t]*([0-9]{1,18})[ \t]*$")
+_BASKETS = re.compile(rb"(?m)^@BASKETS=([0-9]{1,18})$")
+_COMPLETE_FROM = re.compile(rb"(?m)^@COMPLETE_FROM=([0-9]{1,18})$")
+
+
+class PatternArrays(NamedTuple):
+    """Itemsets as found in a file."""
+
+    items: Values
+    offsets: Offsets
+    codes: Codes
+    supports: Offsets
+    baskets: int | None = None
+    complete_from: int | None = None
+
+
+def read_patterns(path: Path) -> PatternArrays:
+    """Read one itemset and its support from each line that is neither empty nor a comment."""
+    text = read_text(path)
+    plain, names = without_comments(text)
+    lines = sum(bool(line.strip()) for line in plain.split(b"\n"))
+    found = _LINE.findall(plain)
+    if len(found) != lines:
+        raise DataError(f"{path}: {lines - len(found)} of {lines} lines are not «items #SUP: count»; mend them")
+    tokens = tokenize(b"\n".join(items for items, _ in found) + b"\n")
+    if len(np.unique(tokens.lines)) != len(found):
+        raise DataError(f"{path}: some lines have a support but no item; the empty set is not listed")
+    words = named(path, tokens.words, names) if names else typed(tokens.words)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(tokens.lines, minlength=len(found))))).astype(np.int64)
+    supports = np.array([int(count) for _, count in found], dtype=np.int64)
+    return PatternArrays(
+        words, offsets, tokens.codes, supports, _number(path, _BASKETS, text), _number(path, _COMPLETE_FROM, text)
+    )
+
+
+def write_patterns(path: Path, patterns: PatternArrays) -> None:
+    """Write one itemset a line, under a header that says how many baskets there were."""
+    header, words = numbered(path, patterns.items)
+    said = [("@BASKETS", patterns.baskets), ("@COMPLETE_FROM", patterns.complete_from)]
+    header += [f"{name}={number}" for name, number in said if number is not None]
+    write_text(path, [*header, *_lines(words, patterns)])
+
+
+def _lines(words: list[str], patterns: PatternArrays) -> Iterable[str]:
+    tokens = np.array(words, dtype=object)[patterns.codes].tolist()
+    cuts = pairwise(patterns.offsets.tolist())
+    for (start, stop), support in zip(cuts, patterns.supports.tolist(), strict=True):
+        yield f"{' '.join(tokens[start:stop])} #SUP: {support}"
+
+
+def _number(path: Path, header: re.Pattern[bytes], text: bytes) -> int | None:
+    found = {int(number) for number in header.findall(text)}
+    if len(found) > 1:
+        raise DataError(f"{path}: the header says {len(found)} different numbers; keep the right one")
+    return found.pop() if found else None

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The cells of a column as numbers: the place of each value in a given list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Codes = npt.NDArray[np.int32]
+_WIDEST = 1 << 16
+
+
+def places_of(column: pl.Series, values: Sequence[str]) -> Codes | None:
+    """The place of each cell in a list of distinct values as they are spelt, the number of values where it is missing.
+
+    None where some cell is not in the list, or the column is of a kind that has to be spelt first.
+    """
+    if column.dtype == pl.String:
+        found = column.cast(pl.Enum(values), strict=False)
+        missing = column.null_count()
+        if found.null_count() != missing:
+            return None
+        places = found.to_physical()
+        return (places.cast(pl.Int32).fill_null(len(values)) if missing else places).to_numpy().astype(np.int32)
+    if column.dtype.is_integer() and len(column) and not column.null_count():
+        return _places_of_numbers(column, values)
+    return None
+
+
+def _places_of_numbers(column: pl.Series, values: Sequence[str]) -> Codes | None:
+    low, high = column.min(), column.max()
+    assert isinstance(low, int) and isinstance(high, int)
+    if high - low >= _WIDEST:
+        return None
+    place_of = {value: place for place, value in enumerate(values)}
+    table = np.array([place_of.get(str(number), -1) for number in range(low, high + 1)], dtype=np.int32)
+    places = table[column.to_numpy().astype(np.int64) - low]
+    return places if places.min() >= 0 else None

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""Books on adversarial rules while entries are blanked and shown again: every rule's counts are always up to date.
+
+A *ledger* is what does not change: the items, the rules, and the rows in which each antecedent appears before
+anything is blanked, those that hide something first. The *books* change: what is hidden, the four counts of each rule
+(|pub|, pub with y, |hid|, hid with y), and the list of rules that are adversarial now, called open.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+
+PUBLIC, PRIVATE, BLANKED = 0, 1, 2
+PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
+"""A rule's record: |pub|, pub with y, |hid|, hid with y; its place among the open (−1 if it is not); the item it
+foretells and that item's column; its antecedent. Together, because they are read together."""
+X_COLUMNS, ALL_COLUMNS, FIRST, LAST = range(4)
+"""An antecedent's record: marks of the columns of X, and of X and all it foretells; its rules are FIRST up to LAST."""
+NUMERATOR, DENOMINATOR, LEAST = range(3)
+ONE = 1 << 40
+"""A weight of 1: weights are whole numbers, so that they neither drift nor tie by rounding."""
+
+LEDGER = (
+    "Tuple((int32[:,::1], int32[::1], int64[::1], int32[::1], int64[:,::1], int64[::1], int64[::1], int32[::1], "
+    "int64[::1], int32[::1]))"
+)
+"""codes, column of each item, start, items, antecedents' records, rows' start, where rows that hide nothing start,
+rows, start of each row's antecedents, antecedents."""
+BOOKS = "Tuple((uint8[:,::1], int64[::1], int32[:,::1], int32[::1], int32[::1], int64[::1]))"
+"""states, columns that are not public in each row, rules' records, the open rules, how many an antecedent has of them,
+how many they are."""
+LIMITS = "int64[::1]"
+"""The confidence as a fraction, and the least support."""
+
+
+@compiled("int64(int64)")
+def bit(column):  # type: ignore[no-untyped-def]
+    """The mark of a column; from the 65th on, columns share their marks."""
+    return np.int64(1) << (column & 63)
+
+
+@compiled(f"boolean(int32[:,::1], int64, {LIMITS})")
+def adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
+    """Whether the rule can be found in what is public and is right about what is hidden."""
+    public, hidden = np.int64(rules[rule, PUB]), np.int64(rules[rule, HID])
+    return (
+        public >= limits[LEAST]
+        and hidden >= 1
+        and limits[DENOMINATOR] * rules[rule, PUB_FIT] >= limits[NUMERATOR] * public
+        and limits[DENOMINATOR] * rules[rule, HID_FIT] >= limits[NUMERATOR] * hidden
+    )
+
+
+@compiled(f"void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, {LIMITS})")
+def judge(rules, opened, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
+    """Put a rule whose counts changed on the list of open ones, or take it off."""
+    now, place = adversarial(rules, rule, limits), rules[rule, PLACE]
+    if now and place < 0:
+        rules[rule, PLACE] = total[0]
+        opened[total[0]] = rule
+        total[0] += 1
+        open_of[rules[rule, ANTECEDENT]] += 1
+    elif place >= 0 and not now:
+        total[0] -= 1
+        last = opened[total[0]]
+        opened[place] = last
+        rules[last, PLACE] = place
+        rules[rule, PLACE] = -1
+        open_of[rules[rule, ANTECEDENT]] -= 1
+
+
+# Hot loops take arrays out of their tuples once: doing it in a small function costs more than the function.
+@compiled("boolean(int32[::1], int64[::1], int32[::1], uint8[:,::1], int64, int64, int64)")
+def veiled(columns, start, items, states, antecedent, row, column):  # type: ignore[no-untyped-def]
+    """Whether a row hides an item of X, but for what it has in `column`; asked where marks of columns may be shared."""
+    found = states.shape[1] <= 64
+    for at in range(start[antecedent], start[antecedent + 1]):
+        here = columns[items[at]]
+        found |= here != column and states[row, here] != PUBLIC
+    return found
+
+
+@compiled("boolean(int32[::1], int64[::1], int32[::1], int64, int64)")
+def inside(columns, start, items, antecedent, column):  # type: ignore[no-untyped-def]
+    """Whether X has an item of the column."""
+    found = False
+    for at in range(start[antecedent], start[antecedent + 1]):
+        found |= columns[items[at]] == column
+    return found
+
+
+@compiled("int64(uint8[:,::1], int64)")
+def hidden_columns(states, row):  # type: ignore[no-untyped-def]
+    """The marks of the columns that are not public in a row."""
+    marks = np.int64(0)
+    for column in range(states.shape[1]):
+        if states[row, column] != PUBLIC:
+            marks |= bit(column)
+    return marks
+
+
+@compiled("void(uint8[:,::1], int64[::1])")
+def mark_hidden(states, hiding):  # type: ignore[no-untyped-def]
+    """The same for all rows."""
+    for row in range(states.shape[0]):
+        hiding[row] = hidden_columns(states, row)
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, int64, int64, uint8, {LIMITS})")
+def turn(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def]
+    """Blank a public entry, or show a blanked one again, and bring every rule's counts up to date."""
+    codes, columns, start, items, antecedents, _, _, _, of_row_start, of_row = ledger
+    states, hiding, rules, opened, open_of, total = books
+    step = np.int32(-1) if to == BLANKED else np.int32(1)
+    states[row, column] = PUBLIC
+    others, here = hidden_columns(states, row), bit(column)
+    for at in range(of_row_start[row], of_row_start[row + 1]):
+        antecedent = np.int64(of_row[at])
+        marks = antecedents[antecedent, X_COLUMNS]
+        if marks & others != 0 and veiled(columns, start, items, states, antecedent, row, column):
+            continue
+        if antecedents[antecedent, ALL_COLUMNS] & here == 0:
+            continue
+        within = marks & here != 0 and inside(columns, start, items, antecedent, column)
+        for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
+            foretold = rules[rule, COLUMN]
+            if not (within or foretold == column):
+                continue
+            code, state = codes[row, foretold], states[row, foretold]
+            if code < 0 or state == BLANKED:
+                continue
+            side = PUB if state == PUBLIC else HID
+            rules[rule, side] += step
+            if code == rules[rule, TARGET]:
+                rules[rule, side + 1] += step
+            judge(rules, opened, open_of, total, rule, limits)
+    states[row, column] = to
+    hiding[row] = hidden_columns(states, row)
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, int64, int64, int32[::1])")
+def works_on(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
+    """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
+    codes, columns, start, items, antecedents, _, _, _, of_row_start, of_row = ledger
+    states, hiding, rules, _, open_of, _ = books
+    why[0], why[1], why[2] = 0, 0, -1
+    for at in range(of_row_start[row], of_row_start[row + 1]):
+        antecedent = np.int64(of_row[at])
+        if open_of[antecedent] == 0:
+            continue
+        if antecedents[antecedent, X_COLUMNS] & hiding[row] != 0 and veiled(
+            columns, start, items, states, antecedent, row, -1
+        ):
+            continue
+        within = inside(columns, start, items, antecedent, column)
+        for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
+            foretold = rules[rule, COLUMN]
+            if rules[rule, PLACE] < 0 or not (within or foretold == column):
+                continue
+            state = states[row, foretold]
+            if state == PRIVATE or (state == PUBLIC and codes[row, foretold] == rules[rule, TARGET]):
+                why[0 if state == PUBLIC else 1] += 1
+                why[2] = rule if why[2] < 0 else why[2]
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, int64[::1], int32[:,::1], {LIMITS})")
+def needed(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
+    """For each blanked entry what it works on: the rules that would be open without it, all others as they are."""
+    width = ledger[0].shape[1]
+    for at in range(entries.shape[0]):
+        row, column = entries[at] // width, entries[at] % width
+        turn(ledger, books, row, column, PUBLIC, limits)
+        works_on(ledger, books, row, column, why[at])
+        turn(ledger, books, row, column, BLANKED, limits)
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, int64, int64, {LIMITS})")
+def count(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
+    """Count the rules of some antecedents from their rows."""
+    codes, columns, start, items, antecedents, row_start, _, rows, _, _ = ledger
+    states, hiding, rules, opened, open_of, total = books
+    for antecedent in range(begin, end):
+        first, last = antecedents[antecedent, FIRST], antecedents[antecedent, LAST]
+        marks = antecedents[antecedent, X_COLUMNS]
+        for at in range(row_start[antecedent], row_start[antecedent + 1]):
+            row = np.int64(rows[at])
+            if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+                continue
+            for rule in range(first, last):
+                foretold = rules[rule, COLUMN]
+                code, state = codes[row, foretold], states[row, foretold]
+                if code < 0 or state == BLANKED:
+                    continue
+                side = PUB if state == PUBLIC else HID
+                rules[rule, side] += 1
+                rules[rule, side + 1] += np.int32(code == rules[rule, TARGET])
+        for rule in range(first, last):
+            judge(rules, opened, open_of, total, rule, limits)
+
+
+@compiled("void(int64[::1], int32[::1], int64, int64[::1], int32[::1])")
+def turn_around(row_start, rows, first, of_row_start, of_row):  # type: ignore[no-untyped-def]
+    """From the rows of each antecedent to the antecedents of each row, numbered from `first` on.
+
+    `of_row_start` has two places more than there are rows, all 0; the last is not needed afterwards.
+    """
+    for at in range(rows.shape[0]):
+        of_row_start[rows[at] + 2] += 1
+    for row in range(of_row_start.shape[0] - 2):
+        of_row_start[row + 2] += of_row_start[row + 1]
+    for antecedent in range(row_start.shape[0] - 1):
+        for at in range(row_start[antecedent], row_start[antecedent + 1]):
+            row = rows[at]
+            of_row[of_row_start[row + 1]] = first + antecedent
+            of_row_start[row + 1] += 1
+
+
+@compiled("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1])")
+def side_by_side(start, first, more_start, more, all_start, both):  # type: ignore[no-untyped-def]
+    """Two lists for each row, one behind the other."""
+    to = np.int64(0)
+    for row in range(all_start.shape[0] - 1):
+        all_start[row] = to
+        for at in range(start[row], start[row + 1]):
+            both[to] = first[at]
+            to += 1
+        for at in range(more_start[row], more_start[row + 1]):
+            both[to] = more[at]
+            to += 1
+    all_start[all_start.shape[0] - 1] = to
+
+
+@compiled("void(int64[::1], int32[::1], uint8[::1], int64[::1])")
+def hiding_first(row_start, rows, hides, middle):  # type: ignore[no-untyped-def]
+    """Put the rows that hide something before the others of an antecedent, each kind in its order."""
+    longest = np.int64(0)
+    for antecedent in range(row_start.shape[0] - 1):
+        longest = max(longest, row_start[antecedent + 1] - row_start[antecedent])
+    later = np.empty(longest, dtype=np.int32)
+    for antecedent in range(row_start.shape[0] - 1):
+        to, kept = row_start[antecedent], np.int64(0)
+        for at in range(row_start[antecedent], row_start[antecedent + 1]):
+            if hides[rows[at]]:
+                rows[to] = rows[at]
+                to += 1
+            else:
+                later[kept] = rows[at]
+                kept += 1
+        middle[antecedent] = to
+        rows[to : to + kept] = later[:kept]
+
+
+@compiled(
+    "void(int32[:,::1], uint8[:,::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], "
+    "int32[::1])"
+)
+def appearances(codes, states, columns, start, items, of_item_start, of_item, row_start, rows):  # type: ignore[no-untyped-def]
+    """The rows in which each antecedent publicly appears; only where each one's would start if there is no room."""
+    filling = rows.shape[0] > 0
+    for antecedent in range(start.shape[0] - 1):
+        begin, end = start[antecedent], start[antecedent + 1]
+        first, last = np.int64(0), np.int64(codes.shape[0])
+        for at in range(begin, end):
+            item = items[at]
+            if at == begin or of_item_start[item + 1] - of_item_start[item] < last - first:
+                first, last = of_item_start[item], of_item_start[item + 1]
+        found = row_start[antecedent]
+        for place in range(first, last):
+            row = np.int64(of_item[place]) if end > begin else place
+            whole = True
+            for at in range(begin, end):
+                column = columns[items[at]]
+                if codes[row, column] != items[at] or states[row, column] != PUBLIC:
+                    whole = False
+                    break
+            if whole:
+                if filling:
+                    rows[found] = row
+                found += 1
+        if not filling:
+            row_start[antecedent + 1] = found

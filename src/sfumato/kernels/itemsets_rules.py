@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Association rules from all frequent itemsets: split each set in two wherever the confidence is high enough.
+
+Both sides of a split are frequent sets themselves, so a rule is three numbers of sets: the whole, the left side and the
+right side. They are looked up by a key that is the sum of a random mark for each item: taking items away is one
+subtraction. Keys are made anew until no two sets share one; then a key alone says which set it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+
+DONE, FULL, PAUSED, LACKING = range(4)
+SET, STOP, DEPTH, FILLED, WORK_LEFT, FIELDS = range(6)
+
+
+@compiled("boolean(int64[::1], int32[::1], uint64[::1], uint64[::1], int64[::1])")
+def fill_table(offsets, codes, marks, keys, slots):  # type: ignore[no-untyped-def]
+    """Put every set into the table under its key; False if two sets have the same."""
+    mask = np.uint64(slots.shape[0] - 1)
+    slots[:] = -1
+    for number in range(keys.shape[0]):
+        key = np.uint64(0)
+        for place in range(offsets[number], offsets[number + 1]):
+            key += marks[codes[place]]
+        keys[number] = key
+        at = (key >> np.uint64(17)) & mask
+        while slots[at] >= 0:
+            if keys[slots[at]] == key:
+                return False
+            at = (at + np.uint64(1)) & mask
+        slots[at] = number
+    return True
+
+
+@compiled("int64(uint64[::1], int64[::1], uint64)")
+def _find(keys, slots, key):  # type: ignore[no-untyped-def]
+    """The set of a key; −1 if there is none."""
+    mask = np.uint64(slots.shape[0] - 1)
+    at = (key >> np.uint64(17)) & mask
+    while slots[at] >= 0 and keys[slots[at]] != key:
+        at = (at + np.uint64(1)) & mask
+    return slots[at]
+
+
+# offsets, codes, supports, the least support of a whole for each left side; marks, keys, slots
+SETS = "Tuple((int64[::1], int32[::1], int64[::1], int64[::1], uint64[::1], uint64[::1], int64[::1]))"
+
+
+@compiled(f"int64(int64[::1], {SETS}, int64, int64[::1], uint64[::1], int64[:,::1])")
+def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore[no-untyped-def]
+    """Write the rules of sets `SET` to `STOP`, with right sides up to a length, until done, full or so much work done;
+    LACKING if a side is not among the sets.
+
+    A right side grows by one item at a time, in order: if a rule is not sure enough, no rule that moves more items to
+    the right is.
+    """
+    offsets, codes, supports, needed, marks, keys, slots = sets
+    while state[SET] < state[STOP]:
+        number = state[SET]
+        begin = offsets[number]
+        size = offsets[number + 1] - begin
+        depth = state[DEPTH]
+        if size < 2:
+            state[SET] += 1
+            continue
+        if depth == 0:
+            places[1] = -1
+            right_keys[0] = np.uint64(0)
+            depth = 1
+        while depth > 0:
+            if state[FILLED] == rules.shape[0] or state[WORK_LEFT] <= 0:
+                state[DEPTH] = depth
+                return FULL if state[FILLED] == rules.shape[0] else PAUSED
+            places[depth] += 1
+            if places[depth] == size:
+                depth -= 1
+                continue
+            state[WORK_LEFT] -= 1
+            right = right_keys[depth - 1] + marks[codes[begin + places[depth]]]
+            left_set = _find(keys, slots, keys[number] - right)
+            right_set = _find(keys, slots, right)
+            if left_set < 0 or right_set < 0:
+                return LACKING
+            if supports[number] < needed[left_set]:
+                continue
+            filled = state[FILLED]
+            rules[filled, 0], rules[filled, 1], rules[filled, 2] = number, left_set, right_set
+            state[FILLED] = filled + 1
+            if depth < longest and depth + 1 < size:
+                right_keys[depth] = right
+                depth += 1
+                places[depth] = places[depth - 1]
+        state[DEPTH] = 0
+        state[SET] += 1
+    return DONE

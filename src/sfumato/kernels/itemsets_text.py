@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Itemsets as lines of text: words parted by blanks, then the support."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+
+
+@compiled("int64(int32[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1], uint8[::1])")
+def write_lines(codes, ends, supports, letters, starts, label, text):  # type: ignore[no-untyped-def]
+    """Write a line for each set, with a label before the support; returns how many bytes were written.
+
+    The word of code i is `letters[starts[i]:starts[i + 1]]`, blank after it included.
+    """
+    at = np.int64(0)
+    begin = np.int64(0)
+    digits = np.empty(20, dtype=np.uint8)
+    for number in range(ends.shape[0]):
+        for place in range(begin, ends[number]):
+            for letter in range(starts[codes[place]], starts[codes[place] + 1]):
+                text[at] = letters[letter]
+                at += 1
+        begin = ends[number]
+        for letter in range(label.shape[0]):
+            text[at] = label[letter]
+            at += 1
+        left = supports[number]
+        count = np.int64(0)
+        while True:
+            digits[count] = np.uint8(48 + left % 10)
+            count += 1
+            left //= 10
+            if left == 0:
+                break
+        while count:
+            count -= 1
+            text[at] = digits[count]
+            at += 1
+        text[at] = np.uint8(10)
+        at += 1
+    return at

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""The loops of `lattice.py` in numpy, to the same results: slower by the row, but nothing has to be loaded first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def add_to_keys(keys: Ints, codes: Codes, lookup: Ints) -> None:
+    """Add to each row's key what its leaf contributes at this node."""
+    np.add(keys, lookup.take(codes), out=keys)
+
+
+def group_keys(
+    keys: Ints,
+    weights: Ints,
+    radix: int,
+    slot_key: Ints,
+    slot_class: Codes,
+    class_of_row: Codes,
+    class_size: Ints,
+    first_row: Ints,
+) -> int:
+    """Number the classes of equal keys as they first appear, add up their weights, note their first rows.
+
+    Rows are thrown into slots, round after round: equal keys share a slot, and the first row in a slot stands for
+    its key. Those who share a slot with another key go to the next round, with other slots.
+    """
+    mask = np.uint64(len(slot_class) - 1)
+    stands_for = np.empty(len(keys), dtype=np.int64)
+    rows = np.arange(len(keys), dtype=np.int64)
+    left, mixed = rows, keys.view(np.uint64)
+    direct = radix <= len(slot_class)
+    while len(left):
+        if not direct:
+            mixed = mixed * _ODD
+            mixed = mixed ^ (mixed >> np.uint64(29))
+        slots = keys if direct else (mixed & mask).view(np.int64)
+        slot_class[slots[::-1]] = left[::-1]  # the last assignment stays, so the first row does
+        found = slot_class[slots].astype(np.int64)
+        slot_class[slots] = -1
+        stands_for[left] = found
+        if direct:
+            break
+        other = keys[found] != keys[left]
+        left, mixed = left[other], mixed[other]
+    begins = stands_for == rows
+    classes = int(np.count_nonzero(begins))
+    first_row[:classes] = np.flatnonzero(begins)
+    class_of_row[:] = (np.cumsum(begins) - 1)[stands_for]
+    class_size[:classes] = np.bincount(class_of_row, weights=weights, minlength=classes)
+    return classes
+
+
+def added_costs(
+    codes: Codes,
+    starts: Ints,
+    spared: Ints,
+    first: Ints,
+    refused: Ints,
+    lasting: Floats,
+    excess: Ints,
+    lasting_excess: Floats,
+) -> None:
+    """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused."""
+    dear = np.flatnonzero((refused > 0) | (lasting > 0.0))
+    more = spared[starts[:, None] + codes[:, first[dear]]]
+    excess += more @ refused[dear]
+    lasting_excess += more @ lasting[dear]
+
+
+def count_pairs(of_row: Codes, rows: Ints, codes: Ints, counts: Ints, width: int, dense: Ints, found: Ints) -> int:
+    """Count the values of each class: fills `found` with class, value, count and beginnings; returns how many pairs."""
+    counted = np.bincount(of_row[rows].astype(np.int64) * width + codes, weights=counts, minlength=len(dense))
+    places = np.flatnonzero(counted)
+    found[0, : len(places)], found[1, : len(places)] = np.divmod(places, width)
+    found[2, : len(places)] = counted[places]
+    of_class = found[0, : len(places)]
+    found[3, : len(dense) // width] = np.flatnonzero(np.diff(of_class, prepend=-1))
+    return len(places)
+
+
+def most_telling(live: npt.NDArray[np.bool_], bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:
+    """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
+
+    `below` is left with how many that are, for every live node.
+    """
+    alive = np.flatnonzero(live)
+    if not len(alive):
+        return -1
+    below[:] = live
+    add_up(below, shape.tolist())
+    bounds = bound[alive]
+    low, high = bounds.min(), bounds.max()
+    bins = len(histogram)
+    scale = (bins - 1) / (high - low) if high > low else 0.0
+    place = ((bounds - low) * scale).astype(np.int64)
+    histogram[:] = np.bincount(place, minlength=bins)[::-1].cumsum()[::-1]
+    below[alive] = np.minimum(below[alive], histogram[place])
+    return int(alive[np.argmax(below[alive])])
+
+
+def add_up(counts: npt.NDArray[Any], shape: Sequence[int]) -> None:
+    """Add to each node of a lattice what there is at all finer ones, in place; a node may have several numbers."""
+    before = 1
+    for size in shape:
+        levels = counts.reshape(before, size, -1)
+        for level in range(1, size):
+            levels[:, level] += levels[:, level - 1]
+        before *= size
+
+
+__all__ = ["add_to_keys", "add_up", "added_costs", "count_pairs", "group_keys", "most_telling"]

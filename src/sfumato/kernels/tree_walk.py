@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Send every row down a decision tree, and keep what was seen at each node: rows, classes, the values on both sides.
+
+A node's parts lie side by side, and only what cannot be added up from the leaves is counted on the way: trees of many
+nodes do not fit a processor's cache.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+
+from sfumato.kernels.compiled import compiled
+
+LEFT, RIGHT, FEATURE, MISSING_LEFT, FALLING = range(5)
+"""What the columns of `nodes` hold."""
+
+
+@compiled(
+    "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], "
+    "int64[::1], uint8[::1], int64[:, ::1], float32[:, ::1])"
+)
+def walk(  # type: ignore[no-untyped-def]
+    rows, weights, seen, true, classes, nodes, threshold, count, missing, tally, sides
+):
+    """Count rows and weighted classes at leaves, mark nodes where cells are missing, keep the values on both sides.
+
+    `sides` holds, for each node, the greatest true value on the lower side and the least on the upper one; the lower
+    side is the left one, unless codes fall. Children come after their parents, so a walk ends.
+    """
+    for at in range(rows.size):
+        row = rows[at]
+        node = 0
+        while nodes[node, LEFT] >= 0:
+            code = seen[row, nodes[node, FEATURE]]
+            if isnan(code):
+                missing[node] = 1
+                node = nodes[node, LEFT] if nodes[node, MISSING_LEFT] else nodes[node, RIGHT]
+                continue
+            value = true[row, nodes[node, FEATURE]]
+            go_left = code <= threshold[node]
+            if go_left != (nodes[node, FALLING] == 1):
+                sides[node, 0] = max(sides[node, 0], value)
+            elif value < sides[node, 1]:
+                sides[node, 1] = value
+            node = nodes[node, LEFT] if go_left else nodes[node, RIGHT]
+        count[node] += 1
+        tally[node, classes[row]] += weights[at]
+
+
+@compiled("void(int32[:, ::1], int64[::1], int64[:, ::1])")
+def add_up(nodes, count, tally):  # type: ignore[no-untyped-def]
+    """Give every inner node the sum of its children's rows and classes."""
+    for node in range(count.size - 1, -1, -1):
+        if nodes[node, LEFT] >= 0:
+            count[node] += count[nodes[node, LEFT]] + count[nodes[node, RIGHT]]
+            for one in range(tally.shape[1]):
+                tally[node, one] += tally[nodes[node, LEFT], one] + tally[nodes[node, RIGHT], one]

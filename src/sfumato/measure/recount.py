@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Itemsets counted once more, for those who believe no miner: bits of baskets, joined item by item.
+
+It shares no code with :mod:`sfumato.mine`, so that a fault there cannot hide itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets, Item
+from sfumato.progress import tell
+
+Bits = npt.NDArray[np.uint64]
+Ints = npt.NDArray[np.int64]
+Itemset = frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """For each item the baskets that hold it, as bits. Items go by their names as text: «7» and 7 are the same."""
+
+    names: tuple[str, ...]
+    bits: Bits
+    count: int
+    """How many baskets there are."""
+    rows: Ints
+    """Once more, basket by basket: which holds what."""
+    lines: Ints
+
+    @classmethod
+    def of(cls, baskets: Baskets, wanted: Iterable[Item] | None = None, least: int = 0, without: str = "") -> Columns:
+        """The wanted items, or all; those held by too few are left out, and marked ones where a mark is given."""
+        held = np.bincount(baskets.codes, minlength=len(baskets.items))
+        names = [str(item) for item in baskets.items]
+        asked = set(names) if wanted is None else {str(item) for item in wanted}
+        kept = [
+            code
+            for code, name in enumerate(names)
+            if name in asked and held[code] >= least and not (without and name.endswith(without))
+        ]
+        # The rarest first: what is joined on are then the baskets of rare items, which are few.
+        kept.sort(key=lambda code: (held[code], code))
+        line = np.full(len(names), -1, dtype=np.int64)
+        line[kept] = np.arange(len(kept))
+        rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
+        lines = line[baskets.codes] if names else np.zeros(0, dtype=np.int64)
+        rows, lines = rows[lines >= 0], lines[lines >= 0]
+        bits = np.zeros((len(kept), (len(baskets) + 63) // 64), dtype=np.uint64)
+        np.bitwise_or.at(bits, (lines, rows // 64), np.uint64(1) << (rows % 64).astype(np.uint64))
+        return cls(tuple(names[code] for code in kept), bits, len(baskets), rows, lines)
+
+    def support(self, items: Iterable[Item]) -> int:
+        """How many baskets hold all of some items."""
+        lines = [self.names.index(name) if name in self.names else -1 for name in {str(item) for item in items}]
+        if -1 in lines:
+            return 0
+        return self.count if not lines else ones(np.bitwise_and.reduce(self.bits[lines], axis=0))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An itemset, and how many baskets hold it."""
+
+    lines: tuple[int, ...]
+    support: int
+    left: int
+    """How many baskets hold it when those without the item asked about count as well."""
+
+
+def ones(bits: Bits) -> int:
+    """How many bits are set."""
+    return int(np.bitwise_count(bits).sum(dtype=np.int64))
+
+
+def frequent(columns: Columns, least: int, among: int | None = None) -> Iterator[Counted]:
+    """Every itemset held by at least `least` baskets; of those that hold the item `among`, if it is given."""
+    if len(columns.names) <= _MANY:
+        yield from _joined(columns.bits, least, among)
+    else:
+        yield from _by_first_item(columns, least, among)
+
+
+def _extended(
+    columns: Bits, prefix: tuple[int, ...], bits: Bits | None, lines: Ints, mask: Bits | None, least: int
+) -> Iterator[tuple[Counted, Bits, Ints]]:
+    """An itemset with each of the later items, as far as that is frequent."""
+    joined = columns[lines] if bits is None else columns[lines] & bits
+    lefts = np.bitwise_count(joined).sum(axis=1, dtype=np.int64)
+    supports = lefts if mask is None else np.bitwise_count(joined & mask).sum(axis=1, dtype=np.int64)
+    kept = np.flatnonzero(supports >= least)
+    for number, at in enumerate(kept.tolist()):
+        found = Counted((*prefix, int(lines[at])), int(supports[at]), int(lefts[at]))
+        yield found, joined[at], lines[kept[number + 1 :]]
+
+
+_MANY = 128
+
+
+def _by_first_item(columns: Columns, least: int, among: int | None) -> Iterator[Counted]:
+    """Of many items: which are often enough with the first, and only baskets of the first are joined on."""
+    from scipy.sparse import csr_matrix
+
+    shape = (columns.count, len(columns.names))
+    by_basket = csr_matrix((np.ones(len(columns.rows), dtype=np.int8), (columns.rows, columns.lines)), shape=shape)
+    held = by_basket.T.tocsr()
+    asked = np.ones(columns.count, dtype=bool)
+    if among is not None:
+        asked[:] = False
+        asked[held.indices[held.indptr[among] : held.indptr[among + 1]]] = True
+    for line in range(len(columns.names)):
+        tell("counting itemsets again", line, len(columns.names))
+        rows = held.indices[held.indptr[line] : held.indptr[line + 1]]
+        support = int(asked[rows].sum())
+        if line == among or support < least:
+            continue
+        yield Counted((line,), support, len(rows))
+        together = np.bincount(by_basket[rows[asked[rows]]].indices, minlength=len(columns.names))
+        later = np.flatnonzero(together >= least)
+        later = later[(later > line) & (later != (-1 if among is None else among))]
+        if len(later):
+            bits = np.vstack((_packed(by_basket[rows][:, later].toarray().T), _packed(asked[rows][None])))
+            for one in _joined(bits, least, len(later)):
+                yield Counted((line, *later[list(one.lines)].tolist()), one.support, one.left)
+
+
+def _packed(flags: npt.NDArray[np.generic]) -> Bits:
+    packed = np.packbits(flags.astype(bool), axis=1, bitorder="little")
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
+
+
+def _joined(columns: Bits, least: int, among: int | None) -> Iterator[Counted]:
+    """Depth first, each itemset with every later item at once."""
+    mask = None if among is None else columns[among]
+    lines = np.array([line for line in range(len(columns)) if line != among], dtype=np.int64)
+    stack = list(_extended(columns, (), None, lines, mask, least))[::-1]
+    while stack:
+        found, bits, rest = stack.pop()
+        tell("counting itemsets again")
+        yield found
+        if len(rest):
+            stack.extend(list(_extended(columns, found.lines, bits, rest, mask, least))[::-1])
+
+
+def counted_itemsets(baskets: Baskets, least: int, without: str = "") -> dict[Itemset, int]:
+    """Every frequent itemset, by the names of its items, and its support."""
+    columns = Columns.of(baskets, least=least, without=without)
+    return {named(columns, one.lines): one.support for one in frequent(columns, least)}
+
+
+def named(columns: Columns, lines: Sequence[int]) -> Itemset:
+    """The names of some items."""
+    return frozenset(columns.names[line] for line in lines)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""All databases that agree with published supports, for a handful of items: what is the same in every one is known.
+
+A database is counted by which of the n items a basket holds, 2^n numbers that are whole and not negative. A support is
+the sum of some of them. Whether a pattern can have none or at least k baskets is then an integer program, and a
+database found for one pattern answers for many others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets, Items
+from sfumato.errors import DataError
+from sfumato.patterns import Patterns
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_SLACK = 1e-6
+
+
+class ForcedCells(NamedTuple):
+    """A pattern by the bits of its items, and the supports it can have."""
+
+    present: int
+    absent: int
+    least: int
+    most: int
+
+
+def world_of(baskets: Baskets, items: Items) -> Ints:
+    """How many baskets hold exactly which of some items, by the bits of those that they hold."""
+    place = {item: code for code, item in enumerate(baskets.items)}
+    bit = np.zeros(len(baskets.items) + 1, dtype=np.int64)
+    for at, item in enumerate(items):
+        bit[place[item]] = 1 << at
+    rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
+    held = np.zeros(len(baskets), dtype=np.int64)
+    np.bitwise_or.at(held, rows, bit[baskets.codes])
+    return np.bincount(held, minlength=1 << len(items)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Worlds:
+    """Linear conditions on the number of baskets of each kind."""
+
+    count: int
+    """How many items there are."""
+    matrix: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, patterns: Patterns) -> Worlds:
+        """One condition for every published set, one for the number of baskets, and one for each least unknown set."""
+        count = len(patterns.items)
+        cells = np.arange(1 << count)
+        codes, offsets = patterns.codes, patterns.offsets
+        sets = [int((1 << codes[start:stop].astype(np.int64)).sum()) for start, stop in pairwise(offsets)]
+        masks, low, high = [0, *sets], [patterns.baskets, *patterns.supports], [patterns.baskets, *patterns.supports]
+        if patterns.complete_from is not None:
+            published = {0, *sets}
+            for mask in range(1, 1 << count):
+                facets = [mask ^ 1 << bit for bit in range(count) if mask >> bit & 1]
+                if mask not in published and all(facet in published for facet in facets):
+                    masks.append(mask)
+                    low.append(0)
+                    high.append(patterns.complete_from - 1)
+        held = (cells & np.array(masks)[:, None]) == np.array(masks)[:, None]
+        return cls(count, held.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
+
+    def forced(self, k: int, witnesses: list[Ints]) -> list[ForcedCells]:
+        """Every conjunction that has between 1 and k − 1 baskets in all worlds."""
+        pool = [*witnesses, *([] if witnesses else [self._some_world()])]
+        found = []
+        patterns = self._conjunctions()
+        for number, (present, absent) in enumerate(patterns):
+            kinds = self._kinds(present, absent)
+            if any(world[kinds].sum() == 0 or world[kinds].sum() >= k for world in pool):
+                continue
+            tell("reasoning about all databases", number, len(patterns))
+            row = np.zeros(self.matrix.shape[1])
+            row[kinds] = 1
+            other = self._other_world(row, k)
+            if other is None:
+                found.append(ForcedCells(present, absent, *self._range(row)))
+            else:
+                pool.append(other)
+        return found
+
+    def _other_world(self, row: Floats, k: int) -> Ints | None:
+        """A database with none, or at least k, of the baskets that a row marks; None if there is none."""
+        for sign, least, most in ((-1, float(k), np.inf), (1, 0.0, 0.0)):
+            # Without whole numbers the program is quick, what even it cannot reach nothing can, and its answer is
+            # often whole.
+            eased = self._solved(0 * row, 0, np.inf, sign * row, whole=False)
+            if eased is not None and not least - _SLACK < eased @ row < most + _SLACK:
+                continue
+            if eased is not None and self._agrees(np.rint(eased), row, least, most):
+                return np.rint(eased).astype(np.int64)
+            found = self._solved(row, least, most, 0 * row)
+            if found is not None:
+                return found.astype(np.int64)
+        return None
+
+    def _conjunctions(self) -> list[tuple[int, int]]:
+        """All pairs of disjoint sets of items, one of them not empty; longest first, since these are rarest."""
+        every = range(1 << self.count)
+        pairs = [(one, other) for one in every for other in every if not one & other and one | other]
+        return sorted(pairs, key=lambda pair: -(pair[0] | pair[1]).bit_count())
+
+    def _kinds(self, present: int, absent: int) -> Ints:
+        cells = np.arange(1 << self.count)
+        return np.flatnonzero((cells & present == present) & (cells & absent == 0))
+
+    def _some_world(self) -> Ints:
+        none = np.zeros(self.matrix.shape[1])
+        found = self._solved(none, 0, np.inf, none)
+        if found is None:
+            raise DataError(
+                "the published supports contradict one another: no database has them; check where they come from"
+            )
+        return found.astype(np.int64)
+
+    def _range(self, row: Floats) -> tuple[int, int]:
+        ends = [self._solved(row, 0, np.inf, sign * row) for sign in (1, -1)]
+        least, most = (0 if world is None else round(float(world @ row)) for world in ends)
+        return least, most
+
+    def _solved(self, row: Floats, least: float, most: float, cost: Floats, whole: bool = True) -> Floats | None:
+        """The cheapest database with so many of the marked baskets; None if there is none that agrees."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        answer = milp(
+            cost,
+            integrality=np.full(len(row), int(whole)),
+            bounds=Bounds(0, np.inf),
+            constraints=[LinearConstraint(self.matrix, self.low, self.high), LinearConstraint(row[None], least, most)],
+            options={"mip_rel_gap": 0.0},
+        )
+        if answer.x is None or not whole:
+            return None if answer.x is None else np.asarray(answer.x)
+        world: Floats = np.rint(answer.x)
+        return world if self._agrees(world, row, least, most) else None
+
+    def _agrees(self, world: Floats, row: Floats, least: float, most: float) -> bool:
+        """Whether whole numbers agree to the last basket: a solver works in floats."""
+        sums = self.matrix @ world
+        inside = (sums >= self.low).all() and (sums <= self.high).all() and (world >= 0).all()
+        return bool(inside and least <= world @ row <= most)

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Patterns: itemsets and how many baskets hold each, without the baskets themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from sfumato.baskets import Baskets, Item, Items
+from sfumato.errors import DataError, PolicyError
+
+Sets = pl.DataFrame | Mapping[Any, int] | Iterable[tuple[Iterable[Item], int]]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Patterns:
+    """Itemsets with their supports, and the number of baskets they were counted in.
+
+    However it is built, an object holds one normal form: the vocabulary is sorted and holds no unused item, the codes
+    of a set rise, and short sets come before long ones, sets of one length in the order of their items. The empty set
+    is not among them: `baskets` is its support. The arrays cannot be written to.
+    """
+
+    items: Items
+    """The vocabulary: all integers (of 64 bits) or all text."""
+    offsets: npt.NDArray[np.int64]
+    """Set i holds ``codes[offsets[i]:offsets[i + 1]]``."""
+    codes: npt.NDArray[np.int32]
+    """Places in ``items``."""
+    supports: npt.NDArray[np.int64]
+    """How many baskets hold each set."""
+    baskets: int
+    """How many baskets there are."""
+    complete_from: int | None = None
+    """The support from which on every set is here; None where sets are withheld, or nobody says."""
+
+    def __post_init__(self) -> None:
+        """Check the arrays and bring them into the normal form."""
+        sets = Baskets(self.items, self.offsets, self.codes)
+        supports = np.array(self.supports, dtype=np.int64)
+        _check_numbers(len(sets), supports, self.baskets, self.complete_from)
+        lengths = np.diff(sets.offsets)
+        order = _order(sets, lengths)
+        ends = np.cumsum(lengths[order], dtype=np.int64)
+        # Where in the codes each member stood before the sets were put in order.
+        members = np.repeat(sets.offsets[order] - (ends - lengths[order]), lengths[order]) + np.arange(sets.codes.size)
+        fields = {
+            "items": sets.items,
+            "offsets": np.concatenate(([0], ends)).astype(np.int64),
+            "codes": sets.codes[members],
+            "supports": supports[order],
+        }
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def of(cls, sets: Sets, baskets: int, complete_from: int | None = None) -> Patterns:
+        """Build from a frame of `items` and `support`, a mapping from sets to supports, or pairs of both."""
+        if isinstance(sets, pl.DataFrame):
+            if not {"items", "support"} <= set(sets.columns):
+                raise DataError("patterns are made from the columns «items» and «support»; rename those of the frame")
+            lists, supports = sets["items"].to_list(), sets["support"].to_list()
+        else:
+            pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
+            lists, supports = [one for one, _ in pairs], [support for _, support in pairs]
+        wrong = sum(isinstance(one, bool) or not isinstance(one, int | np.integer) for one in supports)
+        if wrong:
+            raise DataError(f"{wrong} of {len(supports)} supports are not whole numbers; give counts of baskets")
+        found = Baskets.of(lists)
+        return cls(found.items, found.offsets, found.codes, np.array(supports, np.int64), baskets, complete_from)
+
+    @classmethod
+    def read(cls, path: str | PathLike[str], baskets: int | None = None) -> Patterns:
+        """Read a file in SPMF's form (see :mod:`sfumato.data.pattern_files`); ours says how many baskets there were."""
+        from sfumato.data.pattern_files import read_patterns
+
+        found = read_patterns(Path(path))
+        if baskets is None and found.baskets is None:
+            raise DataError(f"{path}: the file does not say how many baskets there were; give `baskets`")
+        total = found.baskets if baskets is None else baskets
+        return cls(tuple(found.items), found.offsets, found.codes, found.supports, total or 0, found.complete_from)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the whole file in SPMF's form, or nothing."""
+        from sfumato.data.pattern_files import PatternArrays, write_patterns
+
+        found = PatternArrays(self.items, self.offsets, self.codes, self.supports, self.baskets, self.complete_from)
+        write_patterns(Path(path), found)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The sets as a frame: `items` (a sorted list) and `support`."""
+        kind = pa.string() if self.items and isinstance(self.items[0], str) else pa.int64()
+        members = pa.array(self.items, type=kind).take(pa.array(self.codes))
+        lists = pa.LargeListArray.from_arrays(pa.array(self.offsets), members)
+        return pl.DataFrame({"items": pl.Series(pl.from_arrow(lists)), "support": self.supports.copy()})
+
+    def to_lists(self) -> list[tuple[list[Item], int]]:
+        """Every set as a sorted list, and its support."""
+        return list(zip(self.frame["items"].to_list(), self.supports.tolist(), strict=True))
+
+    def chosen(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Patterns:
+        """Some of the sets; the collection is then no longer complete."""
+        kept = np.arange(len(self))[rows]
+        lengths = np.diff(self.offsets)[kept]
+        ends = np.cumsum(lengths, dtype=np.int64)
+        members = np.repeat(self.offsets[kept] - (ends - lengths), lengths) + np.arange(int(lengths.sum()))
+        offsets = np.concatenate(([0], ends)).astype(np.int64)
+        return Patterns(self.items, offsets, self.codes[members], self.supports[kept], self.baskets)
+
+    def __len__(self) -> int:
+        """How many sets there are."""
+        return self.supports.size
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same sets with the same supports, counted in as many baskets."""
+        if not isinstance(other, Patterns):
+            return NotImplemented
+        return (
+            self.items == other.items
+            and self.baskets == other.baskets
+            and self.complete_from == other.complete_from
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.supports, other.supports)
+        )
+
+    def __hash__(self) -> int:
+        """Equal patterns hash alike."""
+        return hash((self.items, self.baskets, len(self), int(self.supports.sum())))
+
+    def __reduce__(self) -> tuple[type[Patterns], tuple[object, ...]]:
+        """Copies are built anew, so that their arrays cannot be written to either."""
+        return Patterns, (self.items, self.offsets, self.codes, self.supports, self.baskets, self.complete_from)
+
+    def __repr__(self) -> str:
+        """Counts only: an item may name a person."""
+        return f"Patterns({len(self):,} itemsets of {len(self.items):,} items in {self.baskets:,} baskets)"
+
+
+def _check_numbers(count: int, supports: npt.NDArray[np.int64], baskets: int, complete_from: int | None) -> None:
+    if isinstance(baskets, bool) or not isinstance(baskets, int) or baskets < 0:
+        raise PolicyError("the number of baskets is a whole number, 0 or more")
+    if complete_from is not None and (not isinstance(complete_from, int) or complete_from < 1):
+        raise PolicyError("complete_from is a support: a whole number of baskets, 1 or more")
+    if supports.ndim != 1 or supports.size != count:
+        raise DataError(f"{count} itemsets have {supports.size} supports; give one for each")
+    wrong = int(((supports < 0) | (supports > baskets)).sum())
+    if wrong:
+        raise DataError(f"{wrong} of {count} supports are below 0 or above {baskets}, the number of baskets")
+
+
+def _order(sets: Baskets, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """By length, then by items; an empty or repeated set is refused."""
+    if (lengths == 0).any():
+        raise DataError(f"{int((lengths == 0).sum())} itemsets are empty; the number of baskets says what they would")
+    padded = np.full((len(sets), int(lengths.max(initial=0))), -1, dtype=np.int32)
+    padded[np.arange(padded.shape[1]) < lengths[:, None]] = sets.codes
+    order = np.lexsort((*padded.T[::-1], lengths)) if len(sets) else np.zeros(0, dtype=np.int64)
+    again = int((np.diff(padded[order], axis=0) == 0).all(axis=1).sum()) if len(sets) else 0
+    if again:
+        raise DataError(f"{again} itemsets are there twice; give each one support")
+    return order

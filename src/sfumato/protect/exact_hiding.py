@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Hiding as an integer program: fewest lost itemsets, then fewest changes, with a bound on what could be better.
+
+Supports are sums of decisions, so a rule is hidden by a sum that is large enough, or, where its left side may get rarer
+too, by one of two (support or confidence). Items are only taken out, never put in. Solved by HiGHS through scipy.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.protect.at_risk import AtRisk
+from sfumato.protect.basket_columns import Rows
+from sfumato.protect.hiding_variables import Critical, Variables, removals, variables_of
+from sfumato.protect.integer_program import Program, solve
+from sfumato.protect.secret_rules import Thresholds
+
+Floats = npt.NDArray[np.float64]
+
+MOST_ENTRIES = 3_000_000
+"""Numbers in a program, beyond which HiGHS does not look at the clock before it has spent many minutes on them."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to take out, and how good that is."""
+
+    removals: tuple[tuple[int, int], ...]
+    """(basket, column)."""
+    lost: int
+    lost_bound: int
+    """No plan loses fewer itemsets."""
+    changes: int
+    bound: int
+    """No plan that loses as few itemsets has fewer changes."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing is better."""
+        return self.lost <= self.lost_bound and self.changes <= self.bound
+
+    @property
+    def gap(self) -> float:
+        """How much better another plan could be at the most, as a share: in lost itemsets, or else in changes."""
+        if self.lost > self.lost_bound:
+            return (self.lost - self.lost_bound) / self.lost
+        return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
+
+
+def best_plan(
+    critical: Critical, thresholds: Thresholds, at_risk: AtRisk, victims: frozenset[int], end: float
+) -> Plan | None:
+    """The best plan found until the clock says `end`; None if none was found."""
+    made = variables_of(critical, at_risk, victims, end)
+    if made is None or made.entries > MOST_ENTRIES:
+        return None
+    program = _program(made, critical, thresholds, at_risk)
+    rest = np.zeros(len(critical.rules))
+    changes: Floats = np.concatenate([made.cost, np.zeros(len(at_risk)), rest])
+    if not len(at_risk):
+        only = solve(program, changes, end - time.monotonic())
+        if only is None:
+            return None
+        gone = removals(made, critical, only.values)
+        return Plan(gone, 0, 0, len(gone), only.bound)
+    lost: Floats = np.concatenate([np.zeros(len(made.cost)), at_risk.times, rest])
+    first = solve(program, lost, (end - time.monotonic()) / 2)
+    if first is None:
+        return None
+    fewest = round(float(lost @ first.values))
+    second = solve(program.limited(lost, fewest), changes, end - time.monotonic())
+    gone = removals(made, critical, (second or first).values)
+    return Plan(gone, fewest, first.bound, len(gone), second.bound if second else 0)
+
+
+def _program(made: Variables, critical: Critical, thresholds: Thresholds, at_risk: AtRisk) -> Program:
+    """Variables: the decisions, then which itemsets are lost, then which way each rule goes."""
+    count = len(made.upper)
+    program = Program.of(np.concatenate([made.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64))
+    for rows, numbers in zip(made.groups, made.sharing, strict=True):
+        if len(numbers) > 1:
+            program.at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
+    for helper, among, upward in made.any_of:
+        _help(program, helper, among, upward)
+    for number, own in enumerate(made.hitting("risk", len(at_risk))):
+        most = float(at_risk.most[number] - at_risk.spare[number])
+        weights = np.append(np.ones(len(own)), -most)
+        program.at_most(np.append(own, count + number), weights, float(at_risk.spare[number]))
+    wholes, lefts = (made.hitting(kind, len(critical.rules)) for kind in ("whole", "left"))
+    for u in range(len(critical.rules)):
+        _hide(program, wholes[u], lefts[u], critical, thresholds, u, count + len(at_risk) + u)
+    return program
+
+
+def _help(program: Program, helper: int, own: tuple[int, ...], upward: bool) -> None:
+    """The helper says whether any of its own is 1; only the side that could be misused is bounded."""
+    if upward:
+        for number in own:
+            program.at_least(np.array([helper, number]), np.array([1.0, -1.0]), 0.0)
+    else:
+        weights = np.append(np.ones(len(own)), -1.0)
+        program.at_least(np.append(np.array(own), helper), weights, 0.0)
+
+
+def _hide(
+    program: Program, wholes: Rows, lefts: Rows, critical: Critical, thresholds: Thresholds, u: int, route: int
+) -> None:
+    """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
+    whole, left = int(critical.whole[u]), int(critical.left[u])
+    if not len(lefts):
+        program.at_least(wholes, np.ones(len(wholes)), float(thresholds.surplus(whole, left)))
+        return
+    p, q = thresholds.confidence.numerator, thresholds.confidence.denominator
+    enough = float(whole + 1 - thresholds.least)
+    program.at_least(np.append(wholes, route), np.append(np.ones(len(wholes)), -enough), 0.0)
+    # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the support is the way.
+    weights = np.zeros(len(program.upper))
+    np.add.at(weights, wholes, float(q))
+    np.add.at(weights, lefts, -float(p))
+    wanted = float(q * whole - p * left + 1)
+    weights[route] = max(wanted + p * float(critical.lefts[u].sum()), 0.0)
+    columns = np.flatnonzero(weights)
+    program.at_least(columns, weights[columns], wanted)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""A changed column as a list of exchanges: which two rows swap their values, one after another, to get from old to new.
+
+Every change goes from one category to another, so changes are the edges of a graph of categories, and wherever counts
+stay, they close to circles. A circle of L changes is L − 1 exchanges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Exchanges:
+    """How the new column is made."""
+
+    swaps: Ints
+    """Pairs of rows that exchange their values, in this order."""
+    replaced: Ints
+    """Rows whose value was replaced by one that nobody gave: only where counts could not stay."""
+
+
+def exchanges(old: Ints, new: Ints, categories: int) -> Exchanges:
+    """Exchanges that lead from one column to another."""
+    rows = np.flatnonzero(old != new)
+    edge = old[rows] * categories + new[rows]
+    rows = rows[np.argsort(edge, kind="stable")]
+    left = np.bincount(edge, minlength=categories * categories).reshape(categories, categories)
+    begin = (np.cumsum(left) - left.ravel()).reshape(categories, categories)
+    pairs: list[Ints] = []
+    while circle := _circle(left):
+        steps = list(zip(circle, circle[1:] + circle[:1], strict=True))
+        many = min(int(left[step]) for step in steps)
+        parts = []
+        for step in steps:
+            parts.append(rows[begin[step] : begin[step] + many])
+            begin[step] += many
+            left[step] -= many
+        pairs += [np.column_stack(two) for two in pairwise(parts)]
+    rest = [rows[begin[step] : begin[step] + left[step]] for step in zip(*np.nonzero(left), strict=True)]
+    nothing = np.zeros(0, dtype=np.int64)
+    return Exchanges(
+        np.concatenate([nothing.reshape(0, 2), *pairs]).astype(np.int64),
+        np.sort(np.concatenate([nothing, *rest])).astype(np.int64),
+    )
+
+
+def _circle(left: Ints) -> list[int]:
+    """Categories that give to one another in a circle, two if there are such; empty if there is none."""
+    both = np.argwhere(np.minimum(left, left.T) > 0)
+    if len(both):
+        return [int(one) for one in both[0]]
+    alive = np.ones(len(left), dtype=np.bool_)
+    while True:  # who gives to nobody is in no circle
+        ends = alive & ~(left[:, alive] > 0).any(axis=1)
+        if not ends.any():
+            break
+        alive &= ~ends
+    if not alive.any():
+        return []
+    path: list[int] = [int(np.flatnonzero(alive)[0])]
+    while path[-1] not in path[:-1]:
+        path.append(int(np.flatnonzero((left[path[-1]] > 0) & alive)[0]))
+    return path[path.index(path[-1]) : -1]

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""What hiding promises of the published baskets. The names of what is hidden stay with the custodian."""
+
+from __future__ import annotations
+
+from sfumato.baskets import Baskets
+from sfumato.release import Claim
+
+Arguments = dict[str, str | int | float | tuple[str, ...]]
+
+
+def nothing_shows(least: int, confidence: float | None, left: int = 0) -> Claim:
+    """None of the secret rules reaches both thresholds; `left` where a method for study leaves some.
+
+    Of an item, the rules with the item alone on the right are counted.
+    """
+    arguments: Arguments = {"min_support": least}
+    if confidence is not None:
+        arguments["min_confidence"] = confidence
+    return Claim(
+        property="hidden_rules",
+        threshold=left,
+        bound="exactly",
+        measure="exposed_rules",
+        arguments=arguments,
+        needs_original=True,
+        meaning="No rule that was to be hidden has both support and confidence at or above their thresholds."
+        if left == 0
+        else "So many rules that were to be hidden still reach both thresholds: the method as published leaves them.",
+    )
+
+
+def no_foreign_items(unknown_mark: str = "") -> Claim:
+    """No item is published that was not there before."""
+    return Claim(
+        property="foreign_items",
+        threshold=0,
+        bound="exactly",
+        measure="foreign_items",
+        arguments={"unknown_mark": unknown_mark} if unknown_mark else {},
+        needs_original=True,
+        meaning="Every published item is an item of the original baskets.",
+    )
+
+
+def all_baskets(data: Baskets) -> Claim:
+    """As many baskets are published as there were, in their order."""
+    return Claim(
+        property="baskets",
+        threshold=len(data),
+        bound="exactly",
+        measure="basket_count",
+        meaning="Every original basket is published, changed or not, in its place.",
+    )

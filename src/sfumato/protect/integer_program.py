@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""An integer program, put together line by line and handed to HiGHS, which can be left alone but also interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil
+from threading import Thread
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A solution, and the least that any could cost."""
+
+    values: Floats
+    bound: int
+    proven: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Whole numbers from 0 to `upper`, and sums of them within limits."""
+
+    upper: Floats
+    columns: list[Ints] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, upper: Floats) -> Program:
+        """No limits yet."""
+        return cls(upper)
+
+    def at_most(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
+        """The weighted sum is no larger than the limit."""
+        self._add(columns, weights, -np.inf, limit)
+
+    def at_least(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
+        """The weighted sum is no smaller than the limit."""
+        self._add(columns, weights, limit, np.inf)
+
+    def _add(self, columns: npt.NDArray[np.integer], weights: Floats, low: float, high: float) -> None:
+        self.columns.append(columns.astype(np.int64))
+        self.weights.append(weights)
+        self.low.append(low)
+        self.high.append(high)
+
+    def limited(self, costs: Floats, most: float) -> Program:
+        """The same program where the costs are no larger than `most`."""
+        columns = np.flatnonzero(costs)
+        return Program(
+            self.upper,
+            [*self.columns, columns.astype(np.int64)],
+            [*self.weights, costs[columns]],
+            [*self.low, -np.inf],
+            [*self.high, most],
+        )
+
+
+def solve(program: Program, costs: Floats, seconds: float) -> Found | None:
+    """The cheapest whole numbers found in the time; None if none were found."""
+    done = _solved(program, costs, seconds)
+    if done.x is None:
+        return None
+    values: Floats = np.round(np.asarray(done.x)).astype(np.float64)
+    cost = round(float(costs @ values))
+    # Costs are whole, so the bound may be rounded up; a millionth is HiGHS's own tolerance.
+    bound = cost if done.status == 0 else max(0, ceil(float(done.mip_dual_bound) - 1e-6))
+    return Found(values, min(bound, cost), done.status == 0)
+
+
+def _solved(program: Program, costs: Floats, seconds: float) -> Any:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    limits: list[Any] = []
+    if program.columns:
+        offsets = np.cumsum([0, *map(len, program.columns)])
+        shape = (len(program.columns), len(program.upper))
+        entries = (np.concatenate(program.weights), np.concatenate(program.columns), offsets)
+        limits = [LinearConstraint(csr_array(entries, shape=shape), program.low, program.high)]
+    asked: dict[str, Any] = {
+        "integrality": np.ones(len(costs), dtype=np.int64),
+        "bounds": Bounds(0, program.upper),
+        "constraints": limits,
+        "options": {"time_limit": max(seconds, 0.1), "mip_rel_gap": 0.0},
+    }
+    return _awaited(lambda: milp(costs, **asked))
+
+
+def _awaited(work: Callable[[], Any]) -> Any:
+    """Wait for the solver in a thread of its own, and tell so that somebody can interrupt."""
+    found: list[Any] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            found.append(work())
+        except BaseException as problem:
+            failed.append(problem)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    waited = 0
+    while thread.is_alive():
+        thread.join(timeout=0.2)
+        tell("solving the integer program", waited)
+        waited += 1
+    if failed:
+        raise failed[0]
+    return found[0]

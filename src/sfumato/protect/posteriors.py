@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""The simple Bayes estimate of a confidential value from the other columns (seed 003, equations 10 and 11).
+
+p(y) Π p(x_j | y), normalized, with counted shares and no smoothing, as the paper has it. A missing x is a value of its
+own; records whose y is missing are not counted. Probabilities are rounded to whole multiples of 10⁻¹², so that sums
+and comparisons of them are exact from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+UNIT = 10**12
+"""What a probability of 1 is counted as."""
+_CHUNK = 1 << 18
+
+
+def numbered(column: pl.Series) -> tuple[Ints, int]:
+    """Each cell's value as a number, and how many there are; missing is one of them."""
+    if column.dtype == pl.String:
+        # A vocabulary of its own keeps the numbers small, and needs no sorting of texts.
+        codes = column.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64) + 1
+    else:
+        codes = column.rank("dense").cast(pl.Int64)
+    numbers = codes.fill_null(0).to_numpy().astype(np.int64)
+    return numbers, int(numbers.max(initial=0)) + 1
+
+
+def posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int, rows: Ints) -> Ints:
+    """P(y = k | x) of some rows, for every category, in units; no row may be one whose category is missing."""
+    known = codes < categories
+    totals = np.bincount(codes[known], minlength=categories).astype(np.float64)
+    with np.errstate(divide="ignore"):  # what never occurs together has probability 0
+        prior = np.log(totals / totals.sum())
+        tables = [_conditionals(column, width, codes, known, totals) for column, width in columns]
+    found = np.empty((len(rows), categories), dtype=np.int64)
+    for begin in range(0, len(rows), _CHUNK):
+        tell("estimating posteriors", begin, len(rows))
+        here = rows[begin : begin + _CHUNK]
+        logs = np.broadcast_to(prior, (len(here), categories)).copy()
+        for (column, _), table in zip(columns, tables, strict=True):
+            logs += table[column[here]]
+        chances = np.exp(logs - logs.max(axis=1, keepdims=True))
+        found[begin : begin + _CHUNK] = np.rint(chances / chances.sum(axis=1, keepdims=True) * UNIT)
+    return found
+
+
+def _conditionals(column: Ints, width: int, codes: Ints, known: npt.NDArray[np.bool_], totals: Floats) -> Floats:
+    """The logarithms of p(x | y), one row a value of x."""
+    categories = len(totals)
+    counts = np.bincount(column[known] * categories + codes[known], minlength=width * categories)
+    logs: Floats = np.log(counts.reshape(width, categories) / totals)
+    return logs

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Rules that must not be found, as counts see them: two sides of columns, and the thresholds they stay below.
+
+A rule shows when its support and its confidence both reach their thresholds (≥), compared as whole numbers and exact
+fractions. A secret itemset is a rule without a left side: it shows when its support reaches the threshold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import Field
+
+from sfumato.baskets import Baskets, Item, Items
+from sfumato.errors import PolicyError
+
+MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
+"""The support from which on a rule shows: a number of baskets, or a share of them."""
+Side = tuple[int, ...]
+NamedRule = tuple[Items, Items]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretRule:
+    """A rule in numbers: places in a vocabulary, or columns of a draft."""
+
+    left: Side
+    """Empty for a secret itemset."""
+    right: Side
+
+    @property
+    def whole(self) -> Side:
+        """All its items."""
+        return self.left + self.right
+
+    def numbered(self, number: Mapping[int, int]) -> SecretRule:
+        """The same rule under other numbers."""
+        return SecretRule(tuple(number[item] for item in self.left), tuple(number[item] for item in self.right))
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """From where on a rule shows."""
+
+    least: int
+    """The least number of baskets that is frequent."""
+    confidence: Fraction
+    """The least confidence that is reported; of no matter for itemsets."""
+
+    def shows(self, whole: int, left: int) -> bool:
+        """Whether a rule held by `whole` baskets shows, when its left side is held by `left` (0 for itemsets)."""
+        return whole >= self.least and whole * self.confidence.denominator >= self.confidence.numerator * left
+
+    def surplus(self, whole: int, left: int) -> int:
+        """How many baskets must stop holding the rule, with its left side untouched, so that it no longer shows."""
+        reported = -(-self.confidence.numerator * left // self.confidence.denominator)
+        return max(0, whole + 1 - max(self.least, reported))
+
+    def missing_lefts(self, whole: int, left: int) -> int:
+        """How many more baskets must hold the left side alone, so that it no longer shows."""
+        return max(0, whole * self.confidence.denominator // self.confidence.numerator + 1 - left)
+
+
+def secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Sequence[Items]) -> tuple[SecretRule, ...]:
+    """The named rules and itemsets as places in the vocabulary; an error says how many cannot be."""
+    wrong = sum(not left or not right or bool(set(map(str, left)) & set(map(str, right))) for left, right in rules)
+    if wrong:
+        raise PolicyError(f"{wrong} of {len(rules)} rules have an empty side, or the same item on both")
+    if not all(itemsets):
+        raise PolicyError(f"{sum(not items for items in itemsets)} of {len(itemsets)} itemsets are empty")
+    if not rules and not itemsets:
+        raise PolicyError("there is nothing to hide: name rules, itemsets, or a file that holds them")
+    named: list[tuple[Items, Items]] = [*rules, *(((), items) for items in itemsets)]
+    place = places(data, [item for left, right in named for item in (*left, *right)], "the rules")
+    found = [SecretRule(_side(left, place), _side(right, place)) for left, right in named]
+    return tuple(dict.fromkeys(found))
+
+
+def places(data: Baskets, names: Sequence[Item], what: str) -> dict[Item, int]:
+    """Where each name stands in the vocabulary; `7` and `"7"` are the same item."""
+    known = {str(item): place for place, item in enumerate(data.items)}
+    unknown = {str(name) for name in names} - set(known)
+    if unknown:
+        raise PolicyError(
+            f"{what} name {len(unknown)} items that no basket holds; check their spelling, or leave them out: "
+            "what is nowhere needs no hiding"
+        )
+    return {name: known[str(name)] for name in names}
+
+
+def _side(items: Items, place: Mapping[Item, int]) -> Side:
+    return tuple(sorted({place[item] for item in items}))
+
+
+def named_rule(data: Baskets, rule: SecretRule) -> NamedRule:
+    """A rule by the names of its items."""
+    return tuple(data.items[place] for place in rule.left), tuple(data.items[place] for place in rule.right)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Phase I of swapping: how many records go from which category to which, so that the counts stay (seed 003, problem 1).
+
+In whole numbers: the paper's linear program can end at halves, which no record can be. Where the counts cannot stay,
+because one category must give away more than half of all changes or the only way back is of odd length, the least sum
+of what they shift by is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """A solution of problem (1)."""
+
+    moves: Ints
+    """How many records go from category k (row) to category h (column)."""
+    shift: int
+    """Σ (s⁻ + s⁺): by how much the counts of the categories change in all."""
+
+
+def phase_one(available: Ints, changes: int) -> Flows:
+    """Problem (1) in integers: `changes` records of those available in each category, with the least shift."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    categories = len(available)
+    moved, kept = np.nonzero(~np.eye(categories, dtype=np.bool_))
+    width = len(moved)
+    # Columns: n_kh, then s⁻ and s⁺ of every category.
+    out, into = np.zeros((categories, width)), np.zeros((categories, width))
+    out[moved, np.arange(width)] = 1
+    into[kept, np.arange(width)] = 1
+    slack = np.eye(categories)
+    rows = np.vstack(
+        [
+            np.concatenate([np.ones(width), np.zeros(2 * categories)]),
+            np.hstack([out - into, slack, -slack]),
+            np.hstack([out, 0 * slack, 0 * slack]),
+        ]
+    )
+    low = np.concatenate([[changes], np.zeros(categories), np.zeros(categories)])
+    high = np.concatenate([[changes], np.zeros(categories), available])
+    costs = np.concatenate([np.zeros(width), np.ones(2 * categories)])
+    done = milp(
+        costs,
+        integrality=np.ones(len(costs), dtype=np.int64),
+        bounds=Bounds(0, np.inf),
+        constraints=[LinearConstraint(rows, low, high)],
+        options={"mip_rel_gap": 0.0},
+    )
+    assert done.x is not None, "problem (1) always has a solution"
+    whole = np.rint(done.x).astype(np.int64)
+    moves = np.zeros((categories, categories), dtype=np.int64)
+    moves[moved, kept] = whole[:width]
+    return Flows(moves, int(whole[width:].sum()))
+
+
+def least_shift(available: Ints, changes: int, forced: Ints) -> int:
+    """The least shift of U and V together: `changes` of the available records, and all of the forced ones.
+
+    A category can give away at most half of all changes if it is to get back as many. With e more than that, counts
+    shift by e there and by e elsewhere: the smallest e that leaves room for all changes.
+    """
+    total = changes + int(forced.sum())
+
+    def fits(excess: int) -> bool:
+        room = (total + excess) // 2 - forced
+        return bool((room >= 0).all()) and int(np.minimum(available, room).sum()) >= changes
+
+    low, high = 0, total
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle + 1, high)
+    return 2 * low

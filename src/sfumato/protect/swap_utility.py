@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""What swapping costs an analyst: how far joint distributions move, and how confidential columns go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+def joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, categories: int) -> float:
+    """The mean over columns x of the total variation between the joint distributions of (x, y), before and after."""
+    changed = np.flatnonzero(old != new)
+    before, after = old[changed], new[changed]
+    moved = 0
+    for column, width in columns:
+        values = column[changed] * categories
+        gone, come = (np.bincount(values + y, minlength=width * categories) for y in (before, after))
+        moved += int(np.abs(gone - come).sum())
+    return moved / 2 / max(len(old), 1) / max(len(columns), 1)
+
+
+def association(one: Ints, other: Ints, ones: int, others: int) -> float | None:
+    """Cramér's V of two columns over the rows where both are known; None where a column does not vary there."""
+    known = (one < ones) & (other < others)
+    counts = np.bincount(one[known] * others + other[known], minlength=ones * others).reshape(ones, others)
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)].astype(np.float64)
+    if min(counts.shape) < 2:
+        return None
+    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / counts.sum()
+    squares = float(((counts - expected) ** 2 / expected).sum())
+    return round(float(np.sqrt(squares / counts.sum() / (min(counts.shape) - 1))), 12)

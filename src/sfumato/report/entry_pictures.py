@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of a suppression, for the house only: which entries were blanked, where, and what a batch costs.
+
+They count private entries row by row and column by column, so they belong into the internal report and never into
+the one that leaves. Every difference is told by place, sign or shape as well as by colour.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.report import words
+from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
+
+_INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line", "card"))
+_PRIVATE, _BLANKED, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
+
+ROWS_ALONE = 40
+"""Up to so many rows, each is drawn for itself; more are drawn in bands."""
+BANDS = 36
+COLUMNS = 30
+"""More columns than this are not drawn: those with the most hidden entries are."""
+
+_KINDS = ("private", "blanked to protect them")
+
+
+@dataclass(frozen=True)
+class ColumnExposure:
+    """One column, in counts of entries."""
+
+    column: str
+    private: int
+    exposed: int
+    """Private entries that a rule foretold rightly before anything was blanked."""
+    derived: int
+    """Entries blanked to protect private ones, in this or other columns."""
+
+
+def blanked_map(
+    columns: Sequence[str], private: npt.NDArray[np.bool_], derived: npt.NDArray[np.bool_], title: str | None = None
+) -> str:
+    """Rows by columns: private entries and blanked ones; many rows in bands, darker where more are hidden."""
+    kept = _busiest(private.sum(axis=0) + derived.sum(axis=0))
+    names = words.distinct([columns[at] for at in kept], LABEL)
+    rows = len(private)
+    alone = rows <= ROWS_ALONE
+    edges = np.linspace(0, rows, (rows if alone else BANDS) + 1).astype(np.int64)
+    squares, most = _squares(private[:, kept], derived[:, kept], edges, alone=alone)
+    heading = title if title is not None else "Entries that are not published"
+    note = "Each square is one entry."
+    if not alone:
+        about = words.number(max(1, round(rows / BANDS)))
+        note = f"Each band: about {about} rows; full colour: {words.percent(most)} of them."
+    if len(kept) < len(columns):
+        note += f" The {COLUMNS} columns with the most."
+    return drawn(_map_spec(names, edges, squares, most, alone=alone) | titled(heading, note))
+
+
+def _squares(
+    private: npt.NDArray[np.bool_], derived: npt.NDArray[np.bool_], edges: npt.NDArray[np.int64], *, alone: bool
+) -> tuple[list[Spec], float]:
+    """A square for each band, column and kind that has hidden entries; and the largest share of them.
+
+    In bands both kinds can fall into one square: each has its half, private on the left.
+    """
+    values: list[Spec] = []
+    half = 1.0 if alone else 0.5
+    for nth, (kind, mask) in enumerate(zip(_KINDS, (private, derived), strict=True)):
+        left = 0.0 if alone else 0.5 * nth
+        for band, (low, high) in enumerate(pairwise(edges)):
+            shares = mask[low:high].mean(axis=0)
+            values += [
+                {**_box(at + left, half, band), "kind": kind, "share": round(float(shares[at]), 5)}
+                for at in np.flatnonzero(shares).tolist()
+            ]
+    return values, max((value["share"] for value in values), default=1.0)
+
+
+def _box(left: float, width: float, band: int) -> Spec:
+    gap = 0.05
+    return {"x": left + gap, "x2": left + width - gap, "y": band + gap, "y2": band + 1 - gap}
+
+
+def _map_spec(
+    names: Sequence[str], edges: npt.NDArray[np.int64], squares: list[Spec], most: float, *, alone: bool
+) -> Spec:
+    bands, wide = len(edges) - 1, 34 if alone else 44 if len(names) <= 14 else 24
+    ground = [_box(at, 1, band) for at in range(len(names)) for band in range(bands)]
+    place: Spec = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    hues: Spec = {"domain": list(_KINDS), "range": [_PRIVATE, _BLANKED]}
+    shade: Spec = {
+        "field": "share",
+        "type": "quantitative",
+        "scale": {"domain": [0, most], "range": [0.12, 1]},
+        "legend": None,
+    }
+    layers = [
+        {"data": {"values": ground}, "mark": {"type": "rect", "color": _LINE, "opacity": 0.4}, "encoding": place},
+        {
+            "data": {"values": squares},
+            "mark": {"type": "rect"},
+            "encoding": {
+                **place,
+                "color": {"field": "kind", "type": "nominal", "scale": hues, "legend": legend()},
+                "opacity": {"value": 1} if alone else shade,
+            },
+        },
+    ]
+    return {
+        "width": len(names) * wide,
+        "height": max(bands, 1) * (18 if alone else 10),
+        "encoding": {"x": _column_axis(names, wide), "y": _row_axis(edges, alone=alone)},
+        "layer": layers,
+    }
+
+
+def _column_axis(names: Sequence[str], wide: int) -> Spec:
+    """Column names under the middle of their squares, aslant if they are longer than these are wide."""
+    aslant = any(len(name) * 7 > wide for name in names)
+    look: Spec = {"labelAngle": -40, "labelAlign": "right", "labelBaseline": "top"} if aslant else {"labelAngle": 0}
+    axis: Spec = {
+        **look,
+        "values": [at + 0.5 for at in range(len(names))],
+        "labelExpr": f"{json.dumps(list(names))}[floor(datum.value)]",
+        "labelColor": _INK,
+        "labelOverlap": False,
+        "labelFlush": False,
+        "domain": False,
+        "grid": False,
+    }
+    scale = {"domain": [0, len(names)], "nice": False, "zero": False}
+    return {"field": "x", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
+
+
+def _row_axis(edges: npt.NDArray[np.int64], *, alone: bool) -> Spec:
+    """Row numbers, from 0 at the top."""
+    bands = len(edges) - 1
+    shown = [at for at in range(bands) if alone or at % 6 == 0]
+    said = [words.number(int(edges[at])) for at in range(bands)]
+    axis: Spec = {
+        "values": [at + (0.5 if alone else 0.0) for at in shown],
+        "labelExpr": f"{json.dumps(said)}[floor(datum.value)]",
+        "labelOverlap": False,
+        "labelFlush": False,
+        "domain": False,
+        "grid": False,
+    }
+    scale = {"domain": [0, max(bands, 1)], "nice": False, "zero": False, "reverse": True}
+    return {"field": "y", "type": "quantitative", "title": "row", "scale": scale, "axis": axis}
+
+
+def _busiest(hidden: npt.NDArray[np.int64]) -> list[int]:
+    """The columns that are drawn, in the table's order."""
+    if len(hidden) <= COLUMNS:
+        return list(range(len(hidden)))
+    return sorted(int(at) for at in np.argsort(-hidden, kind="stable")[:COLUMNS])
+
+
+def legend() -> Spec:
+    """Above the picture, where the colours are told."""
+    return {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1, "offset": 6}
+
+
+def titled(title: str, note: str = "") -> Spec:
+    """A heading in words; an empty title leaves it to the page."""
+    if not title and not note:
+        return {}
+    return {
+        "title": {
+            "text": title,
+            "subtitle": note,
+            "anchor": "start",
+            "frame": "group",
+            "color": _INK,
+            "fontSize": 15,
+            "fontWeight": 500,
+            "subtitleColor": _SOFT,
+            "subtitleFontSize": 12,
+            "subtitlePadding": 4,
+            "offset": 8,
+        }
+    }
+
+
+def exposure_by_column(exposures: Sequence[ColumnExposure], title: str | None = None) -> str:
+    """For each column: private entries, those of them that rules gave away, entries blanked."""
+    kept = _busiest(np.asarray([one.private + one.derived for one in exposures], dtype=np.int64))
+    drawn_ones = [exposures[at] for at in kept]
+    names = words.distinct([one.column for one in drawn_ones], LABEL)
+    kinds = ("private", "given away by rules before", "blanked to protect them")
+    values: list[Spec] = [
+        {"column": name, "kind": kind, "entries": count, "said": words.number(count)}
+        for name, one in zip(names, drawn_ones, strict=True)
+        for kind, count in zip(kinds, (one.private, one.exposed, one.derived), strict=True)
+    ]
+    most = max([1, *(value["entries"] for value in values)])
+    hues: Spec = {"domain": list(kinds), "range": [_PRIVATE, _WARN, _BLANKED]}
+    bars: Spec = {"field": "kind", "type": "nominal", "scale": hues, "sort": list(kinds), "legend": legend()}
+    encoding: Spec = {
+        "y": {"field": "column", "type": "nominal", "sort": names, "title": None, "axis": _name_axis()},
+        "yOffset": {"field": "kind", "sort": list(kinds)},
+        "x": {
+            "field": "entries",
+            "type": "quantitative",
+            "stack": None,
+            "title": "entries",
+            "scale": {"domain": [0, most * 1.08], "nice": False},
+            "axis": {"format": ",~r", "tickCount": 5},
+        },
+    }
+    text: Spec = {"type": "text", "align": "left", "dx": 4, "fontSize": 10, "color": _SOFT}
+    layers = [
+        {"mark": {"type": "bar", "cornerRadiusEnd": 2}, "encoding": {"color": bars}},
+        {"mark": text, "encoding": {"text": {"field": "said"}}},
+    ]
+    left = len(exposures) - len(kept)
+    note = f"The {COLUMNS} columns with the most hidden entries; {words.number(left)} more." if left else ""
+    heading = title if title is not None else "Exposure by column"
+    spec = {"width": 420, "height": max(1, len(names)) * 42, "data": {"values": values}}
+    return drawn(spec | {"encoding": encoding, "layer": layers} | titled(heading, note))
+
+
+def _name_axis() -> Spec:
+    return {"domain": False, "labelLimit": 140, "labelColor": _INK, "grid": False}
+
+
+def blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = None, title: str | None = None) -> str:
+    """How many entries are blanked (|K|) if so many are blanked at a time (k); `chosen` marks the k that was used."""
+    values = [
+        {"factor": factor, "size": size, "said": words.number(size), "chosen": factor == chosen}
+        for factor, size in sorted(sizes)
+    ]
+    text: Spec = {"type": "text", "dy": -11, "fontSize": 11}
+    encoding: Spec = {
+        "x": {
+            "field": "factor",
+            "type": "quantitative",
+            "title": "entries blanked at a time (blanking factor)",
+            "scale": {"type": "log", "nice": False, "padding": 18},
+            "axis": {"values": [value["factor"] for value in values], "format": ",~r", "grid": False},
+        },
+        "y": {
+            "field": "size",
+            "type": "quantitative",
+            "title": "entries blanked in all",
+            "scale": {"zero": True, "nice": True},
+            "axis": {"format": ",~r", "tickCount": 4},
+        },
+    }
+    mark: Spec = {"condition": {"test": "datum.chosen", "value": _WARN}, "value": _BLANKED}
+    size: Spec = {"condition": {"test": "datum.chosen", "value": 150}, "value": 70}
+    layers: list[Spec] = [
+        {"mark": {"type": "line", "color": _BLANKED, "strokeWidth": 2}},
+        {"mark": {"type": "point", "filled": True, "opacity": 1}, "encoding": {"color": mark, "size": size}},
+        {
+            "mark": {**text, "stroke": _CARD, "strokeWidth": 4, "strokeJoin": "round"},
+            "encoding": {"text": {"field": "said"}},
+        },
+        {"mark": {**text, "color": _INK}, "encoding": {"text": {"field": "said"}}},
+    ]
+    heading = title if title is not None else "Blanking fewer at a time blanks fewer in all"
+    note = "" if chosen is None else f"The larger red spot: as in this release, {words.number(chosen)} at a time."
+    return drawn(
+        {"width": 420, "height": 210, "data": {"values": values}, "encoding": encoding, "layer": layers}
+        | titled(heading, note)
+    )

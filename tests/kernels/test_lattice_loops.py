@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""The loops of the lattice search in numpy and compiled: the same results, to the last number."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.kernels import lattice, lattice_plain, loops
+
+BOTH = pytest.mark.parametrize("kernels", [lattice, lattice_plain], ids=["compiled", "numpy"])
+quick = settings(max_examples=60, deadline=None)
+Array = npt.NDArray[Any]
+
+
+def grouped(kernels: ModuleType, keys: Array, weights: Array, radix: int, slots: int) -> tuple[list[Any], ...]:
+    rows = len(keys)
+    slot_key, slot_class = np.zeros(slots, dtype=np.int64), np.full(slots, -1, dtype=np.int32)
+    of_row, sizes, first = np.zeros(rows, np.int32), np.zeros(2 * rows, np.int64), np.zeros(rows, np.int64)
+    count = kernels.group_keys(keys, weights, radix, slot_key, slot_class, of_row, sizes, first)
+    assert (slot_class == -1).all()  # ready for the next node, whichever loops run it
+    return of_row.tolist(), sizes[:count].tolist(), first[:count].tolist()
+
+
+@BOTH
+@quick
+@given(st.lists(st.tuples(st.integers(0, 1 << 61), st.integers(1, 9)), min_size=1, max_size=60), st.booleans())
+def test_classes_are_numbered_as_they_first_appear(
+    kernels: ModuleType, rows: list[tuple[int, int]], close: bool
+) -> None:
+    """By a dictionary; few slots, so that different keys meet in one."""
+    keys = [key % 16 if close else key for key, _ in rows]
+    number: dict[int, int] = {}
+    of_row = [number.setdefault(key, len(number)) for key in keys]
+    sizes, first = [0] * len(number), [keys.index(key) for key in number]
+    for place, (_, weight) in zip(of_row, rows, strict=True):
+        sizes[place] += weight
+    radix, slots = (16, 128) if close else (1 << 62, 128)
+    weights = np.array([weight for _, weight in rows], dtype=np.int64)
+    assert grouped(kernels, np.array(keys, dtype=np.int64), weights, radix, slots) == (of_row, sizes, first)
+
+
+@BOTH
+@quick
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 5)), min_size=1, max_size=40))
+def test_values_are_counted_by_class(kernels: ModuleType, rows: list[tuple[int, int, int]]) -> None:
+    classes = {of_class: number for number, of_class in enumerate(sorted({of_class for of_class, _, _ in rows}))}
+    counts: dict[tuple[int, int], int] = {}
+    for of_class, value, count in rows:
+        here = (classes[of_class], value)
+        counts[here] = counts.get(here, 0) + count
+    of_row = np.array([classes[of_class] for of_class, _, _ in rows], dtype=np.int32)
+    values, weights = np.array([r[1] for r in rows], np.int64), np.array([r[2] for r in rows], np.int64)
+    dense, found = np.zeros(3 * len(classes), dtype=np.int64), np.zeros((4, 40), dtype=np.int64)
+    pairs = kernels.count_pairs(of_row, np.arange(len(rows)), values, weights, 3, dense, found)
+    assert [tuple(pair) for pair in found[:3, :pairs].T.tolist()] == [(*key, counts[key]) for key in sorted(counts)]
+    assert found[3, : len(classes)].tolist() == [
+        min(place for place, key in enumerate(sorted(counts)) if key[0] == number) for number in range(len(classes))
+    ]
+    assert not dense.any()
+
+
+@quick
+@given(st.integers(0, 2**32 - 1))
+def test_both_choose_the_same_node(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    shape = tuple(chance.integers(1, 5, chance.integers(1, 5)).tolist())
+    live = chance.random(shape) < chance.random()
+    bound = chance.integers(0, 4, shape) / 4
+    found = []
+    for kernels in (lattice, lattice_plain):
+        below, histogram = np.zeros(live.size, dtype=np.int32), np.zeros(16, dtype=np.int64)
+        node = kernels.most_telling(live.ravel(), bound.ravel(), np.array(shape), below, histogram)
+        found.append((int(node), below[live.ravel()].tolist()))
+    assert found[0] == found[1]
+    assert (found[0][0] >= 0) == live.any()
+
+
+def test_what_suppression_adds_is_the_same() -> None:
+    chance = np.random.default_rng(5)
+    codes = chance.integers(0, 4, (3, 50)).astype(np.int32)
+    spared, starts = chance.integers(0, 9, 12), np.array([0, 4, 8])
+    first, refused = np.arange(0, 50, 5), chance.integers(0, 2, 10) * 7
+    lasting = chance.integers(0, 3, 10).astype(np.float64)
+    found = []
+    for kernels in (lattice, lattice_plain):
+        excess, more = np.zeros(3, dtype=np.int64), np.zeros(3)
+        kernels.added_costs(codes, starts, spared, first, refused, lasting, excess, more)
+        found.append((excess.tolist(), more.tolist()))
+    assert found[0] == found[1]
+    assert found[0][0] == [
+        sum(int(spared[4 * column + codes[column, row]]) * int(rows) for row, rows in zip(first, refused, strict=True))
+        for column in range(3)
+    ]
+
+
+@quick
+@given(st.integers(0, 2**32 - 1))
+def test_sums_over_finer_nodes(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    shape = tuple(chance.integers(1, 4, chance.integers(1, 4)).tolist())
+    amounts = chance.integers(0, 9, (*shape, 2))
+    summed = amounts.copy()
+    lattice_plain.add_up(summed, shape)
+    for node in np.ndindex(shape):
+        box = amounts[tuple(slice(level + 1) for level in node)]
+        assert summed[node].tolist() == box.reshape(-1, 2).sum(axis=0).tolist()
+
+
+def test_a_process_begins_in_numpy_and_changes_over_once_loading_pays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loops, "_spent", 0)
+    monkeypatch.setattr(loops, "_COMPILED", "no.such.module")  # as if nothing were loaded yet
+    assert loops.loops(loops._WORTH) is lattice_plain
+    assert loops.loops(1) is lattice
+    monkeypatch.setattr(loops, "_spent", 0)
+    monkeypatch.setattr(loops, "_COMPILED", "sfumato.kernels.lattice")
+    assert loops.loops(1) is lattice  # it is loaded anyway
