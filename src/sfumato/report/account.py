@@ -24,6 +24,8 @@ class Figure:
     caption: str
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    wide: bool = False
+    """Whether it takes the whole width of the page."""
 
 
 @dataclass(frozen=True)

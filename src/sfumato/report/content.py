@@ -229,11 +229,13 @@ def share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
 def columns(account: Account, internal: bool) -> list[ColumnRow]:
     """One line a released column."""
     levels, heights = account.certificate.get("levels", {}), account.certificate.get("heights", {})
+    blanked = "derived_entries" in account.certificate["losses"]
     made = []
     for name, counts in account.distributions.items():
         role = str(account.certificate["roles"].get(name, ""))
         seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
-        seen = seen.filter(pl.col("value") != "*")
+        blank = int(counts.filter(pl.col("value") == words.UNTOLD[0])["published"].sum())
+        seen = seen.filter(~pl.col("value").is_in(words.UNTOLD)) if blanked else seen.filter(pl.col("value") != "*")
         told = seen["value"].head(3).to_list()
         level, height = levels.get(name), heights.get(name)
         made.append(
@@ -242,7 +244,7 @@ def columns(account: Account, internal: bool) -> list[ColumnRow]:
                 role=words.ROLES.get(role, (words.spaced(role), ""))[0],
                 level=level,
                 height=height,
-                done=_done(level, height, bool(told)),
+                done=f"{words.number(blank)} blank" if blanked else _done(level, height, bool(told)),
                 loss=account.column_loss.get(name),
                 values=seen.height,
                 examples=tuple(words.short(label, 28) for label in told),
@@ -312,6 +314,7 @@ def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
 def attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each attack: its story, and how far it got."""
     known = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
+    tried = "People tried" if body["data"]["shape"] == "table" else "Tried"
     made = []
     for attack in body["attacks"]:
         title, story = words.STORIES.get(attack["attack"]) or _registered_story(attack["attack"])
@@ -321,7 +324,7 @@ def attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         tries = attack["attempts"]
         facts = [
             ("Knows", knows or "nothing but the release"),
-            ("People tried", words.number(tries)),
+            (tried, words.number(tries)),
             ("Right guesses", words.number(attack["successes"])),
             ("Risk", f"{words.percent(attack['risk'])} (95 % interval {words.span(attack['low'], attack['high'])})"),
             ("By blind guessing", words.percent(attack["baseline"] / tries if tries else 0.0)),

@@ -164,7 +164,7 @@ def _busiest(hidden: npt.NDArray[np.int64]) -> list[int]:
 
 def legend() -> Spec:
     """Above the picture, where the colours are told."""
-    return {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1, "offset": 6}
+    return {"orient": "top", "columnPadding": 26, "title": None, "labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1, "offset": 6}
 
 
 def titled(title: str, note: str = "") -> Spec:

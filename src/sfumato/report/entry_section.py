@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from sfumato.data.private_entries import PrivateEntries
+from sfumato.progress import tell
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.report.account import Figure, Section
@@ -18,16 +21,21 @@ from sfumato.report.rule_pictures import RuleSpot, rules_before_and_after
 from sfumato.table import Table
 
 _EXAMPLES = 12
+FACTORS = (100, 30, 10, 3, 1)
+"""Blanking factors that are compared in a picture."""
+_PATIENCE = 3.0
+"""Seconds after which no further one is tried."""
 
 
-def entry_section(release: Release, published: Table) -> Section:
+def entry_section(release: Release, original: Table, published: Table) -> Section:
     """Which entries were blanked, by row, column and reason."""
     details = release.details
     columns = published.frame.columns
     exposures = _exposures(details, columns)
     figures = [_map(details, published), _exposure(exposures), _rules(details)]
-    if details.get("blanking_curve"):
-        figures.append(_curve(details["blanking_curve"], getattr(release.method, "blanking_factor", None)))
+    sizes = _sizes(release, original)
+    if len(sizes) > 1:
+        figures.append(_curve(sizes, _chosen(release)))
     private, derived = len(details["private"]), len(details["derived"])
     exposed = sum(one.exposed for one in exposures)
     intro = (
@@ -89,6 +97,7 @@ def _rules(details: Mapping[str, Any]) -> Figure:
         rules_before_and_after(before, after, confidence, support, title=""),
         f"{words.several(len(before), 'rule')} told private entries before, {words.number(len(after))} after.",
         f"Every rule that told a private entry: {words.number(len(before))} before, {words.number(len(after))} after.",
+        wide=True,
     )
 
 
@@ -99,6 +108,27 @@ def _spots(rules: pl.DataFrame | None) -> list[RuleSpot]:
         RuleSpot(float(confidence), int(support))
         for confidence, support in rules.select("public_confidence", "public_support").iter_rows()
     ]
+
+
+def _sizes(release: Release, original: Table) -> list[tuple[int, int]]:
+    """How many entries the paper's search would have blanked, by its blanking factor: the largest, quickest first."""
+    method, begun = release.method, monotonic()
+    private = tuple((int(release.details["rows"][row]), column) for row, column in release.details["private"])
+    sizes: list[tuple[int, int]] = []
+    for factor in FACTORS if private else ():
+        if monotonic() - begun > _PATIENCE:
+            break
+        tell("drawing what a blanking factor costs", len(sizes), len(FACTORS))
+        asked = {"private": (PrivateEntries(cells=private),), "search": "grades", "blanking_factor": factor}
+        again = method.model_copy(update={**asked, "learner_risk": None}).protect(original)
+        sizes.append((factor, int(again.losses["derived_entries"])))
+    return sorted(sizes)
+
+
+def _chosen(release: Release) -> int | None:
+    """The blanking factor that was used, if one was."""
+    method = release.method
+    return int(method.blanking_factor) if method.search == "grades" else None
 
 
 def _curve(sizes: Sequence[tuple[int, int]], chosen: int | None) -> Figure:

@@ -51,6 +51,7 @@ def _rules(release: Release, original: Baskets, published: Baskets, secret: Iter
         "Rules by confidence and support, before and after; those that were to be hidden are marked.",
         "Rules with one item on the right, from half the thresholds on. Dashed: where a rule begins to show. Red spots "
         "were to be hidden; right of and above the lines none of them is left.",
+        wide=True,
     )
 
 

@@ -19,7 +19,7 @@ def sections(release: Release, original: Any, published: Any, utility: Mapping[s
     if "derived" in release.details and isinstance(published, Table):
         from sfumato.report.entry_section import entry_section
 
-        made.append(entry_section(release, published))
+        made.append(entry_section(release, original, published))
     if "sensitive" in release.details and isinstance(published, Baskets):
         from sfumato.report.hiding_section import hiding_section
 

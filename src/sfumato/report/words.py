@@ -38,7 +38,13 @@ PROPERTIES = {
     "private_entries_blanked": "Every private entry is blanked",
     "hidden_rules": "No sensitive rule can be mined",
     "foreign_items": "No item that was not there before",
-    "basket_count": "Every basket is still there",
+    "baskets": "Every basket is still there",
+    "changed_cells": "No entry was changed, only blanked",
+    "search_ended": "The search for rules came to its end",
+    "inferable_patterns": "No pattern tells of a few people",
+    "least_support": "Every pattern is frequent",
+    "lost_itemsets": "Every frequent itemset is there",
+    "untrue_supports": "Every support is the true one",
 }
 
 STORIES = {
@@ -68,6 +74,14 @@ LOSSES = {
     "private_entries": ("Private entries", "Entries that were to be hidden; all are blanked."),
     "derived_share": ("Share blanked to protect", "Of all entries that could have stayed visible."),
     "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
+    "removed": ("Removed", "Items taken out of a basket."),
+    "added": ("Added", "Items put into a basket."),
+    "unknown": ("Unknown", "Items of which a basket does not say whether they are there."),
+    "changed_baskets": ("Changed baskets", "Baskets in which something was changed."),
+    "lost_itemsets": ("Itemsets lost", "Frequent before, and not among what is published."),
+    "ghost_itemsets": ("Ghost itemsets", "Published as frequent, and not so before."),
+    "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
+    "added_baskets": ("Baskets added", "Invented baskets that raised supports."),
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, of their sum."),
     "dropped_rows": ("Rows left out", "Rows with a missing cell, left out because missing = drop."),
 }

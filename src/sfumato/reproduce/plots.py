@@ -74,12 +74,17 @@ def curves(title: str, label: str, x: Axis, y: Axis, ours: Sequence[Curve], told
 
 def _axis(field: str, axis: Axis, values: Sequence[float]) -> Spec:
     """A logarithmic axis is labelled at round numbers only, and says what it is."""
-    look: Spec = {"format": ".2~%" if axis.percent else ",.6~f", "grid": field == "y", "tickCount": 5}
+    look: Spec = {
+        "format": ".2~%" if axis.percent else ",.6~f",
+        "grid": field == "y",
+        "tickCount": 5,
+        "labelFlush": False,
+    }
     scale: Spec = {"zero": axis.zero, "nice": True}
     if axis.log:
         low, high = min(values, default=1), max(values, default=1)
         scale = {"type": "log", "nice": False, "domain": [low / 1.5, high * 1.5]}
-        look |= {"values": round_numbers(low / 1.5, high * 1.5), "labelFlush": False}
+        look |= {"values": round_numbers(low / 1.5, high * 1.5)}
     title = f"{axis.title} (logarithmic)" if axis.log else axis.title
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": look}
 
