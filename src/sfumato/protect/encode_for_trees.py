@@ -272,7 +272,13 @@ _NO_PIECES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
 
 
 def _ranks(column: pl.Series) -> Ints:
-    return column.rank("dense").cast(pl.Int64).to_numpy() - 1
+    """Each cell's number among the distinct ones in order; a few classes are looked up sooner than all rows sorted."""
+    distinct = column.unique().sort()
+    first = pl.DataFrame({"cell": distinct, "number": pl.Series(range(len(distinct)), dtype=pl.Int64)})
+    numbers: Ints = (
+        pl.DataFrame({"cell": column}).join(first, on="cell", how="left", maintain_order="left")["number"].to_numpy()
+    )
+    return numbers
 
 
 def _refuse_unfit(values: Singles, group: Ints, name: str, source: str) -> None:

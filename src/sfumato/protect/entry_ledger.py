@@ -172,11 +172,14 @@ class Ledger:
         return len(self.rules.target)
 
     def add(self, found: FoundRules) -> None:
-        """Take in rules that are not known yet, as they were found in the states of now."""
+        """Take in rules that are not known yet, as they were found in the states of now.
+
+        Their rows can be very many: if they are listed, they are not copied, but put into another order.
+        """
         from sfumato.kernels.grades import hiding_first
 
         listed = len(found.rows) > 0 and not (self.states != self.base).any()
-        row_start, rows = (found.row_start, found.rows.copy()) if listed else self._appearances(found)
+        row_start, rows = (found.row_start, found.rows) if listed else self._appearances(found)
         middle = np.zeros(len(found.start) - 1, dtype=np.int64)
         hiding_first(row_start, rows, (self.cells.states == PRIVATE).any(axis=1).astype(np.uint8), middle)
         old = self.rules

@@ -96,9 +96,14 @@ class Search:
                 break
 
     def derived(self) -> Derived:
-        """The smallest safe set, with what each entry is needed for."""
+        """The smallest safe set, less what is not needed in it, with what each entry is needed for."""
         assert self.best is not None
-        self.start_from(self.best)
+        while True:
+            self.start_from(self.best)
+            self.take_back()
+            if self._tally[0] == len(self.best):
+                break
+            self.make_safe()
         reasons = self.ledger.needed(self.best)
         proven = self.mining.complete and len(self.best) == self.bound
         return Derived(self.best, reasons, self.ledger.states.copy(), self.bound, proven)

@@ -164,7 +164,9 @@ def _busiest(hidden: npt.NDArray[np.int64]) -> list[int]:
 
 def legend() -> Spec:
     """Above the picture, where the colours are told."""
-    return {"orient": "top", "columnPadding": 26, "title": None, "labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1, "offset": 6}
+    look: Spec = {"labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1}
+    # Fonts differ from browser to browser: room, so that a wider one does not run into the next symbol.
+    return {"orient": "top", "title": None, "offset": 6, "columnPadding": 26, **look}
 
 
 def titled(title: str, note: str = "") -> Spec:
