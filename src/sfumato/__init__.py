@@ -29,9 +29,11 @@ if TYPE_CHECKING:
         SfumatoError,
     )
     from sfumato.key import Key
+    from sfumato.mine.decoded_tree import decode_tree
     from sfumato.patterns import Patterns
     from sfumato.pipeline import Run, run
     from sfumato.policy import Policy
+    from sfumato.protect.encode_for_trees import EncodeForTrees
     from sfumato.protect.generalize import Generalize
     from sfumato.protect.hide_items import HideItems
     from sfumato.protect.hide_rules import HideRules
@@ -73,6 +75,8 @@ _HOME = {
     "Patterns": "patterns",
     "PublishPatterns": "protect.publish_patterns",
     "SuppressEntries": "protect.suppress_entries",
+    "EncodeForTrees": "protect.encode_for_trees",
+    "decode_tree": "mine.decoded_tree",
     "Attack": "attack.attack",
     "Audit": "auditing",
     "Baskets": "baskets",
@@ -123,6 +127,7 @@ __all__ = [
     "DataError",
     "DeltaDisclosure",
     "DeltaPresence",
+    "EncodeForTrees",
     "Finding",
     "Generalize",
     "HideItems",
@@ -158,6 +163,7 @@ __all__ = [
     "audit",
     "check",
     "compare",
+    "decode_tree",
     "measure",
     "mine",
     "protect",

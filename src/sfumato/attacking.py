@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.policy import Policy
 from sfumato.progress import tell
 from sfumato.release import Release
+
+_TOLD = ("sensitive", "private", "derived")
+"""What attacks look at of a method's decisions, beside its frames."""
 
 
 def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple[Attack, Outcome], ...]:
@@ -37,5 +41,13 @@ def _kept_private(folder: Path) -> dict[str, Any]:
     if not (folder / "record.json").is_file():
         raise DataError(f"{folder}: the custodian's record is not there; attack a release in the folder of its run")
     frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
-    rows = frames.pop("rows", None)
-    return {**frames, **({} if rows is None else {"rows": rows["original_row"].to_numpy()})}
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    told: dict[str, Any] = {name: _tuples(record[name]) for name in _TOLD if record.get(name) is not None}
+    if (rows := frames.pop("rows", None)) is not None:
+        told["rows"] = rows["original_row"].to_numpy()
+    return {**told, **frames}
+
+
+def _tuples(told: Any) -> Any:
+    """Pairs as the method gave them: JSON knows lists only."""
+    return tuple(_tuples(one) for one in told) if isinstance(told, list) else told

@@ -321,7 +321,7 @@ def _keep_private(policy: Policy, original: Any, release: Release, staging: Stag
         "roles": {name: role.value for name, role in original.roles.items()} if table else None,
         "policy": policy.model_dump(mode="json"),
         "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
-        **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes")},
+        **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
     }
     path = staging.private / "record.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")

@@ -60,6 +60,8 @@ def test_naive_bayes_by_hand() -> None:
     """Of 6 with a 4 have x, of 6 without 1 has; the row asked about is left out of the counts."""
     known = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["x"]] + [["b"]] * 5 + [["a"], ["b"]])
     assert learned(known, "x", np.array([12, 13])).tolist() == [True, False]
+    mostly = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["b"]] * 3 + [["a"]] * 20)
+    assert learned(mostly, "x", np.arange(9, 29)).all()
     assert learned(sf.Baskets.of([[], []]), "x", np.array([0])).tolist() == [False]
 
 

@@ -38,6 +38,20 @@ def numbers() -> sf.Table:
     return sf.Table.of(frame, roles | {"age": "quasi_identifying", "weight": "quasi_identifying"})
 
 
+def shuffled(data: sf.Table) -> sf.Table:
+    """Every column on its own in another order: no tree is left of it."""
+    chance = np.random.default_rng(2)
+    columns = [column.gather(chance.permutation(len(data))) for column in data.frame.get_columns()]
+    return data.with_frame(pl.DataFrame(columns))
+
+
+def codes() -> sf.Table:
+    """1,200 numbers, each once, and a class by lot."""
+    chance = np.random.default_rng(8)
+    frame = pl.DataFrame({"number": chance.permutation(1200) + 7, "kind": chance.choice(["a", "b"], 1200)})
+    return sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+
+
 def market() -> sf.Baskets:
     """What 240 invented people bought; bread goes with butter, beer with nuts."""
     chance = np.random.default_rng(3)
@@ -106,6 +120,7 @@ METHOD_EXAMPLES = (
         few_columns,
         secrets=("female",),
     ),
+    Example("encode for trees", sf.EncodeForTrees(target="disease"), people, forged=shuffled),
     Example(
         "hide items",
         sf.HideItems(items=("nuts",), min_support=0.1, min_confidence=0.6),
@@ -158,6 +173,11 @@ ATTACK_EXAMPLES = (
     Example("inference", sf.attack.Inference(column="name"), people),
     Example("rule inference", sf.attack.RuleInference(columns=("name",)), people),
     Example("learned inference", sf.attack.LearnedInference(columns=("name",), learners=("bayes",)), people),
+    Example("curve fitting", sf.attack.CurveFitting(radius=0.002), codes),
+    Example("curve combination", sf.attack.CurveCombination(radius=0.002), codes),
+    Example("sorting", sf.attack.Sorting(radius=0.002), codes),
+    Example("quantile matching", sf.attack.QuantileMatching(share=1.0, radius=0.002), codes),
+    Example("frequency matching", sf.attack.FrequencyMatching(share=1.0, target="kind", radius=0.002), codes),
     Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
     Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
     Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),

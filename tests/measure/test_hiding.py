@@ -45,6 +45,13 @@ def test_many_items_go_another_way() -> None:
     assert found == brute.itemsets(baskets, 3)
     assert len({name for one in found for name in one}) > 128
     assert any(len(one) > 2 for one in found)
+    share = Fraction(1, 5)
+    about = {right: 0 for _, right in brute.rules(baskets, 3, share) if len(right) == 1}
+    for left, right in brute.rules(baskets, 3, share):
+        if right in about and left:
+            about[right] += 1
+    for right in sorted(about, key=sorted)[::10]:
+        assert exposed_item_rules(sf.Baskets.of(baskets), right, 3, share) == about[right] > 0
 
 
 def shows(baskets: list[set[str]], rule: tuple[frozenset[str], frozenset[str]], least: int, share: Fraction) -> bool:

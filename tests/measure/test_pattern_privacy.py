@@ -86,7 +86,8 @@ def test_what_follows_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     assert inferable_patterns(Patterns.of(spelt(sets), 9), 2) == expected == 7
 
 
-def test_intervals_of_sets_without_all_subsets() -> None:
+def test_intervals_of_sets_without_all_subsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern_privacy, "FEW_ITEMS", 0)
     patterns = Patterns.of(spelt({"xyzw": 80, "xyz": 81}), 100)
     assert inferable_patterns(patterns, 3) == 1
     assert inferable_patterns(patterns, 1) == 0

@@ -119,6 +119,7 @@ def test_a_confident_rule_leaves_one_individual() -> None:
     """Seed 001: support 80, confidence 98.7 %."""
     assert individuals_behind(80, 0.987).antecedent == 81
     assert individuals_behind(80, 0.987).individuals == 1
+    assert individuals_behind(80, 0.988).antecedent == 81
     assert individuals_behind(80, 1).individuals == 0
     assert individuals_behind(0, 0.5).antecedent == 0
     with pytest.raises(sf.PolicyError):

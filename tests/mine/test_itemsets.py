@@ -151,7 +151,9 @@ def test_threads_pauses_and_small_buffers_change_nothing(
 
 
 def test_the_three_ways_agree_on_larger_data() -> None:
-    baskets = random_baskets(5, 3000, 120, 0.06)
+    """With items that have a twin, so that perfect extensions come up along every way."""
+    rows = random_baskets(5, 3000, 120, 0.06).to_lists()
+    baskets = Baskets.of([[*row, *(int(item) + 200 for item in row if int(item) % 9 == 0)] for row in rows])
     for kind in range(3):
         ways = [
             sorted(listed(list(pieces_in_turn(baskets, Question(15, kind, None, costs), arrays)))) for costs in WAYS
@@ -182,6 +184,21 @@ def test_items_in_every_basket(least: float, kind: Kind) -> None:
     frame = frequent_itemsets(baskets, least, kind)
     assert frame.height == expected
     assert frame["support"].unique().to_list() == [10]
+
+
+@pytest.mark.parametrize("costs", WAYS, ids=["bitmaps", "lists, then bitmaps", "lists"])
+@pytest.mark.parametrize("everywhere", [True, False])
+def test_every_subset_of_items_that_go_together(
+    everywhere: bool, costs: Costs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than are added by doubling the buffer."""
+    monkeypatch.setattr(itemset_worker, "BUFFER_CODES", 5000)
+    baskets = Baskets.of([list(range(13))] * 70 + [[]] * (not everywhere))
+    sets = listed(list(pieces_in_turn(baskets, Question(2, 0, None, costs), arrays)))
+    assert {support for _, support in sets} == {70}
+    assert sorted(codes for codes, _ in sets) == sorted(
+        subset for size in range(1, 14) for subset in combinations(range(13), size)
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

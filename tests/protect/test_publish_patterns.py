@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato.measure.pattern_privacy import inferable_patterns, least_support, lost_itemsets, untrue_supports
 from sfumato.mine.itemsets import frequent_itemsets
 from sfumato.patterns import Patterns
+from sfumato.protect import suppressive
 from sfumato.protect.additive import Target, covering, raised, with_added
 from sfumato.protect.publish_patterns import PublishPatterns
 from tests import brute_patterns as brute
@@ -101,6 +102,19 @@ def test_suppressed_patterns_keep_every_subset_and_no_superset() -> None:
     assert release.losses["lost_itemsets"] > 0
     assert all(part in kept for one in kept for part in brute.subsets(one) if part)
     assert release.data.complete_from is None
+
+
+def test_several_unknowns_at_once_are_closed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thirty baskets of six items, found by search: one unknown at a time, all looks safe; together it is not."""
+    rows = [
+        "bcde", "abe", "bde", "abcdef", "acdef", "bdef", "bdef", "f", "def", "bdef", "ef", "d", "cdf", "abcdf", "bd",
+        "def", "e", "ae", "cdef", "ef", "abde", "bf", "abcdef", "adf", "acef", "cef", "bc", "ef", "ade", "ef",
+    ]  # fmt: skip
+    data = sf.Baskets.of([list(row) for row in rows])
+    method = PublishPatterns(k=2, min_support=3, repair="suppressive")
+    assert inferable_patterns(method.protect(data).data, 2) == 0
+    monkeypatch.setattr(suppressive, "EXACT_ITEMS", 0)
+    assert inferable_patterns(method.protect(data).data, 2) > 0
 
 
 def test_safe_patterns_are_left_alone() -> None:

@@ -14,17 +14,21 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Attack, Outcome, wilson
     from sfumato.attack.background import BackgroundKnowledge
     from sfumato.attack.composition import Composition
+    from sfumato.attack.curve_fitting import CurveCombination, CurveFitting
     from sfumato.attack.fill_unknowns import FillUnknowns
+    from sfumato.attack.frequency_matching import FrequencyMatching
     from sfumato.attack.homogeneity import Homogeneity
     from sfumato.attack.inference import Inference
     from sfumato.attack.learned_inference import LearnedInference
     from sfumato.attack.linkability import Linkability
     from sfumato.attack.linking import Linking, Links, linked
     from sfumato.attack.minimality import Minimality
+    from sfumato.attack.quantile_matching import QuantileMatching
     from sfumato.attack.remining import Remining
     from sfumato.attack.rule_inference import RuleInference
     from sfumato.attack.similarity import Similarity
     from sfumato.attack.singling_out import SinglingOut
+    from sfumato.attack.sorting import Sorting
     from sfumato.attack.support_inference import SupportInference
 
     ATTACKS: tuple[type[Attack], ...]
@@ -43,6 +47,11 @@ _ATTACKS = {
     "Inference": "inference",
     "RuleInference": "rule_inference",
     "LearnedInference": "learned_inference",
+    "CurveFitting": "curve_fitting",
+    "CurveCombination": "curve_fitting",
+    "Sorting": "sorting",
+    "QuantileMatching": "quantile_matching",
+    "FrequencyMatching": "frequency_matching",
     "Remining": "remining",
     "FillUnknowns": "fill_unknowns",
     "SupportInference": "support_inference",
@@ -61,7 +70,10 @@ __all__ = [
     "Attack",
     "BackgroundKnowledge",
     "Composition",
+    "CurveCombination",
+    "CurveFitting",
     "FillUnknowns",
+    "FrequencyMatching",
     "Homogeneity",
     "Inference",
     "LearnedInference",
@@ -70,10 +82,12 @@ __all__ = [
     "Links",
     "Minimality",
     "Outcome",
+    "QuantileMatching",
     "Remining",
     "RuleInference",
     "Similarity",
     "SinglingOut",
+    "Sorting",
     "SupportInference",
     "linked",
     "wilson",

@@ -232,52 +232,43 @@ def side_by_side(start, first, more_start, more, all_start, both):  # type: igno
     all_start[all_start.shape[0] - 1] = to
 
 
-@compiled("void(int64[::1], int32[::1], uint8[::1], int64[::1])")
-def hiding_first(row_start, rows, hides, middle):  # type: ignore[no-untyped-def]
-    """Put the rows that hide something before the others of an antecedent, each kind in its order."""
-    longest = np.int64(0)
-    for antecedent in range(row_start.shape[0] - 1):
-        longest = max(longest, row_start[antecedent + 1] - row_start[antecedent])
-    later = np.empty(longest, dtype=np.int32)
-    for antecedent in range(row_start.shape[0] - 1):
-        to, kept = row_start[antecedent], np.int64(0)
-        for at in range(row_start[antecedent], row_start[antecedent + 1]):
-            if hides[rows[at]]:
-                rows[to] = rows[at]
-                to += 1
-            else:
-                later[kept] = rows[at]
-                kept += 1
-        middle[antecedent] = to
-        rows[to : to + kept] = later[:kept]
-
-
 @compiled(
-    "void(int32[:,::1], uint8[:,::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], "
-    "int32[::1])"
+    "Tuple((int64, int64))(int32[:,::1], int32[::1], int64[::1], int32[::1], int32[:,::1], int64[:,::1], int64, int64, "
+    "int64[:,::1], int32[::1])"
 )
-def appearances(codes, states, columns, start, items, of_item_start, of_item, row_start, rows):  # type: ignore[no-untyped-def]
-    """The rows in which each antecedent publicly appears; only where each one's would start if there is no room."""
-    filling = rows.shape[0] > 0
-    for antecedent in range(start.shape[0] - 1):
-        begin, end = start[antecedent], start[antecedent + 1]
-        first, last = np.int64(0), np.int64(codes.shape[0])
-        for at in range(begin, end):
-            item = items[at]
-            if at == begin or of_item_start[item + 1] - of_item_start[item] < last - first:
-                first, last = of_item_start[item], of_item_start[item + 1]
-        found = row_start[antecedent]
-        for place in range(first, last):
-            row = np.int64(of_item[place]) if end > begin else place
-            whole = True
-            for at in range(begin, end):
-                column = columns[items[at]]
-                if codes[row, column] != items[at] or states[row, column] != PUBLIC:
-                    whole = False
-                    break
-            if whole:
-                if filling:
-                    rows[found] = row
-                found += 1
-        if not filling:
-            row_start[antecedent + 1] = found
+def appearances(seen, columns, start, items, stack, sizes, begin, end, found, rows):  # type: ignore[no-untyped-def]
+    """The rows in which some antecedents publicly appear; up to which one there was room, and how much was used.
+
+    `seen` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike: `stack`
+    holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something, which come
+    first. The same is `found` of each antecedent.
+    """
+    used = np.int64(0)
+    for antecedent in range(begin, end):
+        first, length = start[antecedent], start[antecedent + 1] - start[antecedent]
+        depth = np.int64(0)
+        if antecedent > 0:
+            before = start[antecedent - 1]
+            shared = min(length, first - before)
+            while depth < shared and items[before + depth] == items[first + depth]:
+                depth += 1
+        while depth < length:
+            item = items[first + depth]
+            column = columns[item]
+            to, hiding = np.int64(0), np.int64(0)
+            for at in range(sizes[depth, 0]):
+                row = stack[depth, at]
+                if seen[column, row] == item:
+                    stack[depth + 1, to] = row
+                    to += 1
+                    hiding += at < sizes[depth, 1]
+            depth += 1
+            sizes[depth, 0], sizes[depth, 1] = to, hiding
+        many = sizes[length, 0]
+        if used + many > rows.shape[0]:
+            # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
+            return antecedent, used
+        rows[used : used + many] = stack[length, :many]
+        found[antecedent, 0], found[antecedent, 1] = many, sizes[length, 1]
+        used += many
+    return end, used

@@ -103,7 +103,7 @@ def trees_that_differ(
     return differ
 
 
-def tree_checks() -> Mapping[str, Callable[[Any, Mapping[str, Any]], Number]]:
+def evidence_checks() -> Mapping[str, Callable[[Any, Mapping[str, Any]], Number]]:
     """The checks of this module, by the names that claims use."""
 
     def check(evidence: Any, arguments: Mapping[str, Any]) -> Number:
@@ -111,7 +111,7 @@ def tree_checks() -> Mapping[str, Callable[[Any, Mapping[str, Any]], Number]]:
         ties = bool(arguments.get("up_to_ties", 0))
         return trees_that_differ(evidence.published, evidence.original, str(arguments["target"]), columns, ties)
 
-    return {"trees_that_differ": check}
+    return {"trees_that_differ": check, "rows": lambda evidence, _: len(evidence.published)}
 
 
 def _seen(table: Table, target: str, columns: tuple[str, ...]) -> tuple[npt.NDArray[np.float32], Ints]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sfumato.mine.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
     from sfumato.mine.published_rules import individuals_behind, patterns_behind
     from sfumato.mine.rules import association_rules
+    from sfumato.mine.tree_files import read_tree, write_tree
 
 # Name → module, loaded on first use.
 _HOME = {
@@ -35,7 +36,9 @@ _HOME = {
     "save_itemsets": "pattern_files",
     "save_rules": "pattern_files",
     "support_bounds": "derivability",
+    "read_tree": "tree_files",
     "tree_rules": "decoded_tree",
+    "write_tree": "tree_files",
     "write_itemsets": "pattern_files",
 }
 
@@ -51,11 +54,13 @@ __all__ = [
     "patterns_behind",
     "read_itemsets",
     "read_rules",
+    "read_tree",
     "save_itemsets",
     "save_rules",
     "support_bounds",
     "tree_rules",
     "write_itemsets",
+    "write_tree",
 ]
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.protect.explain import Why, explain
 
 if TYPE_CHECKING:
+    from sfumato.protect.encode_for_trees import EncodeForTrees
     from sfumato.protect.generalize import Generalize, minimal_nodes
     from sfumato.protect.hide_items import HideItems
     from sfumato.protect.hide_rules import HideRules
@@ -46,6 +47,7 @@ _METHODS = {
     "KOptimize": "k_optimize",
     "Microaggregate": "microaggregate",
     "SuppressEntries": "suppress_entries",
+    "EncodeForTrees": "encode_for_trees",
     "HideItems": "hide_items",
     "HideRules": "hide_rules",
     "PublishPatterns": "publish_patterns",
@@ -73,6 +75,7 @@ __all__ = [
     "BetaLikeness",
     "DeltaDisclosure",
     "DeltaPresence",
+    "EncodeForTrees",
     "Generalize",
     "HideItems",
     "HideRules",

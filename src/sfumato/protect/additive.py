@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.baskets import Baskets
 from sfumato.mine.derivability import EXACT_ITEMS, Reasoning, exactly_forced, reasoned
@@ -73,7 +72,7 @@ def targets_of(data: Baskets, patterns: Patterns, k: int) -> list[Target]:
     """The patterns that need more baskets: all that are forced, one unknown at a time, and if none, all together."""
     place = {item: code for code, item in enumerate(data.items)}
     codes = [place[item] for item in patterns.items]
-    reasoning = reasoned(patterns, k, until_found=True)
+    reasoning = reasoned(patterns, k)
     found = list(dict.fromkeys(_targets(data, reasoning, codes)))
     if found or not 0 < len(patterns.items) <= EXACT_ITEMS:
         return found
@@ -81,26 +80,18 @@ def targets_of(data: Baskets, patterns: Patterns, k: int) -> list[Target]:
     return [Target(_bits([place[i] for i in held]), _bits([place[i] for i in lacking])) for held, lacking in exact]
 
 
-def holding(data: Baskets, codes: Sequence[int]) -> npt.NDArray[np.bool_]:
-    """Which baskets hold all of some items."""
-    wanted = np.isin(data.codes, np.array(codes, dtype=np.int32))
-    rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
-    return np.asarray(np.bincount(rows[wanted], minlength=len(data)) == len(codes))
-
-
 def _targets(data: Baskets, reasoning: Reasoning, codes: Sequence[int]) -> Iterator[Target]:
-    from sfumato.kernels.small_patterns import DERIVED, EITHER, EXACT
+    from sfumato.kernels.small_patterns import DERIVED, EITHER, EXACT, ITEM, KIND, MASK, NODE, OTHER
 
     maximal = reasoning.known.maximal()
-    for kind, node, item, mask, other, _, _ in reasoning.records.tolist():
+    for kind, node, item, mask, other in reasoning.records[:, [KIND, NODE, ITEM, MASK, OTHER]].tolist():
         # What fits the longest pattern fits all that are part of it.
         if kind == DERIVED or (kind == EXACT and not maximal[node]):
             continue
         members = [codes[code] for code in (*reasoning.known.members(node), *(() if item < 0 else (item,)))]
         one = _target(members, mask)
-        if kind == EITHER and not _count(data, one):
-            one = _target(members, other)
-        yield one
+        # Of two patterns known together, the one that somebody has grows.
+        yield _target(members, other) if kind == EITHER and not _count(data, one) else one
 
 
 def _target(members: Sequence[int], mask: int) -> Target:
@@ -109,10 +100,14 @@ def _target(members: Sequence[int], mask: int) -> Target:
 
 
 def _count(data: Baskets, target: Target) -> int:
-    fits = holding(data, _codes(target.present))
-    for code in _codes(target.absent):
-        fits &= ~holding(data, (code,))
-    return int(fits.sum())
+    """How many baskets fit a pattern."""
+    there, lacking = _codes(target.present), _codes(target.absent)
+    worth = np.zeros(len(data.items), dtype=np.int64)
+    worth[list(there)] = 1
+    worth[list(lacking)] = -len(data.items) - 1
+    rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    sums = np.bincount(rows, weights=worth[data.codes], minlength=len(data))
+    return int((sums == len(there)).sum())
 
 
 def covering(targets: Sequence[Target], frequent: frozenset[int]) -> list[Side]:

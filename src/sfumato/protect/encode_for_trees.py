@@ -52,7 +52,7 @@ class EncodeForTrees(KeyedMethod):
     direction="random": equal up to ties between equally good splits, and neither forests nor max_features. Against: a
     provider who knows some values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles,
     frequencies): the risk is measured, not bounded. Limits: columns of numbers only; others are renamed by a keyed
-    bijection, and no promise is made of trees that use them. Paper: Bu, Lakshmanan, Ng, Ramesh 2007.
+    bijection, and no promise is made of trees that use them. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
     """
 
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
@@ -77,6 +77,8 @@ class EncodeForTrees(KeyedMethod):
 
     def new_key(self, data: Table, randomness: Randomness | None = None) -> Key:
         """Draw breakpoints, functions and codes for a table; a new key gives new codes."""
+        if not len(data):
+            raise DataError(f"{data.source}: the table has no rows, and no tree grows on it")
         chance = (randomness or Randomness.secure()).generator()
         classes = self._classes(data)
         tell("sorting values", 0, len(self._numbers(data)))

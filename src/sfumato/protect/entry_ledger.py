@@ -7,7 +7,7 @@ second time only about rows that changed since. Both rest on the private values 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from time import monotonic
@@ -17,15 +17,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.data.hierarchy import spelt
-from sfumato.mine.adversarial_rules import FoundRules, find_rules
+from sfumato.mine.adversarial_rules import find_rules
 from sfumato.mine.adversarial_search import rounded_up
-from sfumato.mine.cells import BLANKED, NOTHING, PRIVATE, PUBLIC, Cells, States
+from sfumato.mine.cells import NOTHING, PRIVATE, PUBLIC, Cells, States
+from sfumato.mine.found_rules import FoundRules
 from sfumato.progress import tell
 
 Ints = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.int32, np.int64)
 _CHUNK = 4096
 """Antecedents, or rules, that are worked on between two words of progress."""
+_ROOM = 1 << 20
+"""Rows of antecedents that are listed between them, about."""
 
 
 class Rules(NamedTuple):
@@ -86,7 +89,7 @@ class Mining:
         left = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
         found = find_rules(
             self.cells, states, question.confidence, question.least, question.max_length, question.prior,
-            touched=touched, before=before, with_rows=last is None, memory=question.memory,
+            touched=touched, before=before, memory=question.memory,
             seconds=None if left is None else max(left, 0.0),
         )  # fmt: skip
         self._last = states.copy()
@@ -143,7 +146,6 @@ class Ledger:
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.rules = Rules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
-        self._postings: tuple[Ints, npt.NDArray[np.int32]] | None = None
         hiding = np.zeros(len(self.states), dtype=np.int64)
         mark_hidden(self.states, hiding)
         self.books = (
@@ -172,16 +174,9 @@ class Ledger:
         return len(self.rules.target)
 
     def add(self, found: FoundRules) -> None:
-        """Take in rules that are not known yet, as they were found in the states of now.
-
-        Their rows can be very many: if they are listed, they are not copied, but put into another order.
-        """
-        from sfumato.kernels.grades import hiding_first
-
-        listed = len(found.rows) > 0 and not (self.states != self.base).any()
-        row_start, rows = (found.row_start, found.rows) if listed else self._appearances(found)
-        middle = np.zeros(len(found.start) - 1, dtype=np.int64)
-        hiding_first(row_start, rows, (self.cells.states == PRIVATE).any(axis=1).astype(np.uint8), middle)
+        """Take in rules that are not known yet."""
+        row_start, middle, rows = self._appearances(found)
+        del self.ledger  # its arrays are long, and made anew
         old = self.rules
         self.rules = Rules(
             _behind(old.start, found.start[1:] + old.start[-1]),
@@ -192,7 +187,9 @@ class Ledger:
             _behind(old.middle, middle + old.row_start[-1]),
             _behind(old.rows, rows),
         )
-        self._write(len(old.start) - 1, len(old.target))
+        antecedents, known = len(old.start) - 1, len(old.target)
+        del old
+        self._write(antecedents, known)
 
     def turn(self, entry: int, to: int) -> None:
         """Blank a public entry, or show a blanked one."""
@@ -228,18 +225,34 @@ class Ledger:
         named = zip(self.cells.names, self.cells.values, strict=True)
         return [f"{name} = {value}" for name, values in named for value in spelt(values)]
 
-    def _appearances(self, found: FoundRules) -> tuple[Ints, npt.NDArray[np.int32]]:
+    def with_hiding_rows(self, found: FoundRules) -> FoundRules:
+        """The rules that were added first, with those rows of their antecedents that hide something."""
+        begin, end = self.rules.row_start[: len(found.start) - 1], self.rules.middle[: len(found.start) - 1]
+        start = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
+        places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
+        return replace(found, row_start=start, rows=self.rules.rows[places])
+
+    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, npt.NDArray[np.int32]]:
+        """Where each antecedent's rows start while nothing is blanked, where those that hide nothing do, and the rows."""
         from sfumato.kernels.grades import appearances
 
-        if self._postings is None:
-            self._postings = _postings(self.cells, self.base)
-        row_start = np.zeros(len(found.start), dtype=np.int64)
-        asked = (self.cells.codes, self.base, self.columns, found.start, found.items, *self._postings, row_start)
-        appearances(*asked, np.zeros(0, dtype=np.int32))
-        rows = np.zeros(int(row_start[-1]), dtype=np.int32)
-        if len(rows):
-            appearances(*asked, rows)
-        return row_start, rows
+        hides = (self.cells.states == PRIVATE).any(axis=1)
+        order = np.concatenate([np.flatnonzero(hides), np.flatnonzero(~hides)]).astype(np.int32)
+        seen = np.ascontiguousarray(np.where(self.base == PUBLIC, self.cells.codes, NOTHING).T)
+        many, longest = len(found.start) - 1, int(np.diff(found.start).max(initial=0))
+        stack, sizes = np.zeros((longest + 1, len(order)), np.int32), np.zeros((longest + 1, 2), np.int64)
+        stack[0], sizes[0] = order, (len(order), int(hides.sum()))
+        counts, parts, begin = np.zeros((many, 2), dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0
+        room = np.zeros(max(_ROOM, len(order)), dtype=np.int32)
+        while begin < many:
+            tell("listing the rows of rules", begin, many)
+            end = min(begin + _CHUNK, many)
+            begin, used = appearances(
+                seen, self.columns, found.start, found.items, stack, sizes, begin, end, counts, room
+            )
+            parts.append(room[:used].copy())
+        start = np.concatenate([[0], np.cumsum(counts[:, 0])]).astype(np.int64)
+        return start, start[:-1] + counts[:, 1], np.concatenate(parts)
 
     def _write(self, antecedents: int, known: int) -> None:
         """Make the arrays that kernels read. So many antecedents and rules were there before: their counts hold."""
@@ -297,13 +310,3 @@ def _merged(marks: Ints, start: Ints) -> Ints:
     if len(full):
         merged[full] = np.bitwise_or.reduceat(marks, start[full])
     return merged
-
-
-def _postings(cells: Cells, states: States) -> tuple[Ints, npt.NDArray[np.int32]]:
-    """The rows that show each item, item after item, and where each one's start."""
-    shown = np.where(states == PUBLIC, cells.codes, NOTHING).ravel()
-    order = np.argsort(shown, kind="stable")
-    order = order[np.searchsorted(shown[order], 0) :]
-    many = np.bincount(shown[order], minlength=int(cells.first[-1]))
-    start = np.concatenate([[0], np.cumsum(many)]).astype(np.int64)
-    return start, (order // max(cells.codes.shape[1], 1)).astype(np.int32)

@@ -58,7 +58,8 @@ def grades(mining: Mining, batch: int = 1) -> Derived:
     while len(found := mining.rules(states)):
         ledger = Ledger(cells, question, states)
         ledger.add(found)
-        bound = bound if entries else lower_bound(ledger)
+        if not entries:
+            mining.first, bound = ledger.with_hiding_rows(found), lower_bound(ledger)
         weighing = Weighing(batch=batch, slack=SLACK if ledger.size > MANY else 0)
         blanked, why = heaviest_first(ledger, weighing)
         entries.append(blanked)

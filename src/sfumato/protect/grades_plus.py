@@ -62,7 +62,8 @@ class Search:
         while len(found := self.mining.rules(self.ledger.states)):
             first = self.ledger.known == 0
             self.ledger.add(found)
-            self.bound = lower_bound(self.ledger) if first else self.bound
+            if first:
+                self.mining.first, self.bound = self.ledger.with_hiding_rows(found), lower_bound(self.ledger)
             blanked, _ = heaviest_first(self.ledger, WEIGHING)
             before = int(self._tally[0])
             self._kept[before : before + len(blanked)] = blanked

@@ -4,7 +4,8 @@
 Three facts rule nodes out without looking at them. A node that needs too much suppression condemns every
 finer one. A node that needs none makes every coarser one needless. And each checked node raises the lower
 bound of others (`metrics.py`). The next node to check is the one that rules out most, whichever way it
-ends; a hundred or two checks replace thousands.
+ends; a hundred or two checks replace thousands. Where nothing may be suppressed, a single refused row is a
+witness against many more nodes (`witness.py`), and a score of checks will do.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from sfumato.protect.swap_marginal import least_shift
 from sfumato.protect.swap_optimal import Optimum, best_answer
 from sfumato.protect.swap_paper import phase_one_answer, phase_two
 from sfumato.protect.swap_prices import find_prices
-from sfumato.protect.swap_records import Records, new_codes
+from sfumato.protect.swap_records import Answer, Records, new_codes
 from sfumato.protect.swap_utility import association, joint_distance
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -141,13 +141,8 @@ class SwapConfidential(Method):
                 f"{table.source}: «{name}» has {len(values):,} different values, too many for {len(standing):,} "
                 "records to be weighed against; group the values first"
             )
-        records = Records(
-            chances=posteriors(known, codes, len(values), standing),
-            own=codes[standing],
-            weight=np.concatenate([np.ones(len(found.unique), dtype=np.int64), self._per_group(found.sizes)]),
-            free=np.arange(len(standing)) < len(found.unique),
-            changes=changes,
-        )
+        chances = posteriors(known, codes, len(values), standing)
+        records = Records.of(found, codes, chances, changes, self._per_group(found.sizes))
         optimum = self._searched(records, chance)
         fresh = new_codes(codes, found, records, optimum.answer, chance)
         return _Swapped(name, values, codes, fresh, found, optimum)
@@ -156,11 +151,13 @@ class SwapConfidential(Method):
         if self.search == "optimal":
             shift = least_shift(records.available, records.changes, records.forced)
             return best_answer(records, shift, self.seconds, chance)
+        if not records.moving:
+            return Optimum(Answer.nobody(), 0, 0)
         answer = phase_one_answer(records, chance)
         if self.search == "paper":
             answer = phase_two(records, answer).answer
         shift = int(np.abs(answer.shift(records)).sum())
-        bound = find_prices(records, shift)[1].bound if len(records.own) else 0
+        bound = find_prices(records, shift)[1].bound
         return Optimum(answer, answer.cost(records), min(bound, answer.cost(records)))
 
     def _per_group(self, sizes: Ints) -> Ints:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +27,11 @@ class Flows:
     """Σ (s⁻ + s⁺): by how much the counts of the categories change in all."""
 
 
-def phase_one(available: Ints, changes: int) -> Flows:
-    """Problem (1) in integers: `changes` records of those available in each category, with the least shift."""
+def phase_one(available: Ints, changes: int, costs: Floats | None = None) -> Flows:
+    """Problem (1) in integers: `changes` records of those available in each category, with the least shift.
+
+    Of all solutions, one of the least cost, if what a move from k to h costs is given.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     categories = len(available)
@@ -37,20 +41,15 @@ def phase_one(available: Ints, changes: int) -> Flows:
     out, into = np.zeros((categories, width)), np.zeros((categories, width))
     out[moved, np.arange(width)] = 1
     into[kept, np.arange(width)] = 1
-    slack = np.eye(categories)
-    rows = np.vstack(
-        [
-            np.concatenate([np.ones(width), np.zeros(2 * categories)]),
-            np.hstack([out - into, slack, -slack]),
-            np.hstack([out, 0 * slack, 0 * slack]),
-        ]
-    )
-    low = np.concatenate([[changes], np.zeros(categories), np.zeros(categories)])
-    high = np.concatenate([[changes], np.zeros(categories), available])
-    costs = np.concatenate([np.zeros(width), np.ones(2 * categories)])
+    slack, nothing = np.eye(categories), np.zeros((categories, categories))
+    every = np.concatenate([np.ones(width), np.zeros(2 * categories)])
+    rows = np.vstack([every, np.hstack([out - into, slack, -slack]), np.hstack([out, nothing, nothing]), 1 - every])
+    shift = least_shift(available, changes, np.zeros(categories, dtype=np.int64))
+    low = np.concatenate([[changes], np.zeros(2 * categories), [0]])
+    high = np.concatenate([[changes], np.zeros(categories), available, [shift]])
     done = milp(
-        costs,
-        integrality=np.ones(len(costs), dtype=np.int64),
+        1 - every if costs is None else np.concatenate([costs[moved, kept], np.zeros(2 * categories)]),
+        integrality=np.ones(len(every), dtype=np.int64),
         bounds=Bounds(0, np.inf),
         constraints=[LinearConstraint(rows, low, high)],
         options={"mip_rel_gap": 0.0},
@@ -59,7 +58,7 @@ def phase_one(available: Ints, changes: int) -> Flows:
     whole = np.rint(done.x).astype(np.int64)
     moves = np.zeros((categories, categories), dtype=np.int64)
     moves[moved, kept] = whole[:width]
-    return Flows(moves, int(whole[width:].sum()))
+    return Flows(moves, int(np.abs(moves.sum(axis=0) - moves.sum(axis=1)).sum()))
 
 
 def least_shift(available: Ints, changes: int, forced: Ints) -> int:

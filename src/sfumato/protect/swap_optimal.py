@@ -44,9 +44,8 @@ class Optimum:
 def best_answer(records: Records, shift: int, seconds: float, chance: np.random.Generator) -> Optimum:
     """The cheapest answer whose counts shift by no more than `shift` in all; ties are broken by lot."""
     until = monotonic() + seconds
-    if not len(records.own):
-        nobody = np.zeros(0, dtype=np.int64)
-        return Optimum(Answer(nobody, nobody), 0, 0)
+    if not records.moving:
+        return Optimum(Answer.nobody(), 0, 0)
     prices, decided = find_prices(records, shift)
     ranked = np.sort(decided.second)
     best: Optimum | None = None

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.progress import tell
+from sfumato.protect.posteriors import UNIT
 from sfumato.protect.swap_marginal import phase_one
 from sfumato.protect.swap_records import Answer, Ints, Records
 
@@ -54,19 +55,33 @@ class _Class(NamedTuple):
 
 
 def phase_one_answer(records: Records, chance: np.random.Generator) -> Answer:
-    """An initial perturbed set: problem (1) for U and for V apart, the records drawn by lot."""
+    """An initial perturbed set: problem (1) for U and for V apart, the records drawn by lot.
+
+    The paper takes any solution of (1). Phase II can hardly leave it, so of all solutions ours is one that is cheap
+    for the mean record.
+    """
     copies = np.repeat(np.arange(len(records.own)), records.weight)
     category = records.own[copies].copy()
     for free, changes, available in (
         (True, records.changes, records.available),
         (False, int(records.forced.sum()), records.forced),
     ):
-        moves = phase_one(available, changes).moves
+        here = records.free[copies] == free
+        moves = phase_one(available, changes, _mean_costs(records, copies[here])).moves
         for own in range(records.categories):
-            alike = np.flatnonzero((records.free[copies] == free) & (records.own[copies] == own))
+            alike = np.flatnonzero(here & (records.own[copies] == own))
             drawn = chance.permutation(alike)[: int(moves[own].sum())]
             category[drawn] = np.repeat(np.arange(records.categories), moves[own])
     return Answer(copies.astype(np.int64), category.astype(np.int64))
+
+
+def _mean_costs(records: Records, copies: Ints) -> npt.NDArray[np.float64]:
+    """d(k, h) of the mean record of every category k."""
+    chances, own = records.chances[copies] / UNIT, records.own[copies]
+    held = np.zeros((records.categories, records.categories))
+    np.add.at(held, own, chances)
+    means = held / np.maximum(np.bincount(own, minlength=records.categories), 1)[:, None]
+    return np.asarray(means.diagonal()[:, None] - means)
 
 
 def phase_two(records: Records, start: Answer) -> Swapped:

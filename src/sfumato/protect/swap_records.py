@@ -33,6 +33,13 @@ class Records:
     changes: int
     """How many of the free ones are changed."""
 
+    @classmethod
+    def of(cls, found: Identifiable, codes: Ints, chances: Ints, changes: int, per_group: Ints) -> Records:
+        """U and then one record for every group of V, of which `per_group` are to be changed."""
+        standing = np.concatenate([found.unique, found.first])
+        weight = np.concatenate([np.ones(len(found.unique), dtype=np.int64), per_group])
+        return cls(chances, codes[standing], weight, np.arange(len(standing)) < len(found.unique), changes)
+
     @property
     def categories(self) -> int:
         """How many categories there are."""
@@ -50,6 +57,11 @@ class Records:
         np.add.at(counts, self.own[~self.free], self.weight[~self.free])
         return counts
 
+    @property
+    def moving(self) -> int:
+        """How many records are changed in all."""
+        return self.changes + int(self.weight[~self.free].sum())
+
     def some(self, which: Ints, changes: int) -> Records:
         """A part of them."""
         return Records(self.chances[which], self.own[which], self.weight[which], self.free[which], changes)
@@ -61,6 +73,11 @@ class Answer:
 
     record: Ints
     category: Ints
+
+    @classmethod
+    def nobody(cls) -> Answer:
+        """Everybody stays."""
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
     def cost(self, records: Records) -> int:
         """Σ d(t, r), in units."""

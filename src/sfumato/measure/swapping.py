@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""Whether swapped data is what was promised: counted from the originals and the release, by group-bys alone.
+
+Who is identifiable is found anew, by the originals: a record all of whose likes in the pattern have its confidential
+value. So only the custodian can check. Values are compared as they are spelt, so that a file that was written and read
+again is judged like the table it came from. Li and Sarkar, seed 003.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.release import Number
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.measure.checks import Evidence
+
+Rows = Sequence[int] | npt.NDArray[np.int64] | None
+
+
+def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows: Rows = None) -> pl.DataFrame:
+    """Of every row: its `status` («unique», «collective» or null) and its `group`, the first of the rows that share
+    its pattern. A missing confidential value is never identifiable, and makes what stands beside it undetermined."""
+    taken = _taken(table, rows)
+    _present(taken, (column, *pattern), table.source)
+    cells = pl.DataFrame([spelt(taken[name]).alias(f"x{at}") for at, name in enumerate(pattern)])
+    keys = cells.columns
+    counted = cells.with_columns(spelt(taken[column]).alias("y")).with_row_index("row")
+    size, kinds, known = pl.len().over(keys), pl.col("y").n_unique().over(keys), pl.col("y").is_not_null()
+    alike = known & (kinds == 1)
+    status = pl.when(alike & (size == 1)).then(pl.lit("unique")).when(alike).then(pl.lit("collective"))
+    return counted.select(status.alias("status"), pl.col("row").min().over(keys).cast(pl.Int64).alias("group"))
+
+
+def perturbed_share(
+    original: Table, published: Table, column: str, pattern: Sequence[str], rows: Rows = None
+) -> float | None:
+    """The share of uniquely identifiable records whose confidential value was changed; None if there are none."""
+    unique = _unique(original, column, pattern, rows)
+    changed = _changed(original, published, column, rows) & unique
+    return int(changed.sum()) / int(unique.sum()) if unique.any() else None
+
+
+def uniques_off_share(
+    original: Table, published: Table, column: str, pattern: Sequence[str], share: float, rows: Rows = None
+) -> int:
+    """By how many records the number of changed uniquely identifiable ones differs from round(share × all of them)."""
+    unique = _unique(original, column, pattern, rows)
+    return abs(int((_changed(original, published, column, rows) & unique).sum()) - round(share * int(unique.sum())))
+
+
+def groups_unbroken(
+    original: Table,
+    published: Table,
+    column: str,
+    pattern: Sequence[str],
+    group_share: float = 1,
+    rows: Rows = None,
+) -> int:
+    """How many collectively identifiable groups still agree, or have not the promised number of changed records.
+
+    `group_share` is a number of records if it is whole (an int), a share of the group if it is a fraction; at least
+    one record is changed, and at least one is not.
+    """
+    found = identifiable_records(original, column, pattern, rows)
+    groups = (
+        found.with_columns(
+            _changed(original, published, column, rows).alias("changed"), spelt(published.frame[column]).alias("now")
+        )
+        .filter(pl.col("status") == "collective")
+        .group_by("group")
+        .agg(pl.len().alias("size"), pl.col("changed").sum(), pl.col("now").n_unique().alias("values"))
+    )
+    broken = 0
+    for size, changed, values in groups.select("size", "changed", "values").iter_rows():
+        wanted = group_share if isinstance(group_share, int) else round(group_share * size)
+        broken += values > 1 and changed == min(max(wanted, 1), size - 1)
+    return groups.height - broken
+
+
+def marginal_shift(original: Table, published: Table, column: str, rows: Rows = None) -> int:
+    """Σ over the values of a column of the difference in how often they occur; missing is a value."""
+    before, after = _counts(_taken(original, rows)[column]), _counts(published.frame[column])
+    return sum(abs(before.get(value, 0) - after.get(value, 0)) for value in before.keys() | after.keys())
+
+
+def changed_elsewhere(
+    original: Table,
+    published: Table,
+    column: str,
+    pattern: Sequence[str],
+    confidential: Sequence[str] = (),
+    rows: Rows = None,
+) -> int:
+    """How many cells were changed that may not be: other columns, and the column of records not identifiable.
+
+    `confidential` are columns that are swapped too, and judged for themselves. A cell that is missing has to stay so.
+    """
+    _aligned(original, published, rows)
+    taken = _taken(original, rows)
+    others = [name for name in published.frame.columns if name not in (column, *confidential)]
+    _present(taken, others, original.source)
+    count = sum(int(spelt(published.frame[name]).ne_missing(spelt(taken[name])).sum()) for name in others)
+    found = identifiable_records(original, column, pattern, rows)["status"].is_not_null()
+    lost = spelt(published.frame[column]).is_null() & taken[column].is_not_null()
+    return count + int((_changed(original, published, column, rows) & (~found | lost)).sum())
+
+
+def joint_total_variation(
+    original: Table,
+    published: Table,
+    column: str,
+    columns: Sequence[str] | None = None,
+    width: int = 1,
+    rows: Rows = None,
+) -> float:
+    """The total variation between joint distributions of a column with `width` others, in the mean over all sets.
+
+    Without `columns` the others are the quasi-identifying ones. With all of them at once it is the share of changed
+    records, wherever only identifiable ones change.
+    """
+    names = [name for name in (columns or published.quasi_identifying) if name != column]
+    if not 1 <= width <= len(names):
+        raise PolicyError(f"{published.source}: {len(names)} columns have no sets of {width}")
+    taken = _taken(original, rows)
+    _present(taken, (*names, column), original.source)
+    before, after = ({n: spelt(f[n]) for n in (*names, column)} for f in (taken, published.frame))
+    found = []
+    for chosen in combinations(names, width):
+        frames = [pl.DataFrame([one[name].alias(name) for name in (*chosen, column)]) for one in (before, after)]
+        shares = [frame.group_by(pl.all()).agg((pl.len() / frame.height).alias("share")) for frame in frames]
+        both = shares[0].join(shares[1], on=[*chosen, column], how="full", nulls_equal=True, coalesce=True)
+        gap = (both["share"].fill_null(0) - both["share_right"].fill_null(0)).abs().sum()
+        found.append(float(gap) / 2)
+    return round(sum(found) / len(found), 12)
+
+
+def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
+    """The checks by their names: what a claim calls, with its arguments."""
+    measures: Mapping[str, Callable[..., Number]] = {
+        "uniques_off_share": uniques_off_share,
+        "groups_unbroken": groups_unbroken,
+        "marginal_shift": marginal_shift,
+        "changed_elsewhere": changed_elsewhere,
+    }
+    return {name: _asked(measure) for name, measure in measures.items()}
+
+
+def _asked(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
+    def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+        return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)
+
+    return check
+
+
+def _unique(original: Table, column: str, pattern: Sequence[str], rows: Rows) -> pl.Series:
+    status = identifiable_records(original, column, pattern, rows)["status"]
+    return (status == "unique").fill_null(value=False)
+
+
+def _taken(table: Table, rows: Rows) -> pl.DataFrame:
+    """The original rows that the published ones were made from."""
+    if rows is None:
+        return table.frame
+    numbers = np.asarray(rows, dtype=np.int64)
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(table):
+        raise DataError(f"{table.source}: {len(table)} originals do not have all rows that the release was made from")
+    return table.frame[numbers]
+
+
+def _aligned(original: Table, published: Table, rows: Rows) -> None:
+    expected = len(original) if rows is None else len(rows)
+    if expected != len(published):
+        raise DataError(
+            f"{published.source}: {len(published)} published rows cannot be compared with {expected} originals; "
+            "give the table that the release was made from"
+        )
+
+
+def _changed(original: Table, published: Table, column: str, rows: Rows) -> pl.Series:
+    _aligned(original, published, rows)
+    taken = _taken(original, rows)
+    _present(taken, [column], original.source)
+    _present(published.frame, [column], published.source)
+    return spelt(taken[column]).ne_missing(spelt(published.frame[column]))
+
+
+def _present(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise DataError(f"{source}: there is no column {', '.join(f'«{name}»' for name in absent)}")
+
+
+def _counts(column: pl.Series) -> dict[str | None, int]:
+    counted = spelt(column).alias("value").value_counts(name="count")
+    return dict(zip(counted["value"].to_list(), counted["count"].to_list(), strict=True))

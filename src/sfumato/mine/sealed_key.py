@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Keys for baskets that tell when they were changed, and when they belong to other baskets.
+
+A seal over its content tells a key that was changed or damaged; a fingerprint of the baskets tells one that belongs to
+others. Both are refused, since a wrong key would decode to wrong itemsets. Neither ever leaves with a release.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError, PolicyError
+from sfumato.key import Key
+
+FIRST_CODE, LAST_CODE = 10**9, 10**10
+"""Codes have ten digits: two keys hardly share one, so that a wrong key is noticed."""
+
+
+def sealed(method: str, secret: Mapping[str, Any]) -> Key:
+    """A key with a seal over its content."""
+    return Key(method, {**secret, "seal": _seal(method, secret)})
+
+
+def unsealed(key: Key | None, method: str) -> dict[str, Any]:
+    """What a key holds; one that was changed, or that is another method's, is refused."""
+    if not isinstance(key, Key):
+        raise PolicyError(f"{method} has a secret: make one with new_key(baskets), keep it, and give it to protect")
+    secret = dict(key.secret)
+    if key.method != method or secret.pop("seal", None) != _seal(method, secret):
+        raise DataError(f"the key was changed or damaged, or is no key of {method}; find the one you saved")
+    return secret
+
+
+def fingerprint(baskets: Baskets) -> str:
+    """The same for the same baskets in the same order."""
+    mark = hashlib.sha256(json.dumps(baskets.items).encode())
+    mark.update(baskets.offsets.astype("<i8").tobytes())
+    mark.update(baskets.codes.astype("<i4").tobytes())
+    return mark.hexdigest()
+
+
+def refuse_others(baskets: Baskets, known: str) -> None:
+    """Stop where baskets are not those that a key was drawn for."""
+    if fingerprint(baskets) != known:
+        raise DataError(
+            f"the key was drawn for other baskets than these {len(baskets)}; find its own, or draw a new key"
+        )
+
+
+def draw_codes(count: int, taken: Baskets, chance: np.random.Generator) -> list[int]:
+    """Distinct numbers of ten digits, none of them an item of the baskets."""
+    known = {str(item) for item in taken.items}
+    codes: dict[int, None] = {}
+    while len(codes) < count:
+        drawn = chance.integers(FIRST_CODE, LAST_CODE, count - len(codes)).tolist()
+        codes.update((code, None) for code in drawn if str(code) not in known)
+    return list(codes)
+
+
+def _seal(method: str, secret: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps([method, secret], sort_keys=True, default=repr).encode()).hexdigest()

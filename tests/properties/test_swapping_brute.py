@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: MIT
+"""Swapping against plain Python: all answers of small tables, a MILP over every record, the literal Table 2."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.protect.exchanges import exchanges
+from sfumato.protect.posteriors import UNIT
+from sfumato.protect.swap_confidential import SwapConfidential
+from sfumato.protect.swap_marginal import least_shift, phase_one
+from sfumato.protect.swap_optimal import best_answer
+from sfumato.protect.swap_paper import phase_one_answer, phase_two
+from sfumato.protect.swap_prices import find_prices
+from sfumato.protect.swap_records import Records
+from sfumato.randomness import Randomness
+
+Row = tuple[str | None, ...]
+
+
+def small_tables(most: int = 9) -> st.SearchStrategy[list[Row]]:
+    cell = st.sampled_from(["a", "b", "c", None])
+    value = st.sampled_from(["x", "y", "z", None])
+    return st.lists(st.tuples(cell, cell, value), min_size=2, max_size=most)
+
+
+def statuses(rows: list[Row]) -> tuple[list[int], list[list[int]]]:
+    """U and V by the book: everybody with the same pattern has the same known value."""
+    likes: dict[Row, list[int]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        likes[row[:-1]].append(number)
+    agree = [group for group in likes.values() if len({rows[n][-1] for n in group}) == 1]
+    known = [group for group in agree if rows[group[0]][-1] is not None]
+    return sorted(g[0] for g in known if len(g) == 1), [g for g in known if len(g) > 1]
+
+
+def chances(rows: list[Row], number: int, values: list[str]) -> dict[str, Fraction]:
+    """Equation (10) in fractions; records without a value are not counted."""
+    told = [row for row in rows if row[-1] is not None]
+    weights = {}
+    for value in values:
+        members = [row for row in told if row[-1] == value]
+        weight = Fraction(len(members), len(told))
+        for at, cell in enumerate(rows[number][:-1]):
+            weight *= Fraction(sum(row[at] == cell for row in members), len(members))
+        weights[value] = weight
+    return {value: weight / sum(weights.values()) for value, weight in weights.items()}
+
+
+def brute(rows: list[Row], share: float) -> tuple[int, Fraction] | None:
+    """The least shift of counts, and with it the least Σ d, over all answers; None where there is none."""
+    values = sorted({row[-1] for row in rows if row[-1] is not None})
+    unique, groups = statuses(rows)
+    changes = round(share * len(unique))
+    units = unique + [group[0] for group in groups]
+    chance = {number: chances(rows, number, values) for number in units}
+    best = None
+    for taken in product(values, repeat=len(units)):
+        moved = [(n, new) for n, new in zip(units, taken, strict=True) if new != rows[n][-1]]
+        if sum(n in unique for n, _ in moved) != changes or len(moved) - changes != len(groups):
+            continue
+        gained = Counter(new for _, new in moved)
+        gained.subtract(Counter(rows[n][-1] for n, _ in moved))
+        shift = sum(abs(one) for one in gained.values())
+        cost = sum((chance[n][rows[n][-1]] - chance[n][new] for n, new in moved), Fraction(0))  # type: ignore[index]
+        best = min(best, (shift, cost)) if best else (shift, cost)
+    return best
+
+
+def table_of(rows: list[Row]) -> sf.Table:
+    data = {name: [row[at] for row in rows] for at, name in enumerate(("p", "q", "secret"))}
+    return sf.Table.of(data, {"p": "quasi_identifying", "q": "quasi_identifying", "secret": "sensitive"})
+
+
+@settings(max_examples=120, deadline=None)
+@given(small_tables(), st.sampled_from([0.0, 0.3, 0.5, 0.8, 1.0]))
+def test_the_optimum_is_that_of_all_answers(rows: list[Row], share: float) -> None:
+    unique, groups = statuses(rows)
+    assume(len(unique) + len(groups) <= 7)
+    method = SwapConfidential(column="secret", share=share)
+    values = {row[-1] for row in rows if row[-1] is not None}
+    best = brute(rows, share) if values else (0, Fraction(0))
+    if len(values) == 2 and (share == 1 or 0 < round(share * len(unique)) == len(unique)):
+        with pytest.raises(sf.PolicyError, match="reversing"):
+            method.protect(table_of(rows))
+        return
+    if best is None:
+        with pytest.raises(sf.ImpossibleRelease, match="one value"):
+            method.protect(table_of(rows))
+        return
+    release = method.protect(table_of(rows), Randomness.seeded(1))
+    shift, cost = best
+    assert release.losses["marginal_shift"] == shift
+    assert release.details["objective"] == pytest.approx(float(cost), abs=1e-10)
+    assert release.details["proven"] and release.details["gap"] == 0
+    new = release.data.frame["secret"].to_list()
+    changed = {n for n, row in enumerate(rows) if row[-1] != new[n]}
+    assert changed == set(release.details["changed"].tolist())
+    assert len(changed & set(unique)) == round(share * len(unique))
+    assert all(len(changed & set(group)) == 1 for group in groups)
+    assert changed <= set(unique) | {n for group in groups for n in group}
+    assert [row[-1] is None for row in rows] == [one is None for one in new]
+
+
+def random_records(seed: int, ties: bool = False) -> Records:
+    """Records with up to 120 in U and V, two to six categories, groups with several to change."""
+    chance = np.random.default_rng(seed)
+    count, categories = int(chance.integers(5, 120)), int(chance.integers(2, 7))
+    likely = chance.dirichlet(np.full(categories, 0.6), size=count)
+    if ties:
+        likely = np.round(likely * 4) / 4
+    free = chance.random(count) < chance.uniform(0.3, 1)
+    skew = chance.dirichlet(np.full(categories, chance.choice([0.3, 5.0])))
+    return Records(
+        np.rint(likely * UNIT).astype(np.int64),
+        chance.choice(categories, count, p=skew),
+        np.where(free, 1, chance.integers(1, 4, count)),
+        free,
+        round(chance.uniform(0, 1) * int(free.sum())),
+    )
+
+
+def by_milp(records: Records) -> tuple[int, float]:
+    """The same two goals, one after the other, by HiGHS over every record and category."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    count, width = records.chances.shape
+    size = count * width
+    own = records.own
+    rows, low, high = [], [], []
+
+    def line(entries: dict[int, float], least: float, most: float) -> None:
+        row = np.zeros(size + 2 * width)
+        for at, one in entries.items():
+            row[at] += one
+        rows.append(row)
+        low.append(least)
+        high.append(most)
+
+    for i in range(count):
+        line({i * width + k: 1 for k in range(width)}, records.weight[i], records.weight[i])
+    line(
+        {i * width + k: 1 for i in range(count) if records.free[i] for k in range(width) if k != own[i]},
+        records.changes,
+        records.changes,
+    )
+    for k in range(width):
+        grown = {i * width + k: 1.0 for i in range(count)} | {size + k: -1.0, size + width + k: 1.0}
+        held = int(records.weight[own == k].sum())
+        line(grown, held, held)
+    upper = np.repeat(records.weight, width).astype(float)
+    upper[[i * width + own[i] for i in range(count) if not records.free[i]]] = 0
+    bounds = Bounds(0, np.concatenate([upper, np.full(2 * width, np.inf)]))
+    shifts = np.concatenate([np.zeros(size), np.ones(2 * width)])
+
+    def solved(costs: np.ndarray, extra: list[LinearConstraint]) -> float:
+        limits = [LinearConstraint(np.array(rows), low, high), *extra]
+        options = {"mip_rel_gap": 0.0}
+        done = milp(
+            costs, integrality=np.ones(len(costs), dtype=int), bounds=bounds, constraints=limits, options=options
+        )
+        assert done.status == 0
+        return float(done.fun)
+
+    shift = round(solved(shifts, []))
+    lost = (records.chances[np.arange(count), own][:, None] - records.chances) / UNIT
+    cost = solved(np.concatenate([lost.ravel(), np.zeros(2 * width)]), [LinearConstraint(shifts[None], 0, shift)])
+    return shift, cost
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_optimum_is_that_of_a_milp_over_all_records(seed: int) -> None:
+    records = random_records(seed, ties=seed % 3 == 0)
+    shift = least_shift(records.available, records.changes, records.forced)
+    expected, cost = by_milp(records)
+    assert shift == expected
+    best = best_answer(records, shift, 60.0, np.random.default_rng(seed))
+    assert best.objective / UNIT == pytest.approx(cost, abs=2e-6)  # the tolerance of HiGHS
+    assert best.proven
+    assert np.abs(best.answer.shift(records)).sum() <= shift
+    moved = best.answer.category != records.own[best.answer.record]
+    assert (moved & records.free[best.answer.record]).sum() == records.changes
+    assert moved[~records.free[best.answer.record]].all()
+    assert (np.bincount(best.answer.record, minlength=len(records.own)) == records.weight).all()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_prices_never_promise_more_than_the_optimum(seed: int) -> None:
+    records = random_records(seed)
+    shift = least_shift(records.available, records.changes, records.forced)
+    bound = find_prices(records, shift)[1].bound
+    best = best_answer(records, shift, 60.0, np.random.default_rng(0))
+    assert best.objective - 0.5 * UNIT < bound <= best.objective
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=4), st.floats(0, 1))
+def test_the_least_shift_is_that_of_problem_1(counts: list[int], share: float) -> None:
+    available = np.array(counts, dtype=np.int64)
+    changes = round(share * sum(counts))
+    nobody = np.zeros(len(counts), dtype=np.int64)
+    flows = phase_one(available, changes)
+    assert flows.moves.sum() == changes and (flows.moves.sum(axis=1) <= available).all()
+    assert flows.shift == np.abs(flows.moves.sum(axis=1) - flows.moves.sum(axis=0)).sum()
+    assert flows.shift == least_shift(available, changes, nobody)
+    assert flows.shift >= least_shift(nobody, 0, available) or changes < sum(counts)
+
+
+def literally(records: Records, record: list[int], current: list[int]) -> list[int]:
+    """Table 2 and Appendix A word by word, over all pairs."""
+    own = [int(records.own[r]) for r in record]
+    unique = [bool(records.free[r]) for r in record]
+
+    def d(at: int, a: int, b: int) -> int:
+        return int(records.chances[record[at], a] - records.chances[record[at], b])
+
+    def shares() -> tuple[int, int]:
+        moved = [c != o for c, o in zip(current, own, strict=True)]
+        return sum(m and u for m, u in zip(moved, unique, strict=True)), sum(
+            m and not u for m, u in zip(moved, unique, strict=True)
+        )
+
+    def admissible(i: int, j: int) -> bool:
+        """Definition 4, by trying: constraints (C1) and (C2) stay satisfied."""
+        before = shares()
+        current[i], current[j] = current[j], current[i]
+        after = shares()
+        current[i], current[j] = current[j], current[i]
+        return before == after
+
+    while True:
+        costs = []
+        for i in range(len(record)):
+            for j in range(i):
+                if current[i] != current[j] and admissible(i, j):
+                    cost = d(i, current[i], current[j]) + d(j, current[j], current[i])
+                    if cost < 0:
+                        costs.append((cost, i, j))
+        if not costs:
+            return current
+        assume(len({cost for cost, _, _ in costs}) == len(costs))  # ties may be broken either way
+        touched: set[int] = set()
+        for _, i, j in sorted(costs):
+            if i not in touched and j not in touched:
+                current[i], current[j] = current[j], current[i]
+                touched |= {i, j}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_published_search_is_table_2_word_by_word(seed: int) -> None:
+    """Rules 1 to 4 admit exactly the swaps that keep both shares, and classes find the same swaps as all pairs do."""
+    chance = np.random.default_rng(seed)
+    count, categories = int(chance.integers(4, 14)), int(chance.integers(2, 6))
+    likely = np.rint(chance.dirichlet(np.ones(categories), size=count) * UNIT).astype(np.int64)
+    free = chance.random(count) < 0.7
+    ones = np.ones(count, dtype=np.int64)
+    records = Records(likely, chance.integers(0, categories, count), ones, free, round(0.5 * int(free.sum())))
+    start = phase_one_answer(records, chance)
+    expected = literally(records, start.record.tolist(), start.category.tolist())
+    found = phase_two(records, start)
+    assert found.answer.category.tolist() == expected
+    assert found.answer.cost(records) == start.cost(records) + sum(swap.cost for swap in found.swaps)
+    shift = int(np.abs(start.shift(records)).sum())
+    assert find_prices(records, shift)[1].bound <= found.answer.cost(records)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
+def test_exchanges_lead_from_old_to_new(pairs: list[tuple[int, int]]) -> None:
+    old, new = (np.array(one, dtype=np.int64) for one in zip(*pairs, strict=True))
+    made = exchanges(old, new, 4)
+    now = old.copy()
+    for one, other in made.swaps:
+        now[one], now[other] = now[other], now[one]
+    now[made.replaced] = new[made.replaced]
+    assert now.tolist() == new.tolist()
+    if sorted(old.tolist()) == sorted(new.tolist()):
+        assert not len(made.replaced)
+    assert len(made.swaps) <= int((old != new).sum())
+
+
+def test_records_that_are_all_alike_are_decided_at_once() -> None:
+    """Ties without end: one kind of record a category, 3,600 of each."""
+    own = np.repeat(np.arange(3), 3600)
+    likely = np.array([[5, 3, 2], [2, 5, 3], [3, 2, 5]], dtype=np.int64)[own] * (UNIT // 10)
+    records = Records(likely, own, np.ones(len(own), dtype=np.int64), np.ones(len(own), dtype=np.bool_), 5000)
+    best = best_answer(records, 0, 60.0, np.random.default_rng(0))
+    assert best.proven
+    # Circles of three cost 2/10 a record; 5,000 are 1,666 of them and one exchange of two, which costs 2/10 + 3/10.
+    assert best.objective == (4998 * 2 + 5) * UNIT // 10
+    lots = best.answer.record[best.answer.category != own[best.answer.record]]
+    assert len(set(lots.tolist())) == 5000 and lots.min() < 100

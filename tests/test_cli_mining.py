@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""`sfumato mine`, `attack` and `reproduce`, as a person and as a script would run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = str(Path(sys.executable).with_name("sfumato"))
+
+
+def ran(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    where = {**os.environ, "SFUMATO_HOME": str(tmp_path / "home"), "SFUMATO_DATA": str(tmp_path / "none")}
+    return subprocess.run([COMMAND, *arguments], cwd=tmp_path, env=where, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def baskets(tmp_path: Path) -> Path:
+    (tmp_path / "b.dat").write_text("1 2 3\n1 2\n1 3\n2 3\n")
+    return tmp_path / "b.dat"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = "".join(f"{'xy'[n % 2]},{'pq'[n % 2]},{n % 3}\n" for n in range(12))
+    (tmp_path / "t.csv").write_text("a,b,c\n" + rows)
+    (tmp_path / "cells.csv").write_text("row,column\n0,b\n")
+    return tmp_path / "t.csv"
+
+
+def test_itemsets_for_a_script_and_a_file(tmp_path: Path, baskets: Path) -> None:
+    done = ran(tmp_path, "mine", "b.dat", "--min-support", "2", "--json", "--out", "found.txt")
+    assert done.returncode == 0, done.stderr
+    found = {tuple(row["items"]): row["support"] for row in json.loads(done.stdout)["rows"]}
+    assert found == {(1,): 3, (2,): 3, (3,): 3, (1, 2): 2, (1, 3): 2, (2, 3): 2}
+    assert "1 2 #SUP: 2" in (tmp_path / "found.txt").read_text()
+
+
+def test_rules_for_a_person(tmp_path: Path, baskets: Path) -> None:
+    done = ran(tmp_path, "mine", "b.dat", "--min-support", "0.5", "--rules", "--min-confidence", "0.6")
+    assert done.returncode == 0
+    assert "6 found." in done.stdout
+    assert "confidence" in done.stdout
+
+
+@pytest.mark.parametrize(("private", "count"), [("cells.csv", 2), ("columns=b", 0)])
+def test_rules_that_tell_private_entries(tmp_path: Path, table: Path, private: str, count: int) -> None:
+    done = ran(
+        tmp_path, "mine", "t.csv", "--private", private, "--min-confidence", "0.8", "--min-support", "1", "--json"
+    )
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["count"] == count
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("mine", "none.dat"), "none.dat"),
+        (("mine", "b.dat", "--min-support", "few"), "--min-support is a count"),
+        (("mine", "b.dat", "--min-support", "0"), "at least 1 row"),
+        (("mine", "b.dat", "--kind", "some"), "kind is"),
+        (("mine", "t.csv", "--private", "share=much"), "share="),
+        (("attack", "nowhere", "p.toml"), "p.toml"),
+        (("reproduce", "zzz"), "there is no study"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    tmp_path: Path, baskets: Path, table: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    done = ran(tmp_path, *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_studies_are_listed_and_made(tmp_path: Path) -> None:
+    listed = json.loads(ran(tmp_path, "reproduce", "--json").stdout)
+    assert {"000-examples", "000-figure-7"} <= {one["name"] for one in listed}
+    assert any(one["missing"] for one in listed)
+    done = ran(tmp_path, "reproduce", "000-examples", "--quick", "--out", "again", "--json")
+    assert done.returncode == 0, done.stdout
+    (study,) = json.loads(done.stdout)["studies"]
+    assert study["followed"] == study["judged"] > 5
+    assert "<html" in (tmp_path / "again" / "reproduce.html").read_text()

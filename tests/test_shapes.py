@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Releases that are baskets, patterns or tables with blanks: written, read back, verified, attacked again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.attacking import attack_again
+from sfumato.shapes import shape_of
+
+SECRET = "zzbeer"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+
+
+def bought(tmp_path: Path) -> Path:
+    """Baskets in long form; the name of one item holds a blank, and one basket holds nothing else."""
+    rows = ["id,item"]
+    for number in range(60):
+        rows += [f"{number},whole milk"] if number % 3 else []
+        rows += [f"{number},{SECRET}", f"{number},zznuts"] if number % 2 else [f"{number},eggs"]
+    (tmp_path / "bought.csv").write_text("\n".join([*rows, "60,zznuts"]) + "\n")
+    return tmp_path / "bought.csv"
+
+
+def hiding(tmp_path: Path, **fields: object) -> Path:
+    bought(tmp_path)
+    policy = tmp_path / "policy.toml"
+    lines = [f"{name} = {json.dumps(value)}" for name, value in fields.items()]
+    policy.write_text(
+        '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "hide_rules"\nmin_support = 0.1\nmin_confidence = 0.6\n'
+        + "\n".join(lines)
+        + '\n[[attack]]\nattack = "remining"\n[output]\npath = "out"\n'
+    )
+    return policy
+
+
+def test_baskets_are_released_verified_and_attacked_again(tmp_path: Path) -> None:
+    policy = hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])
+    done = sf.run(sf.Policy.read(policy))
+    assert all(found.holds for found in done.findings)
+    checked = sf.verify(tmp_path / "out")
+    assert checked.holds
+    assert [found.property for found in checked.findings if found.measured is None] == ["hidden_rules", "foreign_items"]
+    ((_, outcome),) = attack_again(tmp_path / "out", policy)
+    assert outcome.attempts == 1
+
+
+def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:
+    sf.run(sf.Policy.read(hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])))
+    release = tmp_path / "out" / "release"
+    for file in ("certificate.json", "report.html"):
+        assert SECRET not in (release / file).read_text()
+    assert (
+        SECRET
+        in (tmp_path / "out" / "private" / "report.html").read_text()
+        + (tmp_path / "out" / "private" / "record.json").read_text()
+    )
+
+
+def test_rules_may_stand_in_a_file_beside_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text(f"{SECRET} ==> zznuts\n")
+    done = sf.run(sf.Policy.read(hiding(tmp_path, file="secret.txt")))
+    assert done.certificate.body["losses"]["changes"] > 0
+
+
+def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
+    """Names with blanks and empty baskets: only the long form holds both."""
+    baskets = sf.Baskets.of([["whole milk"], ["whole milk", "eggs"], []])
+    shape = shape_of(baskets)
+    form = shape.usual_format(baskets)
+    assert form == "long"
+    path = tmp_path / shape.file(form)
+    shape.write(baskets, path, form)
+    read = shape.read(path, {"data": {"format": form}})
+    shape.refuse_changed(baskets, read)
+    assert read.to_lists() == baskets.to_lists()
+    with pytest.raises(sf.ClaimBroken):
+        shape.refuse_changed(baskets, sf.Baskets.of([["whole milk"], ["eggs"], []]))
+
+
+def test_ids_do_not_leave(tmp_path: Path) -> None:
+    baskets = sf.Baskets.of([["a"], ["b"]], ids=["ann", "bob"])
+    shape = shape_of(baskets)
+    shape.write(baskets, tmp_path / "data.csv", "long")
+    assert "ann" not in (tmp_path / "data.csv").read_text()
+
+
+def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
+    bought(tmp_path)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "publish_patterns"\nk = 3\nmin_support = 10\n'
+        '[[attack]]\nattack = "support_inference"\n[output]\npath = "out"\n'
+    )
+    sf.run(sf.Policy.read(policy))
+    checked = sf.verify(tmp_path / "out")
+    assert checked.holds
+    assert {"least_support", "inferable_patterns"} <= {found.property for found in checked.findings if found.holds}
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ('[roles]\nsensitive = ["item"]', "baskets have no columns"),
+        ('[[attack]]\nattack = "linking"', "linking cannot attack baskets"),
+        ('[output]\nformat = "parquet"', "a release of baskets is written as fimi, spmf, long"),
+        ("[gate]\nmax_risk = { remining = 0.1 }", "which is not under"),
+        ('[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 2 }]', "generalize takes table"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(tmp_path: Path, toml: str, said: str) -> None:
+    bought(tmp_path)
+    text = '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "hide_rules"\nrules = ["a ==> b"]\nmin_support = 2\n'
+    text += f"min_confidence = 0.5\n{toml}\n"
+    with pytest.raises(sf.PolicyError, match=said):
+        sf.Policy.parse(text, tmp_path / "policy.toml")
+
+
+def blanking(tmp_path: Path, private: str, extra: str = "") -> Path:
+    jobs = ("nurse", "driver", "clerk")
+    rows = [f"ZZ{n},{jobs[n % 3]},{jobs[n % 3][0]}{n % 7 == 0},{n % 2}" for n in range(120)]
+    (tmp_path / "staff.csv").write_text("name,job,pay,sex\n" + "\n".join(rows) + "\n")
+    (tmp_path / "cells.csv").write_text("row,column\n" + "\n".join(f"{n},pay" for n in range(0, 30, 3)) + "\n")
+    policy = tmp_path / "staff.toml"
+    policy.write_text(
+        '[data]\npath = "staff.csv"\n[roles]\nidentifying = ["name"]\nquasi_identifying = ["sex"]\n'
+        'sensitive = ["pay"]\ninsensitive = ["job"]\n'
+        f'[[protect]]\nmethod = "suppress_entries"\nprivate = {private}\nconfidence = 0.7\nmin_support = 2\n{extra}'
+        '[[attack]]\nattack = "rule_inference"\n[gate]\nmax_risk = { rule_inference = 0.9 }\n[output]\npath = "out"\n'
+    )
+    return policy
+
+
+@pytest.mark.parametrize(
+    ("private", "cells"),
+    [
+        ('{ file = "cells.csv" }', 10),
+        ('{ cells = [[0, "pay"], [5, "pay"]] }', 2),
+        ('{ columns = ["pay"], where = { job = "nurse" } }', 40),
+        ('[{ columns = ["pay"], share = 0.1 }, { cells = [[1, "job"]] }]', 13),
+    ],
+)
+def test_private_entries_from_a_policy(tmp_path: Path, private: str, cells: int) -> None:
+    done = sf.run(sf.Policy.read(blanking(tmp_path, private)))
+    assert all(found.holds for found in done.findings)
+    assert done.certificate.body["losses"]["private_entries"] == cells
+    text = (tmp_path / "out" / "release" / "certificate.json").read_text()
+    assert "nurse" not in text
+    assert str(tmp_path) not in text
+
+
+def test_shuffled_rows_keep_their_private_entries(tmp_path: Path) -> None:
+    policy = blanking(tmp_path, '{ file = "cells.csv" }')
+    policy.write_text(policy.read_text() + 'order = "shuffled"\n')
+    done = sf.run(sf.Policy.read(policy), randomness=sf.Randomness.seeded(3))
+    assert all(found.holds for found in done.findings)
+
+
+def test_a_budget_that_stops_mining_stops_the_release(tmp_path: Path) -> None:
+    policy = blanking(tmp_path, '{ columns = ["pay"], share = 0.5 }', "mining_seconds = 1e-9\n")
+    with pytest.raises(sf.ClaimBroken, match="search_ended"):
+        sf.run(sf.Policy.read(policy))
+    assert not (tmp_path / "out").exists()
