@@ -17,6 +17,7 @@ from sfumato.mine.unknowns import MARK
 from sfumato.policy import Policy
 from sfumato.progress import tell
 from sfumato.protect.explain import explain, lattice_nodes
+from sfumato.protect.method import KeyedMethod
 from sfumato.release import Release
 from sfumato.report.account import Account
 from sfumato.report.sections import sections
@@ -34,6 +35,8 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
     if not isinstance(published, Table):
         return _of_baskets(published, original, release)
     found: dict[str, float] = {}
+    if isinstance(release.method, KeyedMethod):
+        return {"loss": 0.0}  # codes can be undone by whoever has the key; nothing is lost
     if "derived" in release.details:
         found["loss"] = measure.blanked_share(published, original)
     elif published.quasi_identifying:
@@ -150,6 +153,8 @@ _NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows":
 
 def with_columns(told: Account, release: Release) -> Account:
     """What only a table has to tell: how its columns came out, and, where people can be linked, their crowds."""
+    if isinstance(release.method, KeyedMethod):
+        return told  # codes beside values compare with nothing
     original, published = told.original, told.published
     names = published.quasi_identifying
     told = replace(

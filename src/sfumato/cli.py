@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line: `sfumato demo | audit | measure | run | verify | compare | mine | attack | reproduce | signer`.
+"""The command line, `sfumato --help`: run, verify, audit, measure, compare, mine, attack, decode, reproduce, demo, signer.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.
@@ -17,7 +17,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from sfumato.cli_mining import attack, mine, reproduce
+from sfumato.cli_mining import attack, decode, mine, reproduce
 from sfumato.cli_terminal import print_json, progress
 from sfumato.cli_words import say_audit, say_comparison, say_measures, say_run, say_verification
 
@@ -202,7 +202,7 @@ def compare_command(
         raise typer.Exit(FAILED)
 
 
-for name, command in (("mine", mine), ("attack", attack), ("reproduce", reproduce)):
+for name, command in (("mine", mine), ("attack", attack), ("decode", decode), ("reproduce", reproduce)):
     app.command(name=name)(command)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that look for something: `sfumato mine`, `sfumato attack`, `sfumato reproduce`."""
+"""The commands that look for something: `sfumato mine`, `attack`, `decode` and `reproduce`."""
 
 from __future__ import annotations
 
@@ -82,6 +82,39 @@ def reproduce(
     with progress(as_json):
         done = room.reproduce(names, out, quick=quick)
     print_json(done.as_json()) if as_json else say_reproduced(done)
+
+
+def decode(
+    model: Annotated[Path, typer.Argument(help="The provider's tree: our JSON, scikit-learn's text, or ONNX.")],
+    key: Annotated[Path, typer.Argument(help="The key that encoded the data.")],
+    data: Annotated[Path, typer.Argument(help="The original table.")],
+    passphrase: Annotated[str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="What opens the key.")] = None,
+    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the decoded tree as JSON.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn a tree that somebody grew on codes into the tree that the originals would have given."""
+    from sfumato.key import Key
+    from sfumato.mine import decode_tree, tree_rules, write_tree
+    from sfumato.table import Table
+
+    with progress(as_json):
+        table = Table.read(data, separator=separator)
+        decoded = decode_tree(model, Key.load(key, passphrase), table)
+        if out is not None:
+            write_tree(decoded, out)
+    names = [str(name) for name in decoded.feature_names_in_]
+    if as_json:
+        print_json({"features": names, "nodes": _nodes(decoded), "written": str(out) if out else None})
+        return
+    print(tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_nodes(decoded)} nodes.")
+    if out is not None:
+        print(f"Written to {out}.")
+
+
+def _nodes(model: Any) -> int:
+    trees = [model] if hasattr(model, "tree_") else model.estimators_
+    return sum(int(one.tree_.node_count) for one in trees)
 
 
 def _support(text: str) -> int | float:

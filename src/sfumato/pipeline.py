@@ -235,7 +235,8 @@ def _measured_again(release: Release, original: Any, published: Any) -> tuple[Fi
 def _attacks(policy: Policy, published: Any) -> tuple[Attack, ...]:
     """The attacks of the policy; the gate needs linking even if the policy forgot it."""
     named = policy.attacks()
-    linkable = isinstance(published, Table) and bool(published.quasi_identifying)
+    coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
+    linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded
     forgotten = linkable and not any(isinstance(attack, Linking) for attack in named)
     return (Linking(), *named) if forgotten else named
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from sfumato.protect.posteriors import UNIT
@@ -28,6 +30,7 @@ from sfumato.reproduce.seed_003_example import (
     Example,
     insurance,
 )
+from sfumato.reproduce.seed_003_data import INCOME, NUMBERS, SALARY, census, offers
 from sfumato.reproduce.study import Setting
 
 EXAMPLE = Example.of(insurance())
@@ -136,3 +139,37 @@ def test_the_example_study_follows_the_seed() -> None:
     assert [one.follows for one in findings.statements] == [True] * 6
     assert findings.grids[1].frame["ours"].to_list() == [4.0718, 2.4238, 2.4238, 2.1353]
     assert PATTERN == ("Age", "Gender", "Location")
+
+
+def test_the_stand_in_for_the_offers_has_their_shape() -> None:
+    """Section «Experimental Evaluation»: 509 records, 13 columns, 478 uniquely identifiable, 502 in all."""
+    table = offers()
+    assert table.frame.shape == (509, 13) and table.frame[SALARY].n_unique() == 3
+    release = SwapConfidential(column=SALARY, share=0.5).protect(table, Randomness.seeded(1))
+    found = release.details["identifiable"][SALARY]
+    assert found["unique"] == 478 and 490 <= found["unique"] + found["collective"] <= 509
+    assert release.details["proven"] and release.losses["marginal_shift"] == 0
+
+
+def test_adult_is_balanced_as_the_seed_says(shared_data: Path) -> None:
+    """25,049 records, all 11,687 richer ones; near the seed's 18,278 identifiable and 11,470 unique ones."""
+    table = census(shared_data)
+    assert table.frame.shape == (25_049, 15)
+    assert dict(table.frame[INCOME].value_counts().iter_rows()) == {">50K": 11_687, "<=50K": 13_362}
+    assert max(table.frame[name].n_unique() for name in NUMBERS) == 3
+    release = SwapConfidential(column=INCOME, share=0.5).protect(table, Randomness.seeded(1))
+    found = release.details["identifiable"][INCOME]
+    assert abs(found["unique"] + found["collective"] - 18_278) < 1000 and abs(found["unique"] - 11_470) < 1500
+    assert release.details["proven"]
+    assert release.losses["marginal_shift"] == 2  # an odd number of changes between two values
+
+
+@pytest.mark.slow
+def test_table_4_goes_the_seed_s_way(shared_data: Path) -> None:
+    offer, table_4 = (STUDIES[at].work(Setting(quick=True, data=shared_data)) for at in (1, 2))
+    assert [one.follows for one in offer.statements] == [None, True, True, None]
+    assert [one.follows for one in table_4.statements] == [None, True, True, None]
+    error = dict(table_4.grids[0].frame.select("data", "error").iter_rows())
+    assert error["original"] < error["optimal"] < error["random"] - 10  # 19.01, 30.44, 50.10
+    read = table_4.grids[1].frame.filter(pl.col("data") == "optimal").to_dicts()[0]
+    assert read["undone_right"] > read["foretold_right"] + 0.05

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Bloom filters of baskets and of items: the key that draws them, and the provider's mining over them.
 
-B(S) is a vector of m bits; each item sets the bits that k hash functions name. A set S counts as contained in a basket T
-if all bits of B(S) are set in B(T), so a contained set is never missed, and bits that other items set may feign one.
+B(S) is a vector of m bits; each item sets the bits that k hash functions name. A set S counts as contained in a basket
+T if all bits of B(S) are set in B(T), so a contained set is never missed, and bits that other items set may feign one.
 Qiu, Li, Wu, *Protecting business intelligence and customer privacy while outsourcing data mining tasks* (KAIS 2008).
 """
 
@@ -75,7 +75,7 @@ class BloomKey:
         secret = unsealed(key, METHOD)
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in ("items", "requests", "supports")}
-            numbers = {name: int(secret[name]) for name in ("bits", "hashes", "baskets")}
+            numbers: dict[str, Any] = {name: int(secret[name]) for name in ("bits", "hashes", "baskets")}
             found = cls(**lists, **numbers, data=str(secret["data"]), secret=bytes.fromhex(secret["secret"]))
             if not len(found.items) == len(set(found.requests)) == len(found.supports):
                 raise ValueError("parts of different lengths")

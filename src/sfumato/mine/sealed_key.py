@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
+from sfumato.randomness import Randomness
 
 FIRST_CODE, LAST_CODE = 10**9, 10**10
 """Codes have ten digits: two keys hardly share one, so that a wrong key is noticed."""
@@ -53,14 +53,26 @@ def refuse_others(baskets: Baskets, known: str) -> None:
         )
 
 
-def draw_codes(count: int, taken: Baskets, chance: np.random.Generator) -> list[int]:
-    """Distinct numbers of ten digits, none of them an item of the baskets."""
+def draw_codes(count: int, taken: Baskets, randomness: Randomness) -> list[int]:
+    """Distinct numbers of ten digits, none of them an item of the baskets.
+
+    The provider sees them, so they come straight from the operating system: a generator's numbers might give away
+    what else it drew.
+    """
     known = {str(item) for item in taken.items}
     codes: dict[int, None] = {}
     while len(codes) < count:
-        drawn = chance.integers(FIRST_CODE, LAST_CODE, count - len(codes)).tolist()
+        if randomness.for_publication:
+            drawn = [FIRST_CODE + secrets.randbelow(LAST_CODE - FIRST_CODE) for _ in range(count - len(codes))]
+        else:
+            drawn = randomness.generator().integers(FIRST_CODE, LAST_CODE, count - len(codes)).tolist()
         codes.update((code, None) for code in drawn if str(code) not in known)
     return list(codes)
+
+
+def draw_bytes(randomness: Randomness) -> bytes:
+    """A secret of 256 bits."""
+    return secrets.token_bytes(32) if randomness.for_publication else randomness.generator().bytes(32)
 
 
 def _seal(method: str, secret: Mapping[str, Any]) -> str:

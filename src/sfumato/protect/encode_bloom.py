@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Encode baskets as Bloom filters, so that somebody else can count itemsets and learns no item.
 
-Against a provider who counts which filters hold which requests, and knows what can be bought (a dictionary). What leaks:
-how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be feigned;
+Against a provider who counts which filters hold which requests, and knows what can be bought (a dictionary). What
+leaks: how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be feigned;
 with the originals they are told. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while outsourcing
 data mining tasks* (KAIS 2008), seed 001; keyed here, since unkeyed filters fall to a dictionary.
 """
@@ -18,8 +18,7 @@ from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.bloom_filters import UNKEYED, BloomKey, filter_baskets, filter_supports, item_bits
-from sfumato.mine.sealed_key import draw_codes, fingerprint, refuse_others
-from sfumato.protect.encode_items import no_item_named
+from sfumato.mine.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
 from sfumato.protect.hiding_claims import all_baskets
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
@@ -54,8 +53,8 @@ class EncodeBloom(KeyedMethod):
         """Draw the hash functions, and the numbers under which the provider hears of items."""
         if not len(data) or not data.items:
             raise DataError("there is no item in these baskets, so nothing to encode")
-        chance = (randomness or Randomness.secure()).generator()
-        secret = chance.bytes(32) if self.keyed else UNKEYED
+        chance = randomness or Randomness.secure()
+        secret = draw_bytes(chance) if self.keyed else UNKEYED
         requests = tuple(draw_codes(len(data.items), data, chance))
         filters = [item_bits(item, self.bits, self.hashes, secret) for item in data.items]
         supports = tuple(filter_supports(filter_baskets(data, filters, self.bits), filters))
@@ -72,7 +71,6 @@ class EncodeBloom(KeyedMethod):
             raise PolicyError("the key is for another number of bits or hashes than the method says; draw a new key")
         refuse_others(data, opened.data)
         published = filter_baskets(data, opened.filters(), self.bits)
-        _refuse_names(data, self.bits)
         return Release(
             data=published,
             method=self,
@@ -90,15 +88,15 @@ class EncodeBloom(KeyedMethod):
             needs_original=True,
             meaning="Every item leaves bits that all baskets with it hold: no frequent itemset is missed.",
         )
-        return never_missed, no_item_named(), all_baskets(data)
-
-
-def _refuse_names(data: Baskets, bits: int) -> None:
-    """An item named «5» beside a bit 5 is a misunderstanding in waiting."""
-    clash = sum(0 <= item < bits for item in data.items if isinstance(item, int))
-    clash += sum(item.isdecimal() and item.isascii() and str(int(item)) == item and int(item) < bits
-                 for item in data.items if isinstance(item, str))  # fmt: skip
-    return None if not clash else None
+        only_bits = Claim(
+            property="strange_bits",
+            threshold=0,
+            bound="exactly",
+            measure="strange_bits",
+            arguments={"bits": self.bits},
+            meaning="Nothing is published but numbers of bits.",
+        )
+        return never_missed, only_bits, all_baskets(data)
 
 
 def _losses(data: Baskets, key: BloomKey, published: Baskets) -> dict[str, int | float]:

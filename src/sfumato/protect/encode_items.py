@@ -11,6 +11,7 @@ Giannotti, Lakshmanan, Monreale, Pedreschi, Wang (IEEE Systems Journal 2013).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ from sfumato.baskets import Baskets
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.key import Key
 from sfumato.mine.encoded_items import ItemKey
-from sfumato.mine.sealed_key import draw_codes, fingerprint, refuse_others
+from sfumato.mine.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
 from sfumato.progress import tell
 from sfumato.protect.hiding_claims import all_baskets
 from sfumato.protect.method import KeyedMethod
@@ -36,8 +37,8 @@ class EncodeItems(KeyedMethod):
 
     Guarantee: all frequent itemsets of the release, mined with the count that is asked of the originals and decoded
     with the key (`decode_itemsets`), are those of the originals with their true supports. Of `padded` also: every code
-    has the support of at least k − 1 others. Against: a provider who knows how often each item is bought; with `padded`
-    that leaves it k candidates. Limits: whoever knows how often *pairs* are bought, or takes added baskets for what they
+    has the support of at least k − 1 others. Against: a provider who knows how often each item is bought; `padded`
+    leaves it k candidates. Limits: whoever knows how often *pairs* are bought, or takes added baskets for what they
     are, gets further, which the attack `item_frequency` measures; sizes of baskets stay; `one_to_n` is broken in the
     literature (fake codes go with nothing, so they are found and taken off) and is for study.
     Papers: Wong, Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi,
@@ -71,11 +72,8 @@ class EncodeItems(KeyedMethod):
         """Draw codes, and what is added to hide their supports; a new key gives new codes."""
         if not len(data) or not data.items:
             raise DataError("there is no item in these baskets, so nothing to encode")
-        chance = (randomness or Randomness.secure()).generator()
-        if self.kind == "padded":
-            draft = self._padded_key(data, chance)
-        else:
-            draft = self._one_to_n_key(data, chance)
+        chance = randomness or Randomness.secure()
+        draft = self._padded_key(data, chance) if self.kind == "padded" else self._one_to_n_key(data, chance)
         supports = np.bincount(_encoded(data, draft).codes, minlength=len(draft.codes))
         return _with_supports(draft, supports).sealed()
 
@@ -102,21 +100,21 @@ class EncodeItems(KeyedMethod):
             details={"rows": encoded.rows},
         )
 
-    def _padded_key(self, data: Baskets, chance: np.random.Generator) -> ItemKey:
+    def _padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
         count = len(data.items)
         if count < self.k:
             raise ImpossibleRelease(
                 f"{count} items cannot share their supports with {self.k - 1} others each; set k to {count} at most, "
                 "or take one_to_n"
             )
-        supports = np.bincount(data.codes, minlength=count)
+        chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
         lacking = _lacking(supports, self.k)
         fakes = _fake_baskets(lacking, np.diff(data.offsets), chance)
         places = np.sort(chance.choice(len(data) + len(fakes), len(fakes), replace=False)).tolist()
         return ItemKey(
             kind="padded",
             items=data.items,
-            codes=tuple(draw_codes(count, data, chance)),
+            codes=tuple(draw_codes(count, data, randomness)),
             images=tuple((place,) for place in range(count)),
             fakes=fakes,
             fake_places=tuple(places),
@@ -127,9 +125,9 @@ class EncodeItems(KeyedMethod):
             data=fingerprint(data),
         )
 
-    def _one_to_n_key(self, data: Baskets, chance: np.random.Generator) -> ItemKey:
+    def _one_to_n_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
         """An admissible mapping: each image has a code of its own, which no other holds, and shared ones."""
-        count = len(data.items)
+        chance, count = randomness.generator(), len(data.items)
         shared = max(1, count // 2) if self.shared_codes is None else self.shared_codes
         fake = max(1, count // 2) if self.fake_codes is None else self.fake_codes
         sizes = chance.integers(0, min(self.n - 1, shared), count, endpoint=True)
@@ -141,13 +139,13 @@ class EncodeItems(KeyedMethod):
         return ItemKey(
             kind="one_to_n",
             items=data.items,
-            codes=tuple(draw_codes(total, data, chance)),
+            codes=tuple(draw_codes(total, data, randomness)),
             images=tuple(images),
             fakes=(),
             fake_places=(),
             supports=(0,) * total,
             noise=self.noise,
-            seed=int.from_bytes(chance.bytes(32), "big"),
+            seed=int.from_bytes(draw_bytes(randomness), "big"),
             baskets=len(data),
             data=fingerprint(data),
         )
@@ -242,8 +240,6 @@ def _with_noise(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
 
 
 def _with_supports(key: ItemKey, supports: Ints) -> ItemKey:
-    from dataclasses import replace
-
     return replace(key, supports=tuple(supports.tolist()))
 
 

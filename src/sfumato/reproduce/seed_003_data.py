@@ -3,8 +3,8 @@
 
 The seed deletes poorer records of Adult at random until 25,049 are left, and cuts the six numeric columns into
 intervals of equal frequency by Weka; it does not say into how many. The salary survey of 1999 to 2002 is no longer to
-be had. Its stand-in has the same size, 509 records of 13 columns with salaries in three groups, columns that foretell the
-salary about as well, and about as many identifiable records; nothing in it is about anybody.
+be had. Its stand-in has the same size, 509 records of 13 columns with salaries in three groups, columns that foretell
+the salary about as well, and about as many identifiable records; nothing in it is about anybody.
 """
 
 from __future__ import annotations
@@ -80,7 +80,6 @@ def offers() -> Table:
     for name, values, pull in _COLUMNS:
         level = pull * standing + chance.normal(size=OFFERS)
         order = np.argsort(np.argsort(level)) / OFFERS
-        # Common values in the middle of the list, rare ones at its ends.
         cuts = np.cumsum(chance.dirichlet(np.full(len(values), 3.0)))[:-1]
         columns[name] = [values[one] for one in np.searchsorted(cuts, order, side="right")]
     salary = standing + 0.35 * chance.normal(size=OFFERS) + 0.1 * np.array([int(one) - 1999 for one in columns["year"]])

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""Swapping confidential values: Adult as in seed 003, the optimum against a MILP over all records, growth to a million."""
+
+from __future__ import annotations
+
+import resource
+import time
+
+import numpy as np
+import polars as pl
+
+import sfumato as sf
+from bench.timing import best_of, shared_data, show
+from sfumato.protect.posteriors import UNIT
+from sfumato.protect.swap_confidential import SwapConfidential
+from sfumato.protect.swap_marginal import least_shift
+from sfumato.protect.swap_optimal import best_answer
+from sfumato.protect.swap_records import Records
+from sfumato.randomness import Randomness
+from sfumato.reproduce.seed_003_data import INCOME, census
+
+PEERS = (("the seed's program, 2004 (its machine)", "38.67 s", "", "", ""),)
+
+
+def main() -> None:
+    folder = shared_data()
+    if folder is None:
+        print("swapping: no real data (set SFUMATO_DATA), Adult skipped")
+    else:
+        _adult(census(folder))
+    _against_milp()
+    _growth()
+
+
+def _adult(table: sf.Table) -> None:
+    rows: list[tuple[str, ...]] = []
+    for search in ("optimal", "paper", "random"):
+        method = SwapConfidential(column=INCOME, share=0.5, search=search)
+        found = method.protect(table, Randomness.seeded(1))
+        seconds = best_of(3, lambda method=method: method.protect(table, Randomness.seeded(1)))  # type: ignore[misc]
+        rows.append(
+            (
+                search,
+                f"{seconds:.2f} s",
+                f"{found.details['objective']:.3f}",
+                f"{found.details['gap']:.2e}",
+                f"{found.losses['marginal_shift']}",
+            )
+        )
+    head = ("search", "protect()", "Σ d", "gap to its bound", "counts shift by")
+    show(f"Adult balanced as in seed 003 ({len(table):,} records, 2 values, p = 0.5)", head, [*rows, *PEERS])
+
+
+def invented(rows: int, categories: int = 3, seed: int = 1) -> sf.Table:
+    """Eight columns of eight values that foretell a secret a little; nearly everybody is alone with theirs."""
+    chance = np.random.default_rng(seed)
+    secret = chance.choice(categories, rows, p=np.arange(1, categories + 1) / (categories * (categories + 1) / 2))
+    tilt = 0.25 + 0.5 * secret / max(categories - 1, 1)
+    columns = {f"c{n}": chance.binomial(7, tilt) for n in range(6)}
+    columns |= {f"d{n}": chance.integers(0, 60, rows) for n in range(2)}
+    frame = pl.DataFrame(columns | {"secret": secret}).with_columns(pl.col("secret").cast(pl.String))
+    return sf.Table.of(frame, dict.fromkeys(columns, "quasi_identifying") | {"secret": "sensitive"})
+
+
+def records(count: int, categories: int = 3) -> Records:
+    """Posteriors of records of U and V without a table."""
+    chance = np.random.default_rng(count)
+    own = chance.integers(0, categories, count)
+    likely = chance.normal(size=(count, categories))
+    likely[np.arange(count), own] += 1.0
+    likely = np.exp(1.5 * likely)
+    likely /= likely.sum(axis=1, keepdims=True)
+    free = chance.random(count) < 0.85
+    ones = np.ones(count, dtype=np.int64)
+    return Records(np.rint(likely * UNIT).astype(np.int64), own, ones, free, round(0.5 * int(free.sum())))
+
+
+def _against_milp() -> None:
+    rows = []
+    for count in (500, 2_000, 8_000):
+        one = records(count)
+        shift = least_shift(one.available, one.changes, one.forced)
+        begun = time.perf_counter()
+        whole = by_milp(one)
+        slow = time.perf_counter() - begun
+        best = best_answer(one, shift, 60.0, np.random.default_rng(0))
+        fast = best_of(2, lambda one=one, shift=shift: best_answer(one, shift, 60.0, np.random.default_rng(0)))  # type: ignore[misc]
+        rows.append(
+            (
+                f"{count:,}",
+                f"{fast:.3f} s",
+                f"{slow:.2f} s",
+                f"{slow / fast:.0f}×",
+                f"{best.objective / UNIT - whole:.1e}",
+            )
+        )
+    head = ("records", "prices + small ILP", "MILP over all records (HiGHS)", "ratio", "difference of optima")
+    show("Problem (12), three categories", head, rows)
+
+
+def by_milp(one: Records) -> float:
+    """Problem (12) with counts that stay, as one program over every record and category."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import coo_array
+
+    count, width = one.chances.shape
+    places = np.arange(count * width)
+    record, takes = places // width, places % width
+    moving = takes != one.own[record]
+    counted = moving & one.free[record]
+    rows = np.concatenate([record, np.full(int(counted.sum()), count), count + 1 + takes])
+    matrix = coo_array((np.ones(len(rows)), (rows, np.concatenate([places, places[counted], places]))))
+    held = np.bincount(one.own, weights=one.weight, minlength=width)
+    sums = np.concatenate([one.weight, [one.changes], held])
+    upper = np.where(~one.free[record] & ~moving, 0, one.weight[record])
+    lost = (one.chances[np.arange(count), one.own][:, None] - one.chances).ravel() / UNIT
+    done = milp(
+        lost,
+        integrality=np.ones(len(lost), dtype=np.int64),
+        bounds=Bounds(0, upper),
+        constraints=[LinearConstraint(matrix.tocsr(), sums, sums)],
+        options={"mip_rel_gap": 0.0},
+    )
+    return float(done.fun)
+
+
+def _growth() -> None:
+    rows: list[tuple[object, ...]] = []
+    for size, categories in (
+        (25_049, 3),
+        (4 * 25_049, 3),
+        (16 * 25_049, 3),
+        (1_000_000, 3),
+        (1_000_000, 2),
+        (100_000, 12),
+    ):
+        table = invented(size, categories)
+        begun = time.perf_counter()
+        release = SwapConfidential(column="secret", share=0.5).protect(table, Randomness.seeded(1))
+        seconds = time.perf_counter() - begun
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        found = release.details["identifiable"]["secret"]
+        told = (
+            f"{found['unique']:,}",
+            f"{found['groups']:,}",
+            f"{seconds:.2f} s",
+            f"{release.details['objective']:.4f}",
+        )
+        gap = (f"{release.details['gap']:.1e}", "yes" if release.details["proven"] else "no", f"{peak:.0f} MB")
+        rows.append((f"{size:,}", categories, *told, *gap))
+    head = ("rows", "values", "unique", "groups", "protect()", "Σ d", "gap", "proven", "peak memory of the process")
+    show("Growth, eight columns, p = 0.5, optimal", head, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Whether encoded baskets can be mined exactly, told from the baskets alone: no key, no code of the encoding.
+
+An item can be recovered if some codes stand together in its baskets and nowhere else. That is so if and only if it
+holds for *all* codes that its baskets have in common, so no mapping is needed to check it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.release import Number
+
+if TYPE_CHECKING:
+    from sfumato.measure.checks import Evidence
+
+Ints = npt.NDArray[np.int64]
+Check = Callable[["Evidence", Mapping[str, Any]], Number]
+
+
+def evidence_checks() -> Mapping[str, Check]:
+    """The checks by their names."""
+    return {
+        "named_items": lambda evidence, _: named_items(evidence.published, evidence.original),
+        "shared_support": lambda evidence, _: shared_support(evidence.published),
+        "strange_bits": lambda evidence, arguments: strange_bits(evidence.published, int(arguments["bits"])),
+        "unfiltered_items": lambda evidence, _: unfiltered_items(evidence.published, evidence.original, evidence.rows),
+        "unrecoverable_items": lambda evidence, _: unrecoverable_items(
+            evidence.published, evidence.original, evidence.rows
+        ),
+    }
+
+
+def shared_support(published: Baskets) -> int:
+    """The least number of codes that have the same support; 0 if there are no codes."""
+    supports = Counter(np.bincount(published.codes, minlength=len(published.items)).tolist())
+    return min(supports.values(), default=0)
+
+
+def named_items(published: Baskets, original: Baskets) -> int:
+    """How many items of the originals are published under their names."""
+    return len({str(item) for item in published.items} & {str(item) for item in original.items})
+
+
+def strange_bits(published: Baskets, bits: int) -> int:
+    """How many published items are no number of a bit of so many."""
+    return sum(not (isinstance(item, int) and 0 <= item < bits) for item in published.items)
+
+
+def unfiltered_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
+    """How many items leave no code that all of their baskets hold: sets with them could be missed."""
+    return sum(not common.size for _, common in _in_common(original, _Published(published, original, rows)))
+
+
+def unrecoverable_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
+    """How many items have baskets that no set of codes tells exactly from all others.
+
+    `rows` says which original basket each published one is, −1 for those that nobody bought, which are left out.
+    """
+    found = _Published(published, original, rows)
+    return sum(not common.size or found.holding(common) != many for many, common in _in_common(original, found))
+
+
+class _Published:
+    """Published baskets in the order of the originals, by row and by code."""
+
+    def __init__(self, published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None) -> None:
+        given = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
+        if len(given) != len(published):
+            raise DataError(f"{len(published)} baskets are published, and rows are told for {len(given)}")
+        if not np.array_equal(np.sort(given[given >= 0]), np.arange(len(original))):
+            raise DataError(f"not each of the {len(original)} original baskets is published once")
+        self.count, self.width = len(original), len(published.items)
+        row = np.repeat(given, np.diff(published.offsets))
+        codes = published.codes[row >= 0].astype(np.int64)
+        row = row[row >= 0]
+        order = np.argsort(row, kind="stable")
+        self.codes = codes[order]
+        self.starts = _starts(row, self.count)
+        self.by_code = row[np.argsort(codes, kind="stable")]
+        self.code_starts = _starts(codes, self.width)
+
+    def of_rows(self, rows: Ints) -> Ints:
+        """The codes of some baskets, one after another."""
+        return self.codes[_ranges(self.starts[rows], self.starts[rows + 1])]
+
+    def holding(self, codes: Ints) -> int:
+        """How many baskets hold all of these codes."""
+        sizes = self.code_starts[codes + 1] - self.code_starts[codes]
+        rarest = codes[int(sizes.argmin())]
+        rows = self.by_code[self.code_starts[rarest] : self.code_starts[rarest + 1]]
+        wanted = np.zeros(self.width, dtype=np.int64)
+        wanted[codes] = 1
+        marks = np.concatenate(([0], np.cumsum(wanted[self.of_rows(rows)])))
+        ends = np.cumsum(self.starts[rows + 1] - self.starts[rows])
+        held = np.diff(marks[np.concatenate(([0], ends))])
+        return int((held == len(codes)).sum())
+
+
+def _in_common(original: Baskets, published: _Published) -> Iterator[tuple[int, Ints]]:
+    """For each original item how many baskets hold it, and the codes that all of these have in common."""
+    row = np.repeat(np.arange(len(original)), np.diff(original.offsets))
+    by_item = row[np.argsort(original.codes, kind="stable")]
+    starts = _starts(original.codes.astype(np.int64), len(original.items))
+    for item in range(len(original.items)):
+        if item % 256 == 0:
+            tell("comparing columns", item, len(original.items))
+        rows = by_item[starts[item] : starts[item + 1]]
+        codes, counts = np.unique(published.of_rows(rows), return_counts=True)
+        yield len(rows), codes[counts == len(rows)]
+
+
+def _starts(places: Ints, count: int) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.bincount(places, minlength=count)))).astype(np.int64)
+
+
+def _ranges(starts: Ints, stops: Ints) -> Ints:
+    """The numbers of several ranges, one after another."""
+    sizes = stops - starts
+    shifts = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    return np.asarray(shifts + np.arange(int(sizes.sum())))
