@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line, `sfumato --help`: run, verify, audit, measure, compare, mine, attack, decode, reproduce, demo, signer.
+"""The command line: `sfumato run`, `verify`, `audit`, `measure`, `compare`, `mine`, `attack`, `decode` and others.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.

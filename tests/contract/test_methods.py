@@ -45,7 +45,7 @@ def cells_of(data: Any) -> Any:
     return data.frame.to_dict(as_series=False) if isinstance(data, sf.Table) else data.to_lists()
 
 
-def tables(examples: tuple[Example, ...]) -> Any:
+def tables(examples: tuple[Example, ...]) -> pytest.MarkDecorator:
     """Those of the examples that protect a table."""
     chosen = [example for example in examples if example.subject.shape == "table"]
     return pytest.mark.parametrize("example", chosen, ids=lambda example: example.name)

@@ -233,7 +233,7 @@ class Ledger:
         return replace(found, row_start=start, rows=self.rules.rows[places])
 
     def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, npt.NDArray[np.int32]]:
-        """Where each antecedent's rows start while nothing is blanked, where those that hide nothing do, and the rows."""
+        """Where each antecedent's rows start before anything is blanked, where those that hide nothing do, the rows."""
         from sfumato.kernels.grades import appearances
 
         hides = (self.cells.states == PRIVATE).any(axis=1)
