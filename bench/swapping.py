@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Swapping confidential values: Adult as in seed 003, the optimum against a MILP over all records, growth to a million."""
+"""Swapping confidential values: Adult as in seed 003, the optimum against a MILP over all records, and growth."""
 
 from __future__ import annotations
 
@@ -121,6 +121,7 @@ def by_milp(one: Records) -> float:
         constraints=[LinearConstraint(matrix.tocsr(), sums, sums)],
         options={"mip_rel_gap": 0.0},
     )
+    assert done.fun is not None
     return float(done.fun)
 
 

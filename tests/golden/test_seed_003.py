@@ -18,6 +18,7 @@ from sfumato.protect.swap_optimal import best_answer
 from sfumato.protect.swap_paper import phase_two
 from sfumato.randomness import Randomness
 from sfumato.reproduce.seed_003 import STUDIES
+from sfumato.reproduce.seed_003_data import INCOME, NUMBERS, SALARY, census, offers
 from sfumato.reproduce.seed_003_example import (
     AMOUNT,
     AMOUNTS,
@@ -30,7 +31,6 @@ from sfumato.reproduce.seed_003_example import (
     Example,
     insurance,
 )
-from sfumato.reproduce.seed_003_data import INCOME, NUMBERS, SALARY, census, offers
 from sfumato.reproduce.study import Setting
 
 EXAMPLE = Example.of(insurance())

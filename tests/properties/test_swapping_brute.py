@@ -192,6 +192,33 @@ def test_the_optimum_is_that_of_a_milp_over_all_records(seed: int) -> None:
     assert (np.bincount(best.answer.record, minlength=len(records.own)) == records.weight).all()
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_small_cores_and_samples_find_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With cores of a few records the proof rests on prices and gaps, as it does in large tables."""
+    records = random_records(100 + seed, ties=seed % 4 == 0)
+    shift = least_shift(records.available, records.changes, records.forced)
+    whole = best_answer(records, shift, 60.0, np.random.default_rng(0))
+    monkeypatch.setattr("sfumato.protect.swap_optimal._FEW", 2)
+    monkeypatch.setattr("sfumato.protect.swap_prices._SAMPLE", 6)
+    monkeypatch.setattr("sfumato.protect.swap_prices._FEW", 2)
+    best = best_answer(records, shift, 60.0, np.random.default_rng(0))
+    assert (best.objective, best.proven) == (whole.objective, True)
+
+
+def test_without_time_the_best_found_is_given_with_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sfumato.protect.swap_optimal._FEW", 2)
+    found = []
+    for seed in range(100, 130):
+        records = random_records(seed)
+        shift = least_shift(records.available, records.changes, records.forced)
+        hurried = best_answer(records, shift, 1e-9, np.random.default_rng(0))
+        whole = best_answer(records, shift, 60.0, np.random.default_rng(0))
+        assert hurried.bound <= whole.objective <= hurried.objective
+        assert (np.abs(hurried.answer.shift(records)).sum(), whole.proven) == (shift, True)
+        found.append(hurried.proven)
+    assert not all(found)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_prices_never_promise_more_than_the_optimum(seed: int) -> None:
     records = random_records(seed)

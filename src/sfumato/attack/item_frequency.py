@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Item frequency: a code is in as many baskets as its item, and goes with the codes that its item goes with.
 
-Against encoded items. What leaks is which code stands for which item. Fake codes go with nothing more than chance has
-them, so they are told and left out; what remains is matched by supports, then by how often pairs occur. After Molloy,
+Against encoded items. What leaks is which code stands for which item. Codes that were put in at random go with nothing
+more than chance has them, so they are taken off; what remains is matched by supports, then by pairs. After Molloy,
 Li and Li, *On the (in)security and (im)practicality of outsourcing precise association rule mining* (ICDM 2009), who
 break the one-to-n mapping of Wong et al. 2007 so; the matching here is our own.
 """
@@ -25,17 +25,20 @@ from sfumato.release import Release
 
 Floats = npt.NDArray[np.float64]
 _ROUNDS = 20
+_FAR = 5.0
+_RATES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
+"""How often codes may come at random."""
 
 
 class ItemFrequency(Attack):
     """A provider who mines for a supermarket knows what supermarkets sell: the commonest code is the commonest item.
 
     The adversary sees the encoded baskets and knows how often each of the commonest items is bought and, with
-    `knowledge="pairs"`, how often two of them are bought together, each within a certain error. It sets aside codes
-    that go with no other code more than chance would have it, since they are fake. It matches items with codes by
-    support, then again and again by how often each goes with those matched before. A success is an item whose code was
-    named: a code that all baskets with the item hold, and that no item of more baskets fits as well. The baseline names codes at
-    random. Facts say how many codes were set aside.
+    `knowledge="pairs"`, how often two of them are bought together, each within a certain error. Codes
+    that come at random do so everywhere at one rate, so it guesses the rate and takes it off. It matches items with
+    codes by support, then again and again by how often each goes with those matched before. A success is an item whose
+    code was named: a code that all baskets with the item hold, and that no item of more baskets fits as well. The
+    baseline names codes at random. Facts name the rate.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -47,39 +50,37 @@ class ItemFrequency(Attack):
     """How many items, the commonest, it knows and looks for."""
     error: float = Field(default=0.0, ge=0.0, lt=1.0)
     """How wrong its knowledge is: each support lies within this share of the true one (beta of Wong et al.)."""
-    drop_fakes: bool = True
-    """Whether codes that go with no other are set aside first."""
+    clean: bool = True
+    """Whether it guesses at which rate codes come at random, and takes that off."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Match the commonest items with codes; count how many codes were named rightly."""
         chance = (randomness or Randomness.seeded(0)).generator()
-        seen = _Pairs.of(release.data, 4 * self.items)
-        fakes = _unrelated(seen) if self.drop_fakes and self.knowledge == "pairs" else np.zeros(len(seen.names), bool)
-        seen = seen.of_places(np.flatnonzero(~fakes))
+        seen = _Pairs.of(release.data, 4 * self.items, len(truth))
         judge = _Judge(release, truth)
         known = _Pairs.of(truth, self.items)
-        successes = judge.right(known.names, self._named(known, seen, chance))
+        guess = self._guessed(known, seen, chance)
         strangers = None
         if control is not None:
             other = _Pairs.of(control, self.items)
-            strangers = judge.right(other.names, self._named(other, seen, chance))
+            strangers = judge.right(other.names, self._guessed(other, seen, chance).codes)
         return Outcome(
             attempts=len(known.names),
-            successes=successes,
+            successes=judge.right(known.names, guess.codes),
             baseline=round(len(known.names) / len(release.data.items)) if release.data.items else 0,
             control=None if strangers is None else min(strangers, len(known.names)),
-            facts={"codes": len(release.data.items), "set_aside": int(fakes.sum())},
+            facts={"codes": len(release.data.items), "noise": guess.rate},
         )
 
-    def _named(self, known: _Pairs, seen: _Pairs, chance: np.random.Generator) -> list[Item | None]:
+    def _guessed(self, known: _Pairs, seen: _Pairs, chance: np.random.Generator) -> _Guess:
         """The code that is taken for each known item."""
-        if not len(seen.names):
-            return [None] * len(known.names)
         shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
-        places = _matched(shares, seen.shares, by_pairs=self.knowledge == "pairs")
-        return [seen.names[place] if place >= 0 else None for place in places]
+        by_pairs = self.knowledge == "pairs"
+        rates = _RATES if self.clean else _RATES[:1]
+        guesses = (_guess(shares, seen, rate, by_pairs=by_pairs) for rate in rates)
+        return min(guesses, key=lambda one: one.distance)
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ class _Pairs:
     baskets: int
 
     @classmethod
-    def of(cls, baskets: Baskets, most: int) -> _Pairs:
+    def of(cls, baskets: Baskets, most: int, out_of: int | None = None) -> _Pairs:
+        """Count pairs; as shares of the baskets, or of as many as are truly bought if that is known to be fewer."""
+        count = out_of or max(1, len(baskets))
         supports = np.bincount(baskets.codes, minlength=len(baskets.items))
         top = np.argsort(-supports, kind="stable")[:most]
         names = tuple(baskets.items[place] for place in top.tolist())
@@ -100,55 +103,84 @@ class _Pairs:
         for at, column in enumerate(columns):
             tell("counting pairs", at, len(names))
             shares[at, : at + 1] = [(column & other).bit_count() for other in columns[: at + 1]]
-        return cls(names, np.maximum(shares, shares.T) / max(1, len(baskets)), len(baskets))
+        return cls(names, np.maximum(shares, shares.T) / count, count)
 
-    def of_places(self, places: npt.NDArray[np.int64]) -> _Pairs:
-        """Some of them."""
-        return _Pairs(
-            tuple(self.names[place] for place in places.tolist()), self.shares[np.ix_(places, places)], self.baskets
-        )
-
-
-def _unrelated(seen: _Pairs) -> npt.NDArray[np.bool_]:
-    """Codes that go with no other code more or less than chance has it; none of them, if all look so."""
-    single = np.diag(seen.shares)
-    expected = np.outer(single, single)
-    spread = np.sqrt(np.outer(single * (1 - single), single * (1 - single)) / max(1, seen.baskets))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.abs(np.where(spread > 0, (seen.shares - expected) / spread, 0.0))
-    np.fill_diagonal(z, 0.0)
-    if not len(single):
-        return np.zeros(0, dtype=bool)
-    # The largest of so many normal numbers is rarely beyond this: a bound for all pairs together.
-    unrelated = z.max(axis=1) < np.sqrt(2 * np.log(max(2, 20 * len(single) ** 2)))
-    return unrelated if not unrelated.all() else np.zeros(len(single), dtype=bool)
+    def cleaned(self, rate: float) -> _Pairs:
+        """Each code twice: as it is, and as it would be if it had not come at random in this share of other baskets."""
+        single = np.diag(self.shares)
+        kept = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
+        alone = np.maximum(0.0, 1 - (1 - np.tile(single, 2)) / kept)
+        # Independent noise shrinks what two codes have in common beyond chance, and does nothing else to it.
+        beyond = np.tile(self.shares - np.outer(single, single), (2, 2)) / np.outer(kept, kept)
+        shares = np.clip(np.outer(alone, alone) + beyond, 0.0, np.minimum.outer(alone, alone))
+        np.fill_diagonal(shares, alone)
+        return _Pairs(self.names * 2, shares, self.baskets)
 
 
-def _matched(known: Floats, seen: Floats, *, by_pairs: bool) -> npt.NDArray[np.int64]:
+@dataclass(frozen=True)
+class _Guess:
+    codes: list[Item | None]
+    distance: float
+    """How far the supports of the named codes are from those known."""
+    rate: float
+    """How often random codes were taken to come."""
+
+
+def _guess(known: Floats, seen: _Pairs, rate: float, *, by_pairs: bool) -> _Guess:
+    left = seen.cleaned(rate) if rate else seen
+    places = _matched(known, left.shares, seen.baskets, by_pairs=by_pairs)
+    codes = [left.names[place] if place >= 0 else None for place in places.tolist()]
+    return _Guess(codes, _distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)
+
+
+def _matched(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> npt.NDArray[np.int64]:
     """For each known item the place of its code, −1 for none: first by supports, then by pairs with those matched."""
     from scipy.optimize import linear_sum_assignment
 
-    alone = np.abs(np.diag(known)[:, None] - np.diag(seen)[None, :])
-    rows, columns = linear_sum_assignment(alone)
-    best, least = columns, _distance(known, seen, rows, columns)
-    if by_pairs:
-        for done in range(_ROUNDS):
-            tell("matching pairs", done, _ROUNDS)
-            apart = np.abs(known[:, None, rows] - seen[None][:, :, columns]).mean(axis=2)
-            rows, new = linear_sum_assignment(alone + apart)
-            distance = _distance(known, seen, rows, new)
-            if distance < least:
-                best, least = new, distance
-            if np.array_equal(new, columns):
-                break
-            columns = new
-    places = np.full(len(known), -1, dtype=np.int64)
-    places[rows] = best
+    alone = np.abs(np.diag(known)[:, None] - np.diag(seen)[None, :]) / _spread(np.diag(known), count)[:, None]
+    best = places = _placed(linear_sum_assignment(np.log1p(alone)), len(known))
+    least = _distance(known, seen, places, count, by_pairs=True)
+    for done in range(_ROUNDS if by_pairs else 0):
+        tell("matching pairs", done, _ROUNDS)
+        items = np.flatnonzero(places >= 0)
+        if not len(items):
+            break
+        with_those = seen[:, places[items]]
+        apart = np.stack([_apart(one[items], with_those, count).sum(axis=1) for one in known])
+        new = _placed(linear_sum_assignment(apart + np.minimum(alone, _FAR)), len(known))
+        distance = _distance(known, seen, new, count, by_pairs=True)
+        if distance < least:
+            best, least = new, distance
+        if np.array_equal(new, places):
+            break
+        places = new
+    return best
+
+
+def _apart(known: Floats, seen: Floats, count: int) -> Floats:
+    """How many standard deviations known and seen shares are apart; far is far, so that a wrong match pulls little."""
+    return np.asarray(np.minimum(np.abs(known - seen) / _spread(known, count), _FAR))
+
+
+def _spread(shares: Floats, count: int) -> Floats:
+    return np.asarray(np.sqrt(np.maximum(shares * (1 - shares), 1 / count) / count))
+
+
+def _placed(pairs: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], count: int) -> npt.NDArray[np.int64]:
+    places = np.full(count, -1, dtype=np.int64)
+    places[pairs[0]] = pairs[1]
     return places
 
 
-def _distance(known: Floats, seen: Floats, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64]) -> float:
-    return float(np.abs(known[np.ix_(rows, rows)] - seen[np.ix_(columns, columns)]).sum())
+def _distance(known: Floats, seen: Floats, places: npt.NDArray[np.int64], count: int, *, by_pairs: bool) -> float:
+    """How far known supports (and those of pairs) are from those of the codes; an item without a code is far."""
+    items = np.flatnonzero(places >= 0)
+    codes = places[items]
+    if not by_pairs:
+        apart = _apart(np.diag(known)[items], np.diag(seen)[codes], count)
+        return float(apart.sum() + _FAR * (len(known) - len(items)))
+    apart = _apart(known[np.ix_(items, items)], seen[np.ix_(codes, codes)], count)
+    return float(apart.sum() + _FAR * (len(known) ** 2 - len(items) ** 2))
 
 
 class _Judge:

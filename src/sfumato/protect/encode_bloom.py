@@ -2,9 +2,9 @@
 """Encode baskets as Bloom filters, so that somebody else can count itemsets and learns no item.
 
 Against a provider who counts which filters hold which requests, and knows what can be bought (a dictionary). What
-leaks: how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be feigned;
-with the originals they are told. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while outsourcing
-data mining tasks* (KAIS 2008), seed 001; keyed here, since unkeyed filters fall to a dictionary.
+leaks: how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be
+feigned; with the originals they are told. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while
+outsourcing data mining tasks* (KAIS 2008), seed 001; keyed here, since unkeyed filters fall to a dictionary.
 """
 
 from __future__ import annotations

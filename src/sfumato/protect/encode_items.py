@@ -87,13 +87,12 @@ class EncodeItems(KeyedMethod):
         refuse_others(data, opened.data)
         encoded = _encoded(data, opened)
         published = Baskets(opened.codes, encoded.offsets, encoded.codes.astype(np.int32))
-        added = int(published.codes.size - sum(len(opened.images[place]) for place in data.codes.tolist()))
         return Release(
             data=published,
             method=self,
             claims=self._claims(data),
             losses={
-                "loss": added / published.codes.size,
+                "loss": encoded.added / published.codes.size,
                 "added_baskets": len(opened.fakes),
                 "added_codes": len(opened.codes) - len(opened.items),
             },
@@ -190,14 +189,14 @@ def no_item_named() -> Claim:
 
 
 class _Encoded:
-    """Published baskets as arrays: places of codes, cut by offsets; and which original each is, −1 for none."""
+    """Published baskets: places of codes cut by offsets, which original each is (−1: none), how many were added."""
 
-    def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints) -> None:
+    def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints, added: int) -> None:
         order = np.argsort(rows_of_codes, kind="stable")
         counts = np.bincount(rows_of_codes, minlength=len(rows))
         self.offsets: Ints = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
         self.codes: Ints = codes[order]
-        self.rows = rows
+        self.rows, self.added = rows, added
 
 
 def _encoded(data: Baskets, key: ItemKey) -> _Encoded:
@@ -215,7 +214,7 @@ def _with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
     rows[real_at] = np.arange(len(data))
     where = np.repeat(fake_at, [len(one) for one in key.fakes])
     bought = np.array([place for one in key.fakes for place in one], dtype=np.int64)
-    return _Encoded(np.concatenate((real_at[held], where)), np.concatenate((data.codes, bought)), rows)
+    return _Encoded(np.concatenate((real_at[held], where)), np.concatenate((data.codes, bought)), rows, len(bought))
 
 
 def _with_noise(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
@@ -223,20 +222,34 @@ def _with_noise(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
     width, total = max(map(len, key.images)), len(key.codes)
     # Short images are filled up with their own code: it is there anyway.
     images = np.array([image + image[:1] * (width - len(image)) for image in key.images], dtype=np.int64)
-    true = np.unique((held[:, None] * total + images[data.codes]).ravel())
+    true = _distinct((held[:, None] * total + images[data.codes]).ravel())
     chance = np.random.Generator(np.random.PCG64DXSM(key.seed))
     sizes = np.bincount(true // total, minlength=len(data))
     drawn = chance.poisson(key.noise * np.maximum(sizes, 1))
     noise = np.repeat(np.arange(len(data)), drawn) * total + chance.integers(0, total, int(drawn.sum()))
-    noise = np.setdiff1d(noise, true)
-    both = np.union1d(true, noise)
+    noise = _distinct(noise[~_among(noise, true)])
+    both = np.sort(np.concatenate((true, noise)))
     row, place = np.divmod(noise, total)
     owned = place < len(images)  # An own code that is not true belongs to an item that is not in the basket.
     needed = row[owned, None] * total + images[place[owned]]
     # Without its own code an item is not shown, and no other item needs that code.
-    feigned = noise[owned][np.isin(needed, both, assume_unique=False).all(axis=1)]
-    row, place = np.divmod(np.setdiff1d(both, feigned), total)
-    return _Encoded(row, place, np.arange(len(data), dtype=np.int64))
+    feigned = noise[owned][_among(needed, both).all(axis=1)]
+    row, place = np.divmod(both[~_among(both, feigned)], total)
+    return _Encoded(row, place, np.arange(len(data), dtype=np.int64), len(noise) - len(feigned))
+
+
+def _distinct(numbers: Ints) -> Ints:
+    """In order, each once."""
+    ordered = np.sort(numbers)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
+
+
+def _among(numbers: Ints, ordered: Ints) -> npt.NDArray[np.bool_]:
+    """Whether each is one of some numbers in order."""
+    if not len(ordered):
+        return np.zeros(numbers.shape, dtype=bool)
+    place = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    return np.asarray(ordered[place] == numbers)
 
 
 def _with_supports(key: ItemKey, supports: Ints) -> ItemKey:

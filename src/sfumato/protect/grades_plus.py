@@ -86,12 +86,14 @@ class Search:
 
     def improve(self, seconds: float) -> None:
         """Local search until the time is up, the lower bound is reached, or nothing was gained for long."""
-        begun, waited = monotonic(), 0
-        while self.best is not None and len(self.best) > self.bound and monotonic() - begun < seconds:
+        end, span, waited = monotonic() + seconds, seconds / _SLICES, 0
+        while self.best is not None and len(self.best) > self.bound and monotonic() < end:
             smallest = len(self.best)
             patience = _PATIENCE * max(smallest, 50)
-            waited += self._slice(min(begun + seconds, monotonic() + seconds / _SLICES), patience // 3)
+            waited += self._slice(min(end, monotonic() + span), patience // 3)
+            mined = monotonic()
             self.make_safe()
+            span = max(seconds / _SLICES, 2 * (monotonic() - mined))
             waited = 0 if len(self.best) < smallest else waited
             if waited > patience:
                 break
@@ -127,8 +129,6 @@ class Search:
             tell("making the derived set smaller", moves, most)
             improve(self.ledger.ledger, self.ledger.books, self._keeping, self.ledger.limits, _CHUNK)
             moves += _CHUNK
-        if monotonic() >= until:
-            self.take_back()
         return moves
 
     @property

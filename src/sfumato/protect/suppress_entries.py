@@ -9,10 +9,10 @@ are blank, private ones and others alike; and whatever a stronger learner than r
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -323,11 +323,16 @@ def _rule_frame(cells: Cells, found: FoundRules | None) -> pl.DataFrame:
 
 def _exposed(cells: Cells, found: FoundRules) -> dict[str, int]:
     """Private entries of each column that some rule told before anything was blanked."""
-    told: set[tuple[int, int]] = set()
-    for antecedent, target in zip(found.antecedent.tolist(), found.target.tolist(), strict=True):
-        column = cells.column_of(target)
-        rows = found.rows[found.row_start[antecedent] : found.row_start[antecedent + 1]]
-        hit = rows[(cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == target)]
-        told.update((int(row), column) for row in hit)
-    counts = Counter(column for _, column in told)
-    return {cells.names[column]: counts[column] for column in sorted(counts)}
+    columns = np.searchsorted(cells.first, found.target, side="right") - 1
+    many = np.diff(found.row_start)[found.antecedent]
+    told = np.zeros(cells.codes.shape, dtype=np.bool_)
+    # So many rows at a time: rules have very many, all together.
+    parts = np.searchsorted(np.cumsum(many), np.arange(0, int(many.sum()) + 1, 1 << 22), side="left")
+    for begin, end in pairwise([*np.unique(parts).tolist(), len(many)]):
+        rule = np.repeat(np.arange(begin, end), many[begin:end])
+        first = found.row_start[found.antecedent[begin:end]] - np.cumsum(many[begin:end]) + many[begin:end]
+        rows = found.rows[np.arange(len(rule)) + np.repeat(first, many[begin:end])]
+        column = columns[rule]
+        hit = (cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == found.target[rule])
+        told[rows[hit], column[hit]] = True
+    return {name: int(count) for name, count in zip(cells.names, told.sum(axis=0), strict=True) if count}

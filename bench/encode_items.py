@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Encoding baskets for somebody else's mining: key, encoding and decoding beside the mining itself, and growth."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import sfumato as sf
+from bench.timing import shared_data, show
+from sfumato.attack.item_frequency import ItemFrequency
+from sfumato.mine.encoded_items import decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.itemsets import frequent_itemsets
+from sfumato.protect.encode_bloom import EncodeBloom
+from sfumato.protect.encode_items import EncodeItems
+
+SHARE = 0.02
+METHODS: tuple[tuple[str, EncodeItems | EncodeBloom], ...] = (
+    ("padded, k = 10", EncodeItems(k=10)),
+    ("one-to-n, n = 2", EncodeItems(kind="one_to_n", fake_codes=100, shared_codes=100)),
+    ("Bloom, m = 1024, k = 4", EncodeBloom(bits=1024, hashes=4)),
+)
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What came out, and the seconds it took."""
+    begin = time.perf_counter()
+    return work(), time.perf_counter() - begin
+
+
+def main() -> None:
+    folder = shared_data()
+    if folder is None:
+        print("encode_items: no real data (set SFUMATO_DATA), skipped")
+        return
+    baskets = sf.Baskets.read(folder / "fimi" / "mushroom.dat")
+    frequent_itemsets(baskets, 0.9)  # compiled before anything is timed
+    retail = sf.Baskets.read(folder / "fimi" / "bms-webview-1.dat")
+    rows = [(name, *measured(method, retail)) for name, method in METHODS]
+    head = (
+        "method",
+        "key",
+        "encode",
+        "mine the release",
+        "mine the originals",
+        "decode",
+        "sets found",
+        "exact",
+        "risk",
+    )
+    show(f"BMS-WebView-1 ({len(retail):,} baskets), support {SHARE:.0%}, once each", head, rows)
+    _growth(retail)
+
+
+def measured(method: EncodeItems | EncodeBloom, data: sf.Baskets) -> tuple[str, ...]:
+    """Seconds of each step, whether the decoded itemsets are the true ones, and how many items are named."""
+    least = max(1, round(SHARE * len(data)))
+    key, drawing = timed(lambda: method.new_key(data))
+    release, encoding = timed(lambda: method.protect(data, key))
+    if isinstance(method, EncodeBloom):
+        found, mining = timed(lambda: mine_filters(release.data, filter_requests(key), least))
+    else:
+        found, mining = timed(lambda: frequent_itemsets(release.data, least))
+    true, directly = timed(lambda: frequent_itemsets(data, least))
+    decoded, decoding = timed(lambda: decode_itemsets(found, key, data, least))
+    same = sorted(map(sorted, decoded["items"].to_list())) == sorted(map(sorted, true["items"].to_list()))
+    risk = "" if isinstance(method, EncodeBloom) else f"{ItemFrequency().run(release, data).risk:.2f}"
+    seconds = [f"{one:.2f} s" for one in (drawing, encoding, mining, directly, decoding)]
+    return (*seconds, f"{len(found)} for {len(true)}", "yes" if same else "NO", risk)
+
+
+def _growth(data: sf.Baskets) -> None:
+    lists = data.to_lists()
+    rows = []
+    for times in (1, 4, 16):
+        grown = sf.Baskets.of(lists * times)
+        for name, method in METHODS:
+            key, drawing = timed(lambda method=method, grown=grown: method.new_key(grown))  # type: ignore[misc]
+            _, encoding = timed(lambda method=method, grown=grown, key=key: method.protect(grown, key))  # type: ignore[misc]
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            rows.append((f"{len(grown):,}", name, f"{drawing:.2f} s", f"{encoding:.2f} s", f"{peak:.0f} MB"))
+    show("Growth", ("baskets", "method", "key", "encode", "peak memory of the process"), rows)
+
+
+if __name__ == "__main__":
+    main()
