@@ -6,7 +6,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALL = ("startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate")
+ALL = (
+    "startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate", "adversarial_rules",
+    "suppress_entries", "itemsets", "hiding", "patterns", "encode_for_trees",
+)  # fmt: skip
 
 
 def main() -> None:

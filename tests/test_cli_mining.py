@@ -41,6 +41,18 @@ def test_itemsets_for_a_script_and_a_file(tmp_path: Path, baskets: Path) -> None
     assert "1 2 #SUP: 2" in (tmp_path / "found.txt").read_text()
 
 
+def test_rules_of_private_entries_are_written(tmp_path: Path, table: Path) -> None:
+    done = ran(tmp_path, "mine", "t.csv", "--private", "cells.csv", "--min-support", "1", "--out", "rules.csv")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "rules.csv").read_text().startswith("antecedent,column,value,support")
+
+
+def test_long_form_with_columns_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "l.csv").write_text("who,what\na,x\na,y\nb,x\n")
+    done = ran(tmp_path, "mine", "l.csv", "--id", "who", "--item", "what", "--min-support", "2", "--json")
+    assert json.loads(done.stdout)["rows"] == [{"items": ["x"], "support": 2}]
+
+
 def test_rules_for_a_person(tmp_path: Path, baskets: Path) -> None:
     done = ran(tmp_path, "mine", "b.dat", "--min-support", "0.5", "--rules", "--min-confidence", "0.6")
     assert done.returncode == 0

@@ -53,8 +53,18 @@ def test_baskets_are_released_verified_and_attacked_again(tmp_path: Path) -> Non
     assert outcome.attempts == 1
 
 
-def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:
+def test_two_releases_of_baskets_compare(tmp_path: Path) -> None:
     sf.run(sf.Policy.read(hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])))
+    found = sf.compare(tmp_path / "out", tmp_path / "out")
+    assert not any(row.differs for row in found.rows)
+    assert ("data", "items") in {(row.about, row.name) for row in found.rows}
+
+
+def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:
+    policy = hiding(tmp_path, rules=[f"{SECRET} ==> zznuts"])
+    named = f'attack = "remining"\nrules = ["{SECRET} ==> zznuts"]\nitems = ["{SECRET}"]'
+    policy.write_text(policy.read_text().replace('attack = "remining"', named))
+    sf.run(sf.Policy.read(policy))
     release = tmp_path / "out" / "release"
     for file in ("certificate.json", "report.html"):
         assert SECRET not in (release / file).read_text()
@@ -113,6 +123,7 @@ def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
         ('[[attack]]\nattack = "linking"', "linking cannot attack baskets"),
         ('[output]\nformat = "parquet"', "a release of baskets is written as fimi, spmf, long"),
         ("[gate]\nmax_risk = { remining = 0.1 }", "which is not under"),
+        ('[output]\norder = "shuffled"', "baskets keep their order"),
         ('[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 2 }]', "generalize takes table"),
     ],
 )

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from sfumato.baskets import Baskets
 
 from sfumato.cli_terminal import print_json, progress
 from sfumato.cli_words import say_attacks, say_reproduced, say_rows, say_studies
@@ -33,16 +36,25 @@ def mine(
         ),
     ] = None,
     separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all to a file, in SPMF's form.")] = None,
+    id_column: Annotated[str, typer.Option("--id", help="The column of a long-form file with the basket.")] = "id",
+    item: Annotated[str, typer.Option(help="The column of a long-form file with the item.")] = "item",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file for all of it: SPMF, or CSV of rules.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find frequent itemsets, association rules, or the rules that tell private entries of a table."""
+    from sfumato.baskets import Baskets
+
     support = _support(min_support)
     with progress(as_json):
         if private is not None:
             found = _adversarial(data, private, support, min_confidence, max_length, separator)
+            if out is not None:
+                found.write_csv(out)
         else:
-            found = _patterns(data, support, min_confidence if rules else None, kind, max_length, separator, out)
+            baskets = Baskets.read(data, separator=separator, id=id_column, item=item)
+            found = _patterns(baskets, support, min_confidence if rules else None, kind, max_length, out)
     if as_json:
         print_json({"count": found.height, "rows": found.to_dicts()})
     else:
@@ -136,18 +148,15 @@ def _share(text: str) -> float:
 
 
 def _patterns(
-    data: Path,
+    baskets: Baskets,
     support: int | float,
     confidence: float | None,
     kind: Any,
     max_length: int | None,
-    separator: str | None,
     out: Path | None,
 ) -> Any:
     from sfumato import mine as room
-    from sfumato.baskets import Baskets
 
-    baskets = Baskets.read(data, separator=separator)
     if confidence is not None:
         found = room.association_rules(baskets, support, confidence, max_length=max_length)
         if out is not None:

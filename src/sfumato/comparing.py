@@ -65,7 +65,7 @@ def _facts(body: Any) -> dict[tuple[str, str], Cell]:
     facts: dict[tuple[str, str], Cell] = {
         ("data", "method"): ", ".join(method["method"] for method in body["methods"]),
         ("data", "rows"): body["data"]["rows"],
-        ("data", "columns"): body["data"]["columns"],
+        **{("data", name): body["data"][name] for name in ("columns", "items") if name in body["data"]},
         ("data", "suppressed rows"): body["suppression"]["rows"],
     }
     for claim in body["claims"]:

@@ -281,8 +281,7 @@ def _body(
 
 def _described(description: Any) -> dict[str, Any]:
     """A method or attack with its parameters; of a file only the name, since folders are the custodian's."""
-    told = getattr(description, "described", None)
-    said: dict[str, Any] = told() if told else description.model_dump(mode="json")
+    said: dict[str, Any] = description.described()
     for one in (said, *said.get("models", ())):
         one |= {name: Path(one[name]).name for name in PATHS if isinstance(one.get(name), str)}
     if hasattr(description, "iso_20889"):

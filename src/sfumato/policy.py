@@ -193,6 +193,8 @@ class Policy(Description):
             raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not under [[attack]]")
         if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
             raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
+        if self.gives != "table" and self.output.order != "as_read":
+            raise ValueError(f"the rows of a table can be shuffled; {self.gives} keep their order")
         if self.output.format is not None:
             try:
                 shape_named(self.gives).file(self.output.format)

@@ -177,8 +177,8 @@ def test_any_bytes_as_a_table(content: bytes, text: TextFormat) -> None:
 @given(tables(), st.integers(1, 4), st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from(MEANINGS))
 def test_any_table_generalized(content: bytes, k: int, limit: float, missing: str) -> None:
     """What is read can be protected; what is claimed holds when written and read again."""
-    from sfumato.shapes import written_format
     from sfumato.data.write import missing_mark, write_frame
+    from sfumato.shapes import written_format
 
     path = FOLDER / "table2.csv"
     path.write_bytes(content)

@@ -23,7 +23,10 @@ from sfumato.protect.encode_items import EncodeItems
 from tests import brute_baskets as brute
 
 TWELVE_SETS = sf.Baskets.of(
-    [list(row) for row in ("abc", "abcd", "abc", "abd", "ae", "bf", "cg", "dh", "abcij", "kl", "efgh", "ijkl", "dabc", "e")]
+    [
+        list(row)
+        for row in ("abc", "abcd", "abc", "abd", "ae", "bf", "cg", "dh", "abcij", "kl", "efgh", "ijkl", "dabc", "e")
+    ]
 )
 LEAST = 3
 

@@ -39,6 +39,7 @@ class FillUnknowns(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
+    unsaid: ClassVar[frozenset[str]] = frozenset({"items"})
 
     attack: Literal["fill_unknowns"] = "fill_unknowns"
     guess: Literal["learned", "present"] = "learned"

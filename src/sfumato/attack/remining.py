@@ -45,6 +45,7 @@ class Remining(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
+    unsaid: ClassVar[frozenset[str]] = frozenset({"rules", "itemsets", "items"})
 
     attack: Literal["remining"] = "remining"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.itemsets_bits import common, intersect, is_within, part, popcount
+from sfumato.kernels.itemsets_bits import common, intersect, is_within, is_within_few, part, popcount
 from sfumato.kernels.itemsets_output import (
     ALL,
     DEPTH,
@@ -77,6 +77,7 @@ STACK = (
 ) = range(13)  # fmt: skip
 LONGEST_SORTED = 64
 MANY_EXCLUDED = 24
+FEW_BRANCHES = 3
 
 
 @part
@@ -113,14 +114,15 @@ def _exclude(state, stack, at):  # type: ignore[no-untyped-def]
 def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
     """Give the next frame its excluded items: only those that are in enough of its baskets to matter.
 
-    For maximal sets, which ask at their ends only, that pays if there are many.
+    That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
     """
     bits, frames, excluded, within = stack[3], stack[4], stack[5], stack[9]
     words = np.uint64(state[ROOT_WORDS])
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
     frames[depth + 1, EXCLUDED_BEGIN] = begin
-    if state[KIND] == MAXIMAL and end - begin < MANY_EXCLUDED:
+    branches = frames[depth + 1, END] - frames[depth + 1, AT]
+    if branches < FEW_BRANCHES or (state[KIND] == MAXIMAL and end - begin < MANY_EXCLUDED):
         return
     filled = end
     for number in range(begin, end):
@@ -137,10 +139,10 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     frames, masks, found, listed = stack[4], stack[6], stack[7], stack[8]
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
-        if is_within(masks, mask, found, np.uint64(listed[number]) * words, words):
+        if is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words):
             return True
     for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
-        if is_within(masks, mask, found, np.uint64(number) * words, words):
+        if is_within_few(masks, mask, found, np.uint64(number) * words, words):
             return True
     return False
 
@@ -153,10 +155,10 @@ def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     filled = state[LISTED]
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
         listed[filled] = listed[number]
-        filled += is_within(masks, mask, found, np.uint64(listed[number]) * words, words)
+        filled += is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words)
     for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
         listed[filled] = np.uint32(number)
-        filled += is_within(masks, mask, found, np.uint64(number) * words, words)
+        filled += is_within_few(masks, mask, found, np.uint64(number) * words, words)
     frames[depth + 1, LISTED_BEGIN] = state[LISTED]
     frames[depth + 1, LISTED_END] = filled
     frames[depth + 1, FOUND_BEFORE] = state[FOUND]

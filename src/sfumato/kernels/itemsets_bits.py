@@ -62,3 +62,14 @@ def is_within(bits, one, others, other, words):  # type: ignore[no-untyped-def]
     for word in range(at, words):
         outside |= bits[one + word] & ~others[other + word]
     return outside == 0
+
+
+@part
+def is_within_few(bits, one, others, other, words):  # type: ignore[no-untyped-def]
+    """The same for bitmaps of a word or two."""
+    outside = np.uint64(0)
+    for word in range(words):
+        outside |= bits[one + word] & ~others[other + word]
+        if outside:
+            return False
+    return True

@@ -234,7 +234,7 @@ def _branch(  # type: ignore[no-untyped-def]
             lists[0], lists[1], begin, end, deeper[0], frames[level, FLAT_END], scratch[2], before
         )
         words = max((rows + 63) >> 6, np.int64(1))
-        as_bitmaps = branches * (branches + before) * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
+        as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
             pairs * state[PAIR_COST] + branches * state[LIST_COST]
         )
         if as_bitmaps and is_short(state, STACK_BITS, stack[3].shape[0], total * words):

@@ -137,7 +137,7 @@ def decode_itemsets(
     """
     counts = _counts(found)
     _refuse_gaps(counts)
-    if key.method == BLOOM:
+    if isinstance(key, Key) and key.method == BLOOM:
         return _decode_filters(counts, BloomKey.opened(key), baskets, min_support)
     opened = ItemKey.opened(key)
     _refuse_foreign(counts, dict(zip(opened.codes, opened.supports, strict=True)))

@@ -27,9 +27,9 @@ from sfumato.mine.itemset_worker import Codes, Counts, Keep, Layout, Question, W
 Piece = TypeVar("Piece")
 
 STEP = "Looking for frequent itemsets"
-FIRST_WORK = 8_000_000
+FIRST_WORK = 4_000_000
 WORK = 40_000_000
-ALONE = 0.01
+ALONE = 0.004
 """Seconds before a second thread is worth its while."""
 BATCHES = 64
 

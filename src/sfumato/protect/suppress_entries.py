@@ -88,7 +88,7 @@ class SuppressEntries(Method):
     blanking_factor: int = Field(default=1, ge=1, strict=True)
     """The paper's k: how many entries `grades` blanks before weights are looked at again."""
     seconds: float | None = Field(default=None, gt=0)
-    """What making the set smaller may take: if it is not said, 0.5 s for `grades+`, 60 s for `exact`."""
+    """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for `exact`."""
     mining_seconds: float | None = Field(default=None, gt=0)
     """What all mining may take; if it does not end, nothing is promised."""
     mining_memory: int | None = Field(default=None, ge=1, strict=True)
@@ -136,7 +136,7 @@ class SuppressEntries(Method):
             return grades(mining, self.blanking_factor)
         if self.search == "exact":
             return exact_entries(mining, self.seconds or 60.0)
-        return grades_plus(mining, self.seconds or 0.5)
+        return grades_plus(mining, self.seconds or 0.8)
 
     def _discretized(self, frame: pl.DataFrame, source: str) -> pl.DataFrame:
         """Numbers as the midpoints of their intervals."""

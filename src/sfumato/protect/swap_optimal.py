@@ -62,8 +62,8 @@ def best_answer(records: Records, shift: int, seconds: float, chance: np.random.
                 return Optimum(best.answer, best.objective, best.objective)
             if monotonic() > until:
                 return best
+        assert found is not None or width < WHOLE, "all records together have an answer"
         inside = int(np.searchsorted(ranked, width, side="right"))
-        assert inside < len(ranked) or width < WHOLE, "all records together have an answer"
         grown = _width(ranked, _GROWTH * max(inside, _FEW))
         width = grown if best is None else min(grown, max(best.objective - decided.bound - 1, width + 1))
 

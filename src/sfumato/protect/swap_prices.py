@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from sfumato.progress import tell
 from sfumato.protect.posteriors import UNIT
+from sfumato.protect.swap_marginal import least_shift
 from sfumato.protect.swap_records import Ints, Records, total
 
 Floats = npt.NDArray[np.float64]
@@ -165,7 +166,8 @@ def find_prices(records: Records, shift: int) -> tuple[Prices, Decided]:
         which = np.sort(order[:sampled])
         share = int(records.free[which].sum()) / max(free, 1)
         part = records.some(which, round(records.changes * share))
-        allowed = 2 * round(shift * sampled / everybody / 2)
+        # A sample that has no solution would drive prices to no end, so its counts may shift as they must.
+        allowed = max(least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
         prices = _improved(part, allowed, prices)[0]
         sampled *= _GROWTH
     return _improved(records, shift, prices)
