@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     )
     from sfumato.key import Key
     from sfumato.mine.decoded_tree import decode_tree
+    from sfumato.mine.encoded_items import decode_itemsets
     from sfumato.patterns import Patterns
     from sfumato.pipeline import Run, run
     from sfumato.policy import Policy
+    from sfumato.protect.encode_bloom import EncodeBloom
     from sfumato.protect.encode_for_trees import EncodeForTrees
+    from sfumato.protect.encode_items import EncodeItems
     from sfumato.protect.generalize import Generalize
     from sfumato.protect.hide_items import HideItems
     from sfumato.protect.hide_rules import HideRules
@@ -75,7 +78,10 @@ _HOME = {
     "Patterns": "patterns",
     "PublishPatterns": "protect.publish_patterns",
     "SuppressEntries": "protect.suppress_entries",
+    "EncodeBloom": "protect.encode_bloom",
     "EncodeForTrees": "protect.encode_for_trees",
+    "EncodeItems": "protect.encode_items",
+    "decode_itemsets": "mine.encoded_items",
     "decode_tree": "mine.decoded_tree",
     "Attack": "attack.attack",
     "Audit": "auditing",
@@ -127,7 +133,9 @@ __all__ = [
     "DataError",
     "DeltaDisclosure",
     "DeltaPresence",
+    "EncodeBloom",
     "EncodeForTrees",
+    "EncodeItems",
     "Finding",
     "Generalize",
     "HideItems",
@@ -163,6 +171,7 @@ __all__ = [
     "audit",
     "check",
     "compare",
+    "decode_itemsets",
     "decode_tree",
     "measure",
     "mine",

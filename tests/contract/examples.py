@@ -120,6 +120,9 @@ METHOD_EXAMPLES = (
         few_columns,
         secrets=("female",),
     ),
+    Example("encode items", sf.EncodeItems(k=3), market),
+    Example("encode items, one to n", sf.EncodeItems(kind="one_to_n"), market),
+    Example("encode bloom", sf.EncodeBloom(), market),
     Example("encode for trees", sf.EncodeForTrees(target="disease"), people, forged=shuffled),
     Example(
         "hide items",
@@ -178,6 +181,8 @@ ATTACK_EXAMPLES = (
     Example("sorting", sf.attack.Sorting(radius=0.002), codes),
     Example("quantile matching", sf.attack.QuantileMatching(share=1.0, radius=0.002), codes),
     Example("frequency matching", sf.attack.FrequencyMatching(share=1.0, target="kind", radius=0.002), codes),
+    Example("item frequency", sf.attack.ItemFrequency(), market),
+    Example("bloom dictionary", sf.attack.BloomDictionary(), market),
     Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
     Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
     Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),

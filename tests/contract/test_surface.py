@@ -13,12 +13,12 @@ import sfumato as sf
 
 NAMES = [
     "AlphaKAnonymity", "Attack", "Audit", "Baskets", "BetaLikeness", "Certificate", "CertificateRefused", "Claim",
-    "ClaimBroken", "DataError", "DeltaDisclosure", "DeltaPresence", "EncodeForTrees", "Finding", "Generalize",
-    "HideItems", "HideRules", "Hierarchy", "ImpossibleRelease", "KAnonymity", "KMap", "KOptimize", "Key",
-    "LDiversity", "Method", "Microaggregate", "Missing", "Outcome", "Partition", "PartyError", "Patterns", "Policy",
-    "PolicyError", "PublishPatterns", "Randomness", "Release", "Role", "Run", "Sequences", "SfumatoError",
-    "SuppressEntries", "TCloseness", "Table", "Verification", "attack", "audit", "check", "compare", "decode_tree",
-    "measure", "mine", "protect", "reproduce", "run", "verify",
+    "ClaimBroken", "DataError", "DeltaDisclosure", "DeltaPresence", "EncodeBloom", "EncodeForTrees", "EncodeItems",
+    "Finding", "Generalize", "HideItems", "HideRules", "Hierarchy", "ImpossibleRelease", "KAnonymity", "KMap",
+    "KOptimize", "Key", "LDiversity", "Method", "Microaggregate", "Missing", "Outcome", "Partition", "PartyError",
+    "Patterns", "Policy", "PolicyError", "PublishPatterns", "Randomness", "Release", "Role", "Run", "Sequences",
+    "SfumatoError", "SuppressEntries", "TCloseness", "Table", "Verification", "attack", "audit", "check", "compare",
+    "decode_itemsets", "decode_tree", "measure", "mine", "protect", "reproduce", "run", "verify",
 ]  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def test_the_correlation_is_that_of_a_table_by_hand() -> None:
 
 @pytest.mark.parametrize("kind", [pl.Int64, pl.Float64, pl.Boolean, pl.Date, pl.String])
 def test_types_stay_and_missing_stays_missing(kind: Any) -> None:
-    made = {
+    made: list[Any] = {  # type: ignore[assignment]
         pl.Int64: [1, 2, 3],
         pl.Float64: [0.5, 1.5, 2.5],
         pl.Boolean: [True, False, True],

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sfumato.attack.attack import Attack, Outcome, wilson
     from sfumato.attack.background import BackgroundKnowledge
+    from sfumato.attack.bloom_dictionary import BloomDictionary
     from sfumato.attack.composition import Composition
     from sfumato.attack.curve_fitting import CurveCombination, CurveFitting
     from sfumato.attack.fill_unknowns import FillUnknowns
     from sfumato.attack.frequency_matching import FrequencyMatching
     from sfumato.attack.homogeneity import Homogeneity
     from sfumato.attack.inference import Inference
+    from sfumato.attack.item_frequency import ItemFrequency
     from sfumato.attack.learned_inference import LearnedInference
     from sfumato.attack.linkability import Linkability
     from sfumato.attack.linking import Linking, Links, linked
@@ -52,6 +54,8 @@ _ATTACKS = {
     "Sorting": "sorting",
     "QuantileMatching": "quantile_matching",
     "FrequencyMatching": "frequency_matching",
+    "ItemFrequency": "item_frequency",
+    "BloomDictionary": "bloom_dictionary",
     "Remining": "remining",
     "FillUnknowns": "fill_unknowns",
     "SupportInference": "support_inference",
@@ -69,6 +73,7 @@ __all__ = [
     "ATTACKS",
     "Attack",
     "BackgroundKnowledge",
+    "BloomDictionary",
     "Composition",
     "CurveCombination",
     "CurveFitting",
@@ -76,6 +81,7 @@ __all__ = [
     "FrequencyMatching",
     "Homogeneity",
     "Inference",
+    "ItemFrequency",
     "LearnedInference",
     "Linkability",
     "Linking",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sfumato.mine.channels import inference_channels
     from sfumato.mine.decoded_tree import decode_tree, tree_rules
     from sfumato.mine.derivability import forced_patterns, support_bounds
+    from sfumato.mine.encoded_items import decode_itemsets, filter_requests, mine_filters
     from sfumato.mine.itemsets import frequent_itemsets
     from sfumato.mine.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
     from sfumato.mine.published_rules import individuals_behind, patterns_behind
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 # Name → module, loaded on first use.
 _HOME = {
     "association_rules": "rules",
+    "decode_itemsets": "encoded_items",
     "decode_tree": "decoded_tree",
+    "filter_requests": "encoded_items",
+    "mine_filters": "encoded_items",
     "forced_patterns": "derivability",
     "frequent_itemsets": "itemsets",
     "individuals_behind": "published_rules",
@@ -46,11 +50,14 @@ __all__ = [
     "AdversarialRule",
     "adversarial_rules",
     "association_rules",
+    "decode_itemsets",
     "decode_tree",
+    "filter_requests",
     "forced_patterns",
     "frequent_itemsets",
     "individuals_behind",
     "inference_channels",
+    "mine_filters",
     "patterns_behind",
     "read_itemsets",
     "read_rules",

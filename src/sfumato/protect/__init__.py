@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from sfumato.protect.explain import Why, explain
 
 if TYPE_CHECKING:
+    from sfumato.protect.encode_bloom import EncodeBloom
     from sfumato.protect.encode_for_trees import EncodeForTrees
+    from sfumato.protect.encode_items import EncodeItems
     from sfumato.protect.generalize import Generalize, minimal_nodes
     from sfumato.protect.hide_items import HideItems
     from sfumato.protect.hide_rules import HideRules
@@ -48,6 +50,8 @@ _METHODS = {
     "Microaggregate": "microaggregate",
     "SuppressEntries": "suppress_entries",
     "EncodeForTrees": "encode_for_trees",
+    "EncodeItems": "encode_items",
+    "EncodeBloom": "encode_bloom",
     "HideItems": "hide_items",
     "HideRules": "hide_rules",
     "PublishPatterns": "publish_patterns",
@@ -75,7 +79,9 @@ __all__ = [
     "BetaLikeness",
     "DeltaDisclosure",
     "DeltaPresence",
+    "EncodeBloom",
     "EncodeForTrees",
+    "EncodeItems",
     "Generalize",
     "HideItems",
     "HideRules",

@@ -179,46 +179,44 @@ class SwapConfidential(Method):
             )
 
     def _claims(self, one: _Swapped, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
-        of = {"column": one.name, "pattern": tuple(pattern)}
+        column, of = f"«{one.name}»", {"column": one.name, "pattern": tuple(pattern)}
+        helpless = f", but for {one.shift} in all, which cannot be helped" if one.shift else ""
         return (
-            Claim(
-                property="uniques_off_share",
-                threshold=0,
-                bound="exactly",
-                measure="uniques_off_share",
-                arguments={**of, "share": self.share},
-                needs_original=True,
-                meaning=f"Of the uniquely identifiable records, a share of {self.share:g} has another «{one.name}».",
+            _claim(
+                "uniques_off_share",
+                {**of, "share": self.share},
+                f"Of the uniquely identifiable records, a share of {self.share:g} has another {column}.",
             ),
-            Claim(
-                property="groups_unbroken",
-                threshold=0,
-                bound="exactly",
-                measure="groups_unbroken",
-                arguments={**of, "group_share": self.group_share},
-                needs_original=True,
-                meaning=f"No group of collectively identifiable records agrees in «{one.name}» any more.",
+            _claim(
+                "groups_unbroken",
+                {**of, "group_share": self.group_share},
+                f"No group of collectively identifiable records agrees in {column} any more.",
             ),
-            Claim(
-                property="marginal_shift",
-                threshold=one.shift,
-                bound="at_most",
-                measure="marginal_shift",
-                arguments={"column": one.name},
-                needs_original=True,
-                meaning=f"Every value of «{one.name}» occurs as often as before"
-                + (f", but for {one.shift} in all, which cannot be helped." if one.shift else "."),
+            _claim(
+                "marginal_shift",
+                {"column": one.name},
+                f"Every value of {column} occurs as often as before{helpless}.",
+                most=one.shift,
             ),
-            Claim(
-                property="changed_elsewhere",
-                threshold=0,
-                bound="exactly",
-                measure="changed_elsewhere",
-                arguments={**of, "confidential": tuple(names)},
-                needs_original=True,
-                meaning=f"Nothing but identifiable records' «{one.name}» was changed.",
+            _claim(
+                "changed_elsewhere",
+                {**of, "confidential": tuple(names)},
+                f"Nothing but identifiable records' {column} was changed.",
             ),
         )
+
+
+def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, most: int | None = None) -> Claim:
+    """Something that the originals tell there is nothing of, or at most so much."""
+    return Claim(
+        property=measure,
+        threshold=most or 0,
+        bound="exactly" if most is None else "at_most",
+        measure=measure,
+        arguments=arguments,
+        needs_original=True,
+        meaning=meaning,
+    )
 
 
 @dataclass(frozen=True, eq=False)

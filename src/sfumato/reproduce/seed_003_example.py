@@ -136,6 +136,10 @@ def example(setting: Setting) -> Findings:
     best = best_answer(one.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
     begun, ended = start.cost(one.records) / UNIT, swapped.answer.cost(one.records) / UNIT
     flows = phase_one(one.records.available, one.records.changes)
+    sums = {"Phase I as in Table 3": begun, "Phase II as published": ended}
+    sums |= {"optimum, U and V balanced apart": one.apart(), "optimum of problem (12)": best}
+    told = (4.0718, 2.4237, None, None)
+    rows = [{"release": n, "theirs": t, "ours": round(o, 4)} for (n, o), t in zip(sums.items(), told, strict=True)]
     return Findings(
         statements=(
             _statuses(one.found),
@@ -149,24 +153,13 @@ def example(setting: Setting) -> Findings:
         ),
         grids=(
             Grid("posteriors", "Table 3, ours beside theirs", frame_of(_rows(one, start, swapped.answer))),
-            Grid(
-                "sums",
-                "Σ d of the example",
-                frame_of(
-                    [
-                        {"release": "Phase I as in Table 3", "theirs": 4.0718, "ours": round(begun, 4)},
-                        {"release": "Phase II as published", "theirs": 2.4237, "ours": round(ended, 4)},
-                        {"release": "optimum, U and V balanced apart", "theirs": None, "ours": round(one.apart(), 4)},
-                        {"release": "optimum of problem (12)", "theirs": None, "ours": round(best, 4)},
-                    ]
-                ),
-                "Constraint (C3) fixes the counts of the whole column, so U and V may balance each other.",
-            ),
+            Grid("sums", "Σ d of the example", frame_of(rows), _BALANCE),
         ),
         remarks=_ERRATA,
     )
 
 
+_BALANCE = "Constraint (C3) fixes the counts of the whole column, so U and V may balance each other."
 _ERRATA = (
     "Appendix B prints P(30–39 | Med) = 3/16; it is 3/6. «(5/64)P» is (5/64)/P.",
     "The example's linear program prints + s⁻ + s⁺; formulation (1c) has + s⁻ − s⁺.",
