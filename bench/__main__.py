@@ -8,7 +8,7 @@ import sys
 
 ALL = (
     "startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate", "adversarial_rules",
-    "suppress_entries", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items",
+    "suppress_entries", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items", "swapping",
 )  # fmt: skip
 
 

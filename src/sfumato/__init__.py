@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from sfumato.protect.partition import Partition
     from sfumato.protect.publish_patterns import PublishPatterns
     from sfumato.protect.suppress_entries import SuppressEntries
+    from sfumato.protect.swap_confidential import SwapConfidential
     from sfumato.randomness import Randomness
     from sfumato.release import Claim, Finding, Release
     from sfumato.sequences import Sequences
@@ -78,6 +79,7 @@ _HOME = {
     "Patterns": "patterns",
     "PublishPatterns": "protect.publish_patterns",
     "SuppressEntries": "protect.suppress_entries",
+    "SwapConfidential": "protect.swap_confidential",
     "EncodeBloom": "protect.encode_bloom",
     "EncodeForTrees": "protect.encode_for_trees",
     "EncodeItems": "protect.encode_items",
@@ -164,6 +166,7 @@ __all__ = [
     "Sequences",
     "SfumatoError",
     "SuppressEntries",
+    "SwapConfidential",
     "TCloseness",
     "Table",
     "Verification",

@@ -17,8 +17,9 @@ NAMES = [
     "Finding", "Generalize", "HideItems", "HideRules", "Hierarchy", "ImpossibleRelease", "KAnonymity", "KMap",
     "KOptimize", "Key", "LDiversity", "Method", "Microaggregate", "Missing", "Outcome", "Partition", "PartyError",
     "Patterns", "Policy", "PolicyError", "PublishPatterns", "Randomness", "Release", "Role", "Run", "Sequences",
-    "SfumatoError", "SuppressEntries", "TCloseness", "Table", "Verification", "attack", "audit", "check", "compare",
-    "decode_itemsets", "decode_tree", "measure", "mine", "protect", "reproduce", "run", "verify",
+    "SfumatoError", "SuppressEntries", "SwapConfidential", "TCloseness", "Table", "Verification", "attack", "audit",
+    "check", "compare", "decode_itemsets", "decode_tree", "measure", "mine", "protect", "reproduce", "run",
+    "verify",
 ]  # fmt: skip
 
 

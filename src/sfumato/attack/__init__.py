@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sfumato.attack.singling_out import SinglingOut
     from sfumato.attack.sorting import Sorting
     from sfumato.attack.support_inference import SupportInference
+    from sfumato.attack.swap_linkage import SwapLinkage
 
     ATTACKS: tuple[type[Attack], ...]
     """Every attack a policy can name."""
@@ -56,6 +57,7 @@ _ATTACKS = {
     "FrequencyMatching": "frequency_matching",
     "ItemFrequency": "item_frequency",
     "BloomDictionary": "bloom_dictionary",
+    "SwapLinkage": "swap_linkage",
     "Remining": "remining",
     "FillUnknowns": "fill_unknowns",
     "SupportInference": "support_inference",
@@ -95,6 +97,7 @@ __all__ = [
     "SinglingOut",
     "Sorting",
     "SupportInference",
+    "SwapLinkage",
     "linked",
     "wilson",
 ]

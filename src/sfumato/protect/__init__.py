@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sfumato.protect.partition import Partition
     from sfumato.protect.publish_patterns import PublishPatterns
     from sfumato.protect.suppress_entries import SuppressEntries
+    from sfumato.protect.swap_confidential import SwapConfidential
 
     METHODS: tuple[type[Method], ...]
     """Every method a policy can name."""
@@ -49,6 +50,7 @@ _METHODS = {
     "KOptimize": "k_optimize",
     "Microaggregate": "microaggregate",
     "SuppressEntries": "suppress_entries",
+    "SwapConfidential": "swap_confidential",
     "EncodeForTrees": "encode_for_trees",
     "EncodeItems": "encode_items",
     "EncodeBloom": "encode_bloom",
@@ -95,6 +97,7 @@ __all__ = [
     "PrivacyModel",
     "PublishPatterns",
     "SuppressEntries",
+    "SwapConfidential",
     "TCloseness",
     "Why",
     "explain",
