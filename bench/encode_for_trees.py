@@ -18,7 +18,7 @@ from sfumato.attack.curve_fitting import CurveCombination, CurveFitting
 from sfumato.attack.frequency_matching import FrequencyMatching
 from sfumato.attack.quantile_matching import QuantileMatching
 from sfumato.attack.sorting import Sorting
-from sfumato.measure.same_tree import same_tree
+from sfumato.measure.tree_equality import same_tree
 from sfumato.mine.decoded_tree import decode_tree
 from sfumato.protect.encode_for_trees import EncodeForTrees
 

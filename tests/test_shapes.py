@@ -180,3 +180,33 @@ def test_a_budget_that_stops_mining_stops_the_release(tmp_path: Path) -> None:
     with pytest.raises(sf.ClaimBroken, match="search_ended"):
         sf.run(sf.Policy.read(policy))
     assert not (tmp_path / "out").exists()
+
+
+def test_codes_for_a_tree_leave_and_the_key_stays(tmp_path: Path) -> None:
+    """Encode by a policy, grow a tree on the release, decode it from files: the tree of the originals."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rows = [f"ZZ{n},{20 + n * 7 % 50},{n * 37 % 501},{'ab'[n * 37 % 501 > 250]}" for n in range(200)]
+    (tmp_path / "loans.csv").write_text("name,age,sum,kind\n" + "\n".join(rows) + "\n")
+    policy = tmp_path / "loans.toml"
+    policy.write_text(
+        '[data]\npath = "loans.csv"\n[roles]\nidentifying = ["name"]\ninsensitive = ["age", "sum", "kind"]\n'
+        '[[protect]]\nmethod = "encode_for_trees"\ntarget = "kind"\n[[attack]]\nattack = "sorting"\n'
+        '[output]\npath = "out"\n'
+    )
+    done = sf.run(sf.Policy.read(policy))
+    assert all(found.holds for found in done.findings)
+    key = tmp_path / "out" / "private" / "encode_for_trees.key.json"
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert not any("key" in file.name for file in (tmp_path / "out" / "release").iterdir())
+    assert "What shelters the codes" in (tmp_path / "out" / "private" / "report.html").read_text()
+    codes = sf.Table.read(tmp_path / "out" / "release" / "data.csv").frame
+    grown = DecisionTreeClassifier(random_state=0).fit(codes.select("age", "sum").to_pandas(), codes["kind"].to_numpy())
+    sf.mine.write_tree(grown, tmp_path / "tree.json")
+    table = sf.Table.read(tmp_path / "loans.csv")
+    decoded = sf.decode_tree(tmp_path / "tree.json", sf.Key.load(key), table)
+    frame = table.frame
+    direct = DecisionTreeClassifier(random_state=0).fit(
+        frame.select("age", "sum").to_pandas(), frame["kind"].to_numpy()
+    )
+    assert sf.measure.same_tree(decoded, direct)

@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, R
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import sfumato as sf
-from sfumato.measure.same_tree import same_tree, trees_that_differ
+from sfumato.measure.tree_equality import same_tree, trees_that_differ
 from sfumato.mine.decoded_tree import decode_tree, tree_rules
 from sfumato.mine.tree_key import TreeKey
 from sfumato.protect.encode_for_trees import EncodeForTrees

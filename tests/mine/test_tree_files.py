@@ -14,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
 
 import sfumato as sf
-from sfumato.measure.same_tree import same_tree
+from sfumato.measure.tree_equality import same_tree
 from sfumato.mine.decoded_tree import decode_tree
 from sfumato.mine.tree_files import read_tree, write_tree
 from sfumato.protect.encode_for_trees import EncodeForTrees

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import sfumato as sf
-from sfumato.measure.same_tree import same_tree
+from sfumato.measure.tree_equality import same_tree
 from sfumato.protect.encode_for_trees import EncodeForTrees
 from sfumato.protect.tree_transformer import TreeTransformer
 

@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
     from sfumato.measure.queries import QueryAccuracy, query_accuracy
     from sfumato.measure.rules_left import leftover_rules, visible_private_entries
+    from sfumato.measure.swapping import identifiable_records, joint_total_variation
+    from sfumato.measure.tree_equality import same_tree, trees_that_differ
+    from sfumato.measure.tree_risk import domain_risk, path_risk, shelter, subspace_risk
     from sfumato.measure.truth import untrue_cells
     from sfumato.measure.utility import (
         average_class_size,
@@ -60,6 +63,14 @@ _HOME = {
     "Anonymity": "achieved",
     "anonymity": "achieved",
     "CHECKS": "checks",
+    "same_tree": "tree_equality",
+    "trees_that_differ": "tree_equality",
+    "shelter": "tree_risk",
+    "domain_risk": "tree_risk",
+    "subspace_risk": "tree_risk",
+    "path_risk": "tree_risk",
+    "joint_total_variation": "swapping",
+    "identifiable_records": "swapping",
     "SideEffects": "hiding",
     "side_effects": "hiding",
     "exposed_rules": "hiding",
@@ -135,11 +146,14 @@ __all__ = [
     "distinct_l",
     "distribution",
     "domain_of",
+    "domain_risk",
     "enhanced_beta",
     "entropy_l",
     "exposed_item_rules",
     "exposed_rules",
+    "identifiable_records",
     "inferable_patterns",
+    "joint_total_variation",
     "k_anonymity",
     "k_map",
     "leftover_rules",
@@ -148,17 +162,22 @@ __all__ = [
     "measured",
     "non_uniform_entropy",
     "pair_distance",
+    "path_risk",
     "precision",
     "query_accuracy",
     "recursive_c",
     "risk",
+    "same_tree",
+    "shelter",
     "side_effects",
+    "subspace_risk",
     "suppressed_rows",
     "suppressed_share",
     "t_equal",
     "t_hierarchical",
     "t_ordered",
     "total_variation",
+    "trees_that_differ",
     "uniqueness",
     "untrue_cells",
     "visible_private_entries",

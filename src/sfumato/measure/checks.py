@@ -136,7 +136,7 @@ CHECKS: Mapping[str, Check] = {
     **_in_module("encoded_items", "named_items", "shared_support", "strange_bits"),
     **_in_module("encoded_items", "unfiltered_items", "unrecoverable_items"),
     **_in_module("swapping", "changed_elsewhere", "groups_unbroken", "marginal_shift", "uniques_off_share"),
-    **_in_module("same_tree", "trees_that_differ", "rows"),
+    **_in_module("tree_equality", "trees_that_differ", "rows"),
     **_in_module("rules_left", "leftover_rules", "visible_private_entries"),
     **_in_module("basket_checks", "basket_count", "exposed_rules", "foreign_items", "inferable_patterns"),
     **_in_module("basket_checks", "least_support", "lost_itemsets", "untrue_supports"),

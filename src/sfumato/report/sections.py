@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.baskets import Baskets
 from sfumato.patterns import Patterns
+from sfumato.protect.encode_for_trees import EncodeForTrees
 from sfumato.release import Release
 from sfumato.report.account import Section
 from sfumato.table import Table
@@ -24,6 +25,10 @@ def sections(release: Release, original: Any, published: Any, utility: Mapping[s
         from sfumato.report.hiding_section import hiding_section
 
         made.append(hiding_section(release, original, published, utility))
+    if isinstance(release.method, EncodeForTrees):
+        from sfumato.report.code_section import code_section
+
+        made.append(code_section(release, original))
     if isinstance(published, Patterns):
         from sfumato.report.hiding_section import pattern_section
 

@@ -43,7 +43,7 @@ def figure_1(_: Setting) -> Findings:
     """Class strings, and the tree on codes decoded by location."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from sfumato.measure.same_tree import same_tree
+    from sfumato.measure.tree_equality import same_tree
     from sfumato.mine.decoded_tree import decode_tree
     from sfumato.protect.encode_for_trees import EncodeForTrees
     from sfumato.randomness import Randomness
