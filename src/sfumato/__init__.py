@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sfumato.lazy import fetching
+
 if TYPE_CHECKING:
     from sfumato import attack, measure, mine, protect, reproduce
     from sfumato.attack.attack import Attack, Outcome
@@ -185,14 +187,11 @@ __all__ = [
 ]
 
 
+_fetch = fetching(__name__, _HOME)
+
+
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"sfumato.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"sfumato has no «{name}»")
-    found = getattr(import_module(f"sfumato.{_HOME[name]}"), name)
-    globals()[name] = found
-    return found
+    return import_module(f"sfumato.{name}") if name in _ROOMS else _fetch(name)
 
 
 def __dir__() -> list[str]:

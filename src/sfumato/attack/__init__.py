@@ -7,8 +7,9 @@ block for those who read types.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato.lazy import fetching
 
 if TYPE_CHECKING:
     from sfumato.attack.attack import Attack, Outcome, wilson
@@ -102,16 +103,7 @@ __all__ = [
     "wilson",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "ATTACKS":
-        found: Any = tuple(getattr(import_module(f"sfumato.attack.{home}"), kind) for kind, home in _ATTACKS.items())
-    elif name in _HOME:
-        found = getattr(import_module(f"sfumato.attack.{_HOME[name]}"), name)
-    else:
-        raise AttributeError(f"sfumato.attack has no «{name}»")
-    globals()[name] = found
-    return found
+__getattr__ = fetching(__name__, _HOME, {"ATTACKS": _ATTACKS})
 
 
 def __dir__() -> list[str]:

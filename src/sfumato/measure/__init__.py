@@ -7,8 +7,9 @@ claims is named in `CHECKS` (`checks.py`).
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato.lazy import fetching
 
 # At once, because the module has the function's name and would be found in its place.
 from sfumato.measure.risk import Risk, Risks, Uniques, risk
@@ -183,13 +184,7 @@ __all__ = [
     "visible_private_entries",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"sfumato.measure has no «{name}»")
-    found = getattr(import_module(f"sfumato.measure.{_HOME[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = fetching(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

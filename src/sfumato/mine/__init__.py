@@ -6,8 +6,9 @@ A function has its line in `_HOME` and `__all__`, and in the typing block for th
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato.lazy import fetching
 
 # At once, because the module has the function's name and would be found in its place; it loads no kernel.
 from sfumato.mine.adversarial_rules import AdversarialRule, adversarial_rules
@@ -70,13 +71,7 @@ __all__ = [
     "write_tree",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"sfumato.mine has no «{name}»")
-    found = getattr(import_module(f"sfumato.mine.{_HOME[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = fetching(__name__, _HOME)
 
 
 def __dir__() -> list[str]:

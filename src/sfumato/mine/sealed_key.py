@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Keys for baskets that tell when they were changed, and when they belong to other baskets.
+"""Keys that tell when they were changed, and keys for baskets that tell when they belong to other baskets.
 
 A seal over its content tells a key that was changed or damaged; a fingerprint of the baskets tells one that belongs to
 others. Both are refused, since a wrong key would decode to wrong itemsets. Neither ever leaves with a release.
@@ -30,7 +30,7 @@ def sealed(method: str, secret: Mapping[str, Any]) -> Key:
 def unsealed(key: Key | None, method: str) -> dict[str, Any]:
     """What a key holds; one that was changed, or that is another method's, is refused."""
     if not isinstance(key, Key):
-        raise PolicyError(f"{method} has a secret: make one with new_key(baskets), keep it, and give it to protect")
+        raise PolicyError(f"{method} has a secret: make one with new_key(data), keep it, and give it to protect")
     secret = dict(key.secret)
     if key.method != method or secret.pop("seal", None) != _seal(method, secret):
         raise DataError(f"the key was changed or damaged, or is no key of {method}; find the one you saved")

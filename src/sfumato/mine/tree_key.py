@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +23,7 @@ from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.mine.ranked import Ints, Singles, as_learners_see, class_range, placed, side_by_side
+from sfumato.mine.sealed_key import sealed, unsealed
 from sfumato.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -164,14 +163,12 @@ class TreeKey:
     @staticmethod
     def sealed(secret: Mapping[str, Any]) -> Key:
         """A key with a seal over its content."""
-        return Key(METHOD, {**secret, "seal": _seal(secret)})
+        return sealed(METHOD, secret)
 
     @classmethod
     def opened(cls, key: Key, table: Table) -> TreeKey:
         """Read a key, for a table; one that was changed, or that belongs to other columns, is refused."""
-        secret = dict(key.secret)
-        if key.method != METHOD or secret.pop("seal", None) != _seal(secret):
-            raise DataError("the key was changed or damaged, or is no key of encode_for_trees; find the one you saved")
+        secret = unsealed(key, METHOD)
         named = {*secret["columns"], *secret["categories"], secret["target"]}
         strange = sorted(named - set(table.frame.columns))
         if strange:
@@ -215,8 +212,3 @@ def _packed(array: npt.NDArray[Any], kind: str) -> str:
 
 def _unpacked(text: str, kind: str) -> npt.NDArray[Any]:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).astype(np.dtype(kind).newbyteorder("="))
-
-
-def _seal(secret: Mapping[str, Any]) -> str:
-    content = json.dumps(secret, sort_keys=True, default=repr)
-    return hashlib.sha256(content.encode()).hexdigest()

@@ -7,8 +7,9 @@ block for those who read types.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato.lazy import fetching
 
 # At once, because the module has the function's name and would be found in its place; it loads nothing.
 from sfumato.protect.explain import Why, explain
@@ -104,16 +105,7 @@ __all__ = [
     "minimal_nodes",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name == "METHODS":
-        found: Any = tuple(getattr(import_module(f"sfumato.protect.{home}"), kind) for kind, home in _METHODS.items())
-    elif name in _HOME:
-        found = getattr(import_module(f"sfumato.protect.{_HOME[name]}"), name)
-    else:
-        raise AttributeError(f"sfumato.protect has no «{name}»")
-    globals()[name] = found
-    return found
+__getattr__ = fetching(__name__, _HOME, {"METHODS": _METHODS})
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sfumato.lazy import fetching
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,15 +51,7 @@ __all__ = [
     "reproduce",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"sfumato.reproduce has no «{name}»")
-    from importlib import import_module
-
-    found = getattr(import_module(f"sfumato.reproduce.{_HOME[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = fetching(__name__, _HOME)
 
 
 def __dir__() -> list[str]:
