@@ -123,3 +123,21 @@ def small_tables(draw: st.DrawFn, with_missing: bool = False) -> Small:
             cells.append(draw(st.none() | value if with_missing else value))
         rows.append(tuple(cells))
     return Small(rows, columns)
+
+
+EMPLOYEES: list[tuple[str, ...]] = [
+    ("Manager", "F", "Married", "Univ.", "SL-5"),
+    ("Assistant", "F", "Unmarr.", "Coll.", "SL-3"),
+    ("Manager", "F", "Married", "Ph.D.", "SL-5"),
+    ("Assistant", "M", "Married", "Coll.", "SL-3"),
+    ("Manager", "M", "Married", "Univ.", "SL-5"),
+    ("Accountant", "F", "Unmarr.", "MBA", "SL-5"),
+    ("Manager", "F", "Unmarr.", "Univ.", "SL-5"),
+    ("Assistant", "F", "Married", "Univ.", "SL-3"),
+    ("Manager", "F", "Married", "MBA", "SL-7"),
+    ("Accountant", "M", "Married", "Univ.", "SL-4"),
+]
+"""Seed 000, Table 1 in the order of Table 2, as printed: title, gender, marital status, education, salary level."""
+
+EMPLOYEES_PRIVATE = {(4, 3), (5, 1), (7, 4), (8, 2), (9, 1)}
+"""What Table 2 hides, by row and column."""

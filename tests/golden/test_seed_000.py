@@ -19,21 +19,10 @@ from sfumato.protect.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute_rules import adversarial
+from tests.tables import EMPLOYEES
+from tests.tables import EMPLOYEES_PRIVATE as PRIVATE
 
 TITLE, GENDER, STATUS, EDUCATION, SALARY = COLUMNS = ("Title", "Gdr.", "MStatus", "Educat.", "Sal-lvl")
-EMPLOYEES = (  # Table 1 in the order of Table 2
-    ("Manager", "F", "Married", "Univ.", "SL-5"),
-    ("Assistant", "F", "Unmarr.", "Coll.", "SL-3"),
-    ("Manager", "F", "Married", "Ph.D.", "SL-5"),
-    ("Assistant", "M", "Married", "Coll.", "SL-3"),
-    ("Manager", "M", "Married", "Univ.", "SL-5"),
-    ("Accountant", "F", "Unmarr.", "MBA", "SL-5"),
-    ("Manager", "F", "Unmarr.", "Univ.", "SL-5"),
-    ("Assistant", "F", "Married", "Univ.", "SL-3"),
-    ("Manager", "F", "Married", "MBA", "SL-7"),
-    ("Accountant", "M", "Married", "Univ.", "SL-4"),
-)
-PRIVATE = {(4, 3), (5, 1), (7, 4), (8, 2), (9, 1)}
 SIX_TENTHS = Fraction(3, 5)
 
 

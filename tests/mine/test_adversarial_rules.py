@@ -33,21 +33,10 @@ from sfumato.mine.itemset_kinds import ItemsetKind, kind_of, projected
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute_rules import Place, Rule, adversarial, appears, counted
+from tests.tables import EMPLOYEES
+from tests.tables import EMPLOYEES_PRIVATE as HIDDEN
 
 COLUMNS = ("Title", "Gender", "MStatus", "Education", "Salary")
-EMPLOYEES = [
-    ("Manager", "F", "Married", "Univ.", "SL-5"),
-    ("Assistant", "F", "Unmarr.", "Coll.", "SL-3"),
-    ("Manager", "F", "Married", "Ph.D.", "SL-5"),
-    ("Assistant", "M", "Married", "Coll.", "SL-3"),
-    ("Manager", "M", "Married", "Univ.", "SL-5"),
-    ("Accountant", "F", "Unmarr.", "MBA", "SL-5"),
-    ("Manager", "F", "Unmarr.", "Univ.", "SL-5"),
-    ("Assistant", "F", "Married", "Univ.", "SL-3"),
-    ("Manager", "F", "Married", "MBA", "SL-7"),
-    ("Accountant", "M", "Married", "Univ.", "SL-4"),
-]
-HIDDEN = {(4, 3), (5, 1), (7, 4), (8, 2), (9, 1)}
 DELTA, GAMMA = Fraction(3, 5), 2
 
 
