@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sfumato.attack.attack import Attack, Outcome
     from sfumato.auditing import Audit, audit
     from sfumato.baskets import Baskets
-    from sfumato.certificate import Certificate, Verification, check, verify
+    from sfumato.certificate import Certificate, Verification, check, read_release, verify
     from sfumato.comparing import compare
     from sfumato.data.hierarchy import Hierarchy
     from sfumato.data.roles import Role
@@ -117,6 +117,7 @@ _HOME = {
     "Verification": "certificate",
     "audit": "auditing",
     "check": "certificate",
+    "read_release": "certificate",
     "compare": "comparing",
     "run": "pipeline",
     "verify": "certificate",
@@ -181,6 +182,7 @@ __all__ = [
     "measure",
     "mine",
     "protect",
+    "read_release",
     "reproduce",
     "run",
     "verify",

@@ -28,7 +28,8 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
     certificate = Certificate.read(root)
     tell("reading")
     published, original = certificate.published(root), rules.original()
-    release = Release(published, rules.methods()[-1], certificate.claims(), {}, _kept_private(root.parent / "private"))
+    told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}
+    release = Release(published, rules.methods()[-1], certificate.claims(), {}, told)
     found = []
     for number, attack in enumerate(rules.attacks()):
         tell("attacking", number, len(rules.attacks()))

@@ -62,6 +62,7 @@ class _Body(BaseModel):
     roles: Mapping[str, Role] = Field(default_factory=dict)
     missing: Missing = Missing.OWN_VALUE
     claims: tuple[_Certified, ...] = Field(min_length=1)
+    public: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     files: Mapping[str, str]
     signer: str
     signature: str
@@ -107,6 +108,18 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
         release.data, original, release.details.get("rows"), population_of(release.method), release.details
     )
     return tuple(measured(claim, evidence) for claim in release.claims)
+
+
+def read_release(folder: str | Path) -> Release:
+    """A release as whoever receives it has it: the data, its claims, and what was made public of chance.
+
+    Who made it and what it hides stays with the custodian, so `method` is None. `verify` first: this believes the
+    certificate.
+    """
+    root = release_folder(Path(folder))
+    certificate = Certificate.read(root)
+    told = {"public": certificate.body.get("public", {})}
+    return Release(certificate.published(root), None, certificate.claims(), certificate.body["losses"], told)
 
 
 def population_of(method: Any) -> Table | None:

@@ -28,7 +28,7 @@ from sfumato.certificate import (
     versions,
 )
 from sfumato.data.write import write_frame
-from sfumato.errors import ClaimBroken
+from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.folder import Staging, publish, sha256, staged
 from sfumato.key import Key
 from sfumato.measure.checks import Evidence, measured
@@ -163,8 +163,16 @@ def _after(first: Release, then: Release) -> Release:
         then.method,
         (*claims, *then.claims),
         {**first.losses, **then.losses},
-        {**details, **then.details, **rows},
+        {**details, **then.details, **rows, "public": _told_once(first, then)},
     )
+
+
+def _told_once(first: Release, then: Release) -> dict[str, Any]:
+    """How chance changed each column; of two chances on one column nobody could tell what they did together."""
+    if twice := first.public.keys() & then.public.keys():
+        named = ", ".join(f"«{name}»" for name in sorted(twice))
+        raise PolicyError(f"two methods change {named} by chance, and nobody could estimate anything; name it in one")
+    return {**first.public, **then.public}
 
 
 def _followed(details: Mapping[str, Any], order: Any) -> dict[str, Any]:
@@ -272,6 +280,7 @@ def _body(
         "methods": [_described(method) for method in policy.methods()],
         "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
+        "public": dict(release.public),
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
         "suppression": suppression(release, int(release.losses.get("suppressed_rows", 0))),

@@ -81,3 +81,9 @@ class Release:
     """What the release costs an analyst, by the name of the measure."""
     details: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the method decided: private, it stays with the custodian, unless the method says otherwise."""
+
+    @property
+    def public(self) -> Mapping[str, Mapping[str, Any]]:
+        """Per column, how chance changed it: what an analyst must know to estimate anything. It leaves."""
+        told: Mapping[str, Mapping[str, Any]] = self.details.get("public", {})
+        return told

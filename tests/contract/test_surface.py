@@ -18,7 +18,7 @@ NAMES = [
     "KOptimize", "Key", "LDiversity", "Method", "Microaggregate", "Missing", "Outcome", "Partition", "PartyError",
     "Patterns", "Policy", "PolicyError", "PublishPatterns", "Randomness", "Release", "Role", "Run", "Sequences",
     "SfumatoError", "SuppressEntries", "SwapConfidential", "TCloseness", "Table", "Verification", "attack", "audit",
-    "check", "compare", "decode_itemsets", "decode_tree", "measure", "mine", "protect", "reproduce", "run",
+    "check", "compare", "decode_itemsets", "decode_tree", "measure", "mine", "protect", "read_release", "reproduce", "run",
     "verify",
 ]  # fmt: skip
 

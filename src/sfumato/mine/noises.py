@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: MIT
+"""Noise that is added to numbers: how it is drawn, how dense it is, and how much privacy it gives.
+
+Privacy as Agrawal and Srikant define it (*Privacy-preserving data mining*, SIGMOD 2000; seed 001): if a value can be
+told, with confidence c, to lie in an interval, the privacy at c is the interval's width. Uniform noise on [−α, α] gives
+c · 2α, Gaussian noise of deviation σ gives 2 Φ⁻¹((1 + c) / 2) · σ, and intervals of width W give c · W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from sfumato.description import Description
+from sfumato.errors import DataError, PolicyError
+from sfumato.release import Release
+
+Floats = npt.NDArray[np.float64]
+_SPELT = {"alpha": "uniform", "sigma": "gaussian", "width": "discretize"}
+
+
+class Noise(Description):
+    """One column's noise. It is public: who does not know it cannot reconstruct anything."""
+
+    kind: Literal["uniform", "gaussian", "discretize"]
+    """`uniform` on [−scale, scale], `gaussian` of deviation `scale`, or intervals of width `scale`."""
+    scale: float = Field(gt=0.0, allow_inf_nan=False)
+    """α, σ or W, in the column's own unit (days for dates)."""
+    step: float = Field(default=0.0, ge=0.0)
+    """What published values are rounded to: 1 for integers and dates, 0 where they are not."""
+    origin: float = 0.0
+    """Where the first interval begins, for `discretize`."""
+
+    @classmethod
+    def of(cls, told: Any) -> Noise:
+        """Noise in any of its spellings: itself, `("gaussian", 2.5)`, `{"kind": …, "scale": …}` or `{"sigma": 2.5}`."""
+        if isinstance(told, cls):
+            return told
+        if isinstance(told, tuple | list) and len(told) == 2:
+            return cls(kind=told[0], scale=told[1])
+        if isinstance(told, Mapping):
+            known = {name: told[name] for name in cls.model_fields if name in told}
+            known |= {"kind": kind, "scale": told[name]} if (name := _spelling(told)) and (kind := _SPELT[name]) else {}
+            if known.get("kind") == "correlated":  # of one column alone it is Gaussian
+                known["kind"] = "gaussian"
+            return cls.model_validate(known)
+        raise PolicyError('noise is told as Noise(kind="gaussian", scale=2.5), ("gaussian", 2.5) or {"sigma": 2.5}')
+
+    @classmethod
+    def for_privacy(
+        cls, kind: Literal["uniform", "gaussian", "discretize"], width: float, confidence: float, step: float = 0.0
+    ) -> Noise:
+        """The noise under which a value is told to within `width` with the confidence, and no better."""
+        return cls(kind=kind, scale=width / _interval(kind, confidence), step=step)
+
+    def interval(self, confidence: float) -> float:
+        """The width of the interval that a value is told to lie in, with a confidence."""
+        return _interval(self.kind, confidence) * self.scale
+
+    @property
+    def variance(self) -> float:
+        """The variance of what is added, rounding left aside."""
+        return {"uniform": 1 / 3, "gaussian": 1.0, "discretize": 1 / 12}[self.kind] * self.scale**2
+
+    def draw(self, chance: np.random.Generator, count: int) -> Floats:
+        """What is added to `count` values, before rounding."""
+        if self.kind == "uniform":
+            return chance.uniform(-self.scale, self.scale, count)
+        if self.kind == "gaussian":
+            return chance.normal(0.0, self.scale, count)
+        raise PolicyError("intervals add nothing to a value; they stand in its place")
+
+    def density(self, at: Floats) -> Floats:
+        """How dense the noise is at some differences, rounding left aside."""
+        if self.kind == "gaussian":
+            return np.asarray(np.exp(-0.5 * (at / self.scale) ** 2) / (self.scale * np.sqrt(2 * np.pi)))
+        half = self.scale if self.kind == "uniform" else self.scale / 2
+        return np.where(np.abs(at) <= half, 1 / (2 * half), 0.0)
+
+    def below(self, at: Floats) -> Floats:
+        """The probability that the noise is at most so much."""
+        if self.kind == "gaussian":
+            from scipy.special import ndtr
+
+            return np.asarray(ndtr(at / self.scale))
+        half = self.scale if self.kind == "uniform" else self.scale / 2
+        return np.clip((at + half) / (2 * half), 0.0, 1.0)
+
+
+def _spelling(told: Mapping[str, Any]) -> str | None:
+    return next((name for name in _SPELT if name in told), None)
+
+
+def _interval(kind: str, confidence: float) -> float:
+    """How wide the interval is for noise of scale 1."""
+    if not 0.0 < confidence < 1.0:
+        raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
+    if kind == "gaussian":
+        from statistics import NormalDist
+
+        return 2 * NormalDist().inv_cdf((1 + confidence) / 2)
+    return confidence * (2 if kind == "uniform" else 1)
+
+
+def noisy_columns(release: Release) -> tuple[str, ...]:
+    """The columns of a release that hold noisy numbers."""
+    kinds = ("uniform", "gaussian", "correlated", "discretize")
+    return tuple(name for name, told in release.public.items() if told.get("kind") in kinds)
+
+
+def noise_of(release: Release, column: str) -> Noise:
+    """The noise of one column, as the release tells it."""
+    if column not in noisy_columns(release):
+        raise DataError(f"the release tells of no noise in «{column}»; noise is in: {', '.join(noisy_columns(release))}")
+    return Noise.of(release.public[column])
+
+
+def noise_covariance(release: Release, columns: tuple[str, ...]) -> Floats:
+    """The covariance of what was added to some columns; only `correlated` noise goes together."""
+    found = np.diag([noise_of(release, name).variance for name in columns])
+    for row, name in enumerate(columns):
+        together: Mapping[str, float] = release.public[name].get("covariance", {})
+        for place, other in enumerate(columns):
+            if other in together:
+                found[row, place] = together[other]
+    return found
