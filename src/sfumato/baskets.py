@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
@@ -18,6 +18,7 @@ from sfumato.errors import DataError, PolicyError
 Item = int | str
 Items = tuple[Item, ...]
 BasketFormat = Literal["fimi", "spmf", "long"]
+_STRETCH = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -40,10 +41,10 @@ class Baskets:
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
-        items, codes = _ranked(_uniform(self.items, "items"), np.asarray(self.codes, dtype=np.int64))
+        items, codes = _ranked(_uniform(self.items, "items"), np.asarray(self.codes))
         offsets, codes = _sorted_rows(checked_offsets(self.offsets, codes.size), codes, len(items))
         ids = None if self.ids is None else checked_ids(self.ids, offsets.size - 1)
-        _freeze(self, items=items, offsets=offsets, codes=codes.astype(np.int32), ids=ids)
+        _freeze(self, items=items, offsets=offsets, codes=codes, ids=ids)
 
     @classmethod
     def of(cls, lists: Iterable[Iterable[Item]], ids: Iterable[Item] | None = None) -> Baskets:
@@ -72,7 +73,6 @@ class Baskets:
         separator, the header decides.
         """
         from sfumato.data import basket_files as files
-        from sfumato.data import long_form
 
         file = Path(path)
         match format or files.guess_format(file):
@@ -81,6 +81,8 @@ class Baskets:
             case "spmf":
                 found = files.read_spmf(file)
             case "long":
+                from sfumato.data import long_form
+
                 found = long_form.read_long(file, id_column=id, item_column=item, separator=separator)
             case _:
                 raise PolicyError("baskets are read as «fimi», «spmf» or «long»")
@@ -97,7 +99,6 @@ class Baskets:
     ) -> None:
         """Write the whole file or nothing; without a format the name decides, and other names are SPMF."""
         from sfumato.data import basket_files as files
-        from sfumato.data import long_form
 
         file = Path(path)
         arrays = files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
@@ -107,6 +108,8 @@ class Baskets:
             case "spmf":
                 files.write_spmf(file, arrays)
             case "long":
+                from sfumato.data import long_form
+
                 long_form.write_long(file, arrays, id_column=id, item_column=item, separator=separator)
             case _:
                 raise PolicyError("baskets are written as «fimi», «spmf» or «long»")
@@ -192,32 +195,46 @@ def checked_ids(ids: Items, count: int) -> Items:
     return values
 
 
-def _ranked(items: Items, codes: npt.NDArray[np.int64]) -> tuple[Items, npt.NDArray[np.int64]]:
-    """The vocabulary sorted and without unused items, and the codes that fit it."""
-    if codes.ndim != 1 or (codes.size and not 0 <= codes.min() <= codes.max() < len(items)):
+def _ranked(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, npt.NDArray[np.int32]]:
+    """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
+    given = codes if codes.dtype == np.int32 else codes.astype(np.int64)
+    if given.ndim != 1 or (given.size and not 0 <= given.min() <= given.max() < len(items)):
         raise DataError(f"item codes must be a row of numbers from 0 up to {len(items) - 1}")
     if len(set(items)) != len(items):
         raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are there twice")
-    used = np.flatnonzero(np.bincount(codes, minlength=len(items))).tolist()
-    order = sorted(used, key=items.__getitem__)
-    ranks = np.zeros(len(items), dtype=np.int64)
-    ranks[order] = np.arange(len(order))
-    return tuple(items[place] for place in order), ranks[codes]
+    is_used = np.zeros(len(items), dtype=np.bool_)
+    for stretch in _stretches(given.size):
+        is_used[given[stretch]] = True
+    order = sorted(np.flatnonzero(is_used).tolist(), key=items.__getitem__)
+    ranks = np.zeros(len(items), dtype=np.int32)
+    ranks[order] = np.arange(len(order), dtype=np.int32)
+    ranked = np.empty(given.size, dtype=np.int32)
+    for stretch in _stretches(given.size):
+        ranked[stretch] = ranks[given[stretch]]
+    return tuple(items[place] for place in order), ranked
+
+
+def _stretches(size: int) -> Iterator[slice]:
+    """A run of members in parts: an array that is an index is copied by numpy, at twice its size."""
+    return (slice(begin, begin + _STRETCH) for begin in range(0, size, _STRETCH))
 
 
 def _sorted_rows(
-    offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int64], item_count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], item_count: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Each row's codes sorted, repeats dropped."""
-    rows = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
-    keys = rows * item_count + codes
-    if (np.diff(keys) > 0).all():
+    rises = np.ones(codes.size + 1, dtype=np.bool_)
+    np.greater(codes[1:], codes[:-1], out=rises[1:-1])
+    rises[offsets] = True
+    if rises.all():
         return offsets, codes
+    keys = np.repeat(np.arange(offsets.size - 1) * item_count, np.diff(offsets))
+    keys += codes
     keys.sort()
-    keys = keys[np.concatenate(([True], np.diff(keys) > 0))]
-    rows, codes = np.divmod(keys, item_count)
+    keys = keys[np.concatenate(([True], keys[1:] > keys[:-1]))]
+    rows, rising = np.divmod(keys, item_count)
     counts = np.bincount(rows, minlength=offsets.size - 1)
-    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), codes
+    return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), rising.astype(np.int32)
 
 
 def _freeze(baskets: Baskets, **fields: object) -> None:

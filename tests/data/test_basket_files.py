@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.baskets import BasketFormat, Baskets
+from sfumato.data import basket_files
 from sfumato.data.basket_files import read_fimi
 from sfumato.errors import DataError, PolicyError
 
@@ -134,6 +135,22 @@ def test_fimi_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
 
 
 # SPMF, line by line
+
+
+@SAME_FOLDER
+@given(
+    st.lists(
+        st.lists(st.one_of(st.integers(0, 2**63), st.integers(0, 30), WORDS, st.just("007")), max_size=5), min_size=1
+    ),
+    st.integers(1, 12),
+)
+def test_stretches_of_any_length_say_the_same(tmp_path: Path, lists: list[list[Any]], length: int) -> None:
+    """Numbers, large numbers and words in turns: a word has one number wherever a stretch ends."""
+    path = written(tmp_path, "".join(" ".join(map(str, row)) + "\n" for row in lists) + "last\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(basket_files, "_STRETCH", length)
+        found = Baskets.read(path)
+    assert found.to_lists() == [sorted(set(map(str, row))) for row in lists] + [["last"]]
 
 
 def test_spmf_comments_names_and_empty_lines(tmp_path: Path) -> None:

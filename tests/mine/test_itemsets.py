@@ -29,12 +29,13 @@ KINDS: tuple[Kind, ...] = ("all", "closed", "maximal")
 WAYS = [Costs(pair=10**6), Costs(pair=0, list=10**6, word=0, map=1), Costs(pair=0, list=0, word=1, map=1)]
 
 
-def brute(rows: Rows, least: int, kind: Kind, max_length: int | None = None) -> Found:
-    """Every subset of every basket, counted one by one."""
+def brute(rows: Rows, least: int, kind: Kind, max_length: int | None = None, times: list[int] | None = None) -> Found:
+    """Every subset of every basket, counted one by one, or so many times each."""
     baskets = [frozenset(row) for row in rows]
     items: list[Any] = sorted(frozenset[Any]().union(*baskets))
     subsets = (subset for size in range(1, len(items) + 1) for subset in combinations(items, size))
-    counts = {subset: sum(basket.issuperset(subset) for basket in baskets) for subset in subsets}
+    each = list(zip(baskets, times or [1] * len(baskets), strict=True))
+    counts = {subset: sum(some for basket, some in each if basket.issuperset(subset)) for subset in subsets}
     frequent = {subset: count for subset, count in counts.items() if count >= least}
 
     def is_asked_for(subset: tuple[int | str, ...]) -> bool:
@@ -160,6 +161,32 @@ def test_the_three_ways_agree_on_larger_data() -> None:
         ]
         assert len(ways[0]) > 1000
         assert ways[0] == ways[1] == ways[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(
+    rows=st.lists(st.lists(st.integers(0, 6), max_size=7), min_size=1, max_size=12),
+    times=st.lists(st.integers(1, 300), min_size=12, max_size=12),
+    least=st.sampled_from([1, 70, 300, 500]),
+)
+@settings(max_examples=25, deadline=None)
+def test_merged_baskets_equal_brute_force(kind: Kind, rows: list[list[int]], times: list[int], least: int) -> None:
+    """Few kinds of baskets, each many times over: a bit stands for several of them."""
+    rows, times = [*rows, [7, 8], [8]], [*times[: len(rows)], 2048, 2048]
+    baskets = Baskets.of([row for row, some in zip(rows, times, strict=True) for row in [row] * some])
+    layout = itemset_search.lay_out(baskets, itemsets.ask(baskets, least, kind, None))
+    assert layout.shifts is not None, "they were not merged"
+    assert found_in(frequent_itemsets(baskets, least, kind)) == brute(rows, least, kind, times=times)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [300, 511, 513, 1200])
+def test_bitmaps_of_several_blocks_equal_brute_force(kind: Kind, rows: int) -> None:
+    chance = np.random.Generator(np.random.PCG64(rows))
+    many = [np.flatnonzero(row).tolist() for row in chance.random((rows, 11)) < np.linspace(0.2, 0.95, 11)]
+    baskets = Baskets.of(many)
+    assert itemset_search.lay_out(baskets, itemsets.ask(baskets, 40, kind, None)).bits is not None
+    assert found_in(frequent_itemsets(baskets, 40, kind)) == brute(many, 40, kind)
 
 
 def test_arrays_say_the_same_as_the_frame() -> None:

@@ -17,16 +17,18 @@ import os
 import re
 import secrets
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from sfumato.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Codes = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -38,6 +40,11 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NEGATIVE = re.compile(r"-[0-9]+")
 _COMMENT = re.compile(rb"(?m)^[#%@].*$")
 _NAMED_ITEM = re.compile(rb"(?m)^@ITEM=([^=\n]*)=(.*)$")
+_GAP = re.compile(rb"[ \t\n]")
+_STRETCH = 1 << 18
+"""Bytes cut into words at once: all arrays that are only needed on the way stay as small."""
+_TABLE = 10_000_000
+"""Whole numbers below are found in a table, whose untouched pages take no memory."""
 
 
 class BasketArrays(NamedTuple):
@@ -54,7 +61,7 @@ class Tokens(NamedTuple):
 
     words: list[str]
     codes: Codes
-    lines: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.int32]
     """The line of each token, from 0."""
     line_count: int
     """Lines of the file, without one empty last line."""
@@ -76,7 +83,7 @@ def read_fimi(path: Path) -> BasketArrays:
     _refuse_negative(path, tokens)
     if not tokens.line_count:
         raise DataError(f"{path}: the file holds no basket; a FIMI file has one on each line")
-    offsets = offsets_of(tokens.lines, tokens.line_count)
+    offsets = np.searchsorted(tokens.lines, np.arange(tokens.line_count + 1, dtype=np.int32)).astype(np.int64)
     return BasketArrays(typed(tokens.words), offsets, tokens.codes)
 
 
@@ -158,7 +165,8 @@ def write_text(path: Path, lines: Iterable[str]) -> None:
 def checked_utf8(path: Path, data: bytes) -> bytes:
     """The bytes, if they are UTF-8 text, without a byte order mark."""
     try:
-        data.decode("utf-8")
+        if not data.isascii():
+            data.decode("utf-8")
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
         raise DataError(f"{path}: line {line} is not UTF-8 text; save the file as UTF-8") from None
@@ -166,20 +174,81 @@ def checked_utf8(path: Path, data: bytes) -> bytes:
 
 
 def tokenize(text: bytes) -> Tokens:
-    """Cut text at blanks and line ends, without a Python loop over the words."""
-    raw = np.frombuffer(text, dtype=np.uint8)
-    line_ends = np.flatnonzero(raw == ord("\n"))
-    solid = (raw != ord(" ")) & (raw != ord("\t")) & (raw != ord("\n"))
-    edges = np.flatnonzero(np.diff(solid, prepend=False, append=False))
-    starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
-    bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(raw[solid])]
-    words, codes = encoded(pa.Array.from_buffers(pa.large_string(), starts.size, buffers))
-    lines = np.searchsorted(line_ends, starts).astype(np.int64)
-    line_count = line_ends.size + (not text.endswith(b"\n"))
-    if not lines.size or lines[-1] < line_count - 1:
+    """Cut text at blanks and line ends, stretch by stretch, without a Python loop over the words."""
+    numbering = _Numbering()
+    codes, lines = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
+    line = 0
+    for raw in _stretches(text):
+        is_end = raw == ord("\n")
+        solid = ~((raw == ord(" ")) | (raw == ord("\t")) | is_end)
+        edges = np.flatnonzero(np.diff(solid, prepend=False, append=False))
+        starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
+        ends = np.cumsum(is_end, dtype=np.int32)
+        codes.append(numbering.of(raw, solid, starts, lengths))
+        lines.append(ends[starts] + np.int32(line))
+        line += int(ends[-1])
+    line_count = line + (not text.endswith(b"\n"))
+    token_lines = np.concatenate(lines)
+    if not token_lines.size or token_lines[-1] < line_count - 1:
         line_count -= 1
-    return Tokens(words, codes, lines, line_count)
+    return Tokens(list(numbering.codes), np.concatenate(codes), token_lines, line_count)
+
+
+def _stretches(text: bytes) -> Iterator[npt.NDArray[np.uint8]]:
+    """The text in parts that end between words."""
+    begin = 0
+    while begin < len(text):
+        gap = _GAP.search(text, begin + _STRETCH)
+        end = gap.end() if gap else len(text)
+        yield np.frombuffer(text, dtype=np.uint8, count=end - begin, offset=begin)
+        begin = end
+
+
+class _Numbering:
+    """Gives words their numbers, by first appearance."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, int] = {}
+        self._of_number = np.zeros(_TABLE, dtype=np.int32)
+        """One more than the code of a whole number, once known."""
+
+    def of(self, raw: npt.NDArray[np.uint8], solid: npt.NDArray[np.bool_], starts: Offsets, lengths: Offsets) -> Codes:
+        """The code of each word of a stretch."""
+        numbers = _small_numbers(raw, solid, starts, lengths)
+        if numbers is None:
+            return self._of_words(raw[solid], lengths)
+        codes = self._of_number[numbers]
+        new = numbers[codes == 0]
+        if new.size:
+            distinct, first = np.unique(new, return_index=True)
+            for number in distinct[np.argsort(first)].tolist():
+                self._of_number[number] = self.codes.setdefault(str(number), len(self.codes)) + 1
+            codes = self._of_number[numbers]
+        return codes - np.int32(1)
+
+    def _of_words(self, letters: npt.NDArray[np.uint8], lengths: Offsets) -> Codes:
+        import pyarrow as pa
+
+        bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        buffers = [None, pa.py_buffer(bounds), pa.py_buffer(letters)]
+        words, codes = encoded(pa.Array.from_buffers(pa.large_string(), lengths.size, buffers))
+        known = np.array([self.codes.setdefault(word, len(self.codes)) for word in words], dtype=np.int32)
+        return known[codes]
+
+
+def _small_numbers(
+    raw: npt.NDArray[np.uint8], solid: npt.NDArray[np.bool_], starts: Offsets, lengths: Offsets
+) -> npt.NDArray[np.int32] | None:
+    """The words as whole numbers below the table's end, if all are that and written the usual way."""
+    digits = raw - np.uint8(ord("0"))
+    longest = int(lengths.max(initial=0))
+    if 10**longest > _TABLE or not np.array_equal(digits < 10, solid) or ((digits[starts] == 0) & (lengths > 1)).any():
+        return None
+    numbers = digits[starts].astype(np.int32)
+    for place in range(1, longest):
+        longer = np.flatnonzero(lengths > place)
+        numbers[longer] = 10 * numbers[longer] + digits[starts[longer] + place]
+    return numbers
 
 
 def without_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:

@@ -6,22 +6,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 from sfumato.kernels.compiled import compiled
+from sfumato.kernels.itemsets_bits import popcount
 
-
-def _ones(typing_context: Any, word: Any) -> Any:
-    """How many bits of a word are set: one instruction of the machine."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-ones: Any = intrinsic(_ones)
+ones: Any = popcount
 
 
 @compiled("int64(uint64[::1], int64, int64, int64)")

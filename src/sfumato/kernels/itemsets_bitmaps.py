@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
-from sfumato.kernels.itemsets_bits import common, intersect, is_within, is_within_few, part, popcount
+from sfumato.kernels.itemsets_bits import common, intersect, is_within, is_within_few, kernel, part, popcount
 from sfumato.kernels.itemsets_output import (
     ALL,
     DEPTH,
@@ -66,10 +65,10 @@ from sfumato.kernels.itemsets_output import (
 ROOT = "Tuple((int32[::1], int64[::1]))"
 # items, supports and bitmaps' places of the extensions; bitmaps, the root's first; frames; excluded items; masks of
 # tails and sets; maximal sets found; those that hold the set of a frame; an upper bound of each excluded item's support
-# within the set of the frame
+# within the set of the frame; how many baskets a bit of each word stands for, as a power of two, if not for one
 STACK = (
     "Tuple((uint32[::1], int64[::1], uint64[::1], uint64[::1], int64[:,::1], uint32[::1], uint64[::1],"
-    " uint64[::1], uint32[::1], int64[::1]))"
+    " uint64[::1], uint32[::1], int64[::1], uint64[::1]))"
 )
 (
     AT, END, STOP, TOP, PERFECT_BEFORE, EXCLUDED_BEFORE, EXCLUDED_BEGIN, LENGTH, LISTED_BEGIN, LISTED_END, FOUND_BEFORE,
@@ -94,10 +93,10 @@ def _is_covered(state, stack, depth, place, support):  # type: ignore[no-untyped
 @part
 def _is_extended(state, stack, depth, place):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
-    bits, excluded = stack[3], stack[5]
+    bits, excluded, shifts = stack[3], stack[5], stack[10]
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack[4][depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if common(bits, place, np.uint64(excluded[number]) * words, words) >= state[LEAST]:
+        if common(bits, place, np.uint64(excluded[number]) * words, words, shifts) >= state[LEAST]:
             return True
     return False
 
@@ -116,7 +115,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
     """
-    bits, frames, excluded, within = stack[3], stack[4], stack[5], stack[9]
+    bits, frames, excluded, within, shifts = stack[3], stack[4], stack[5], stack[9], stack[10]
     words = np.uint64(state[ROOT_WORDS])
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
@@ -126,7 +125,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
         return
     filled = end
     for number in range(begin, end):
-        shared = common(bits, place, np.uint64(excluded[number]) * words, words)
+        shared = common(bits, place, np.uint64(excluded[number]) * words, words, shifts)
         excluded[filled], within[filled] = excluded[number], shared
         filled += shared >= state[LEAST]
     frames[depth + 1, EXCLUDED_BEGIN] = end
@@ -211,7 +210,9 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
     Returns the length of the set; the next frame holds the extensions, if maximal sets are asked for by rising support.
     """
     rows, perfect = path
-    ids, counts, slots, bits, frames, masks = stack[0], stack[1], stack[2], stack[3], stack[4], stack[6]
+    ids, counts, slots, bits, frames, masks, shifts = (
+        stack[0], stack[1], stack[2], stack[3], stack[4], stack[6], stack[10],
+    )  # fmt: skip
     kind, least, fold, words = state[KIND], state[LEAST], state[FOLD], np.uint64(state[ROOT_WORDS])
     mine, support = slots[at], counts[at]
     row = state[ROOT_ROW] + depth
@@ -228,11 +229,11 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
     top = np.uint64(frames[depth, TOP])
     last = begin if fold or length < state[MAX_LENGTH] else at
     for other in range(at + 1, last):
-        if words == 1:
+        if words == 1 and not shifts.shape[0]:
             bits[top] = bits[mine] & bits[slots[other]]
             both = np.int64(popcount(bits[top]))
         else:
-            both = intersect(bits, mine, slots[other], top, words)
+            both = intersect(bits, mine, slots[other], top, words, shifts)
         if both < least:
             continue
         item = ids[other]
@@ -289,7 +290,7 @@ def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
         masks[tail + (ids[at] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[at] & 63))
     words = np.uint64(state[ROOT_WORDS])
     # Baskets of the root that hold one item only may have been dropped; they are in no excluded item's.
-    is_exact = depth > 0 or state[ROOT_EXACT] or common(stack[3], slots[at], slots[at], words) == counts[at]
+    is_exact = depth > 0 or state[ROOT_EXACT] or common(stack[3], slots[at], slots[at], words, stack[10]) == counts[at]
     return is_exact and _is_covered(state, stack, depth, slots[at], counts[at])
 
 
@@ -316,7 +317,7 @@ def _take(state, output, path, stack, depth, at, length):  # type: ignore[no-unt
     return False
 
 
-@compiled(f"int64(int64[::1], {OUTPUT}, {PATH}, {ROOT}, {STACK})")
+@kernel(f"int64(int64[::1], {OUTPUT}, {PATH}, {ROOT}, {STACK})")
 def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped-def]
     """Search below the root until it is done, the buffer full, an array too short, or so much work done."""
     counts, slots, frames = stack[1], stack[2], stack[4]
@@ -362,7 +363,7 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
     return DONE
 
 
-@compiled(f"void(int64[::1], {ROOT}, {STACK}, int64, int64, int64, int64)")
+@kernel(f"void(int64[::1], {ROOT}, {STACK}, int64, int64, int64, int64)")
 def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
     """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
     ids, frames, excluded, masks, within = stack[0], stack[4], stack[5], stack[6], stack[9]

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
 from sfumato.kernels.itemsets_bitmaps import ROOT, STACK, open_root, search_bitmaps
-from sfumato.kernels.itemsets_bits import part
+from sfumato.kernels.itemsets_bits import kernel, part, whole_blocks
 from sfumato.kernels.itemsets_output import (
     ALL,
     DEPTH,
@@ -233,7 +232,7 @@ def _branch(  # type: ignore[no-untyped-def]
         filled, rows, pairs = copy_rows(
             lists[0], lists[1], begin, end, deeper[0], frames[level, FLAT_END], scratch[2], before
         )
-        words = max((rows + 63) >> 6, np.int64(1))
+        words = whole_blocks(max((rows + 63) >> 6, np.int64(1)))
         as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
             pairs * state[PAIR_COST] + branches * state[LIST_COST]
         )
@@ -293,7 +292,7 @@ def _visit(state, output, path, lists, first, lists_items, root, stack, levels, 
     return _branch(state, output, path, lists, first, root, stack, levels, scratch, item, kept_count, later, length)
 
 
-@compiled(f"int64(int64[::1], {OUTPUT}, {PATH}, {LISTS}, {ROOT}, {STACK}, {LEVELS}, {SCRATCH})")
+@kernel(f"int64(int64[::1], {OUTPUT}, {PATH}, {LISTS}, {ROOT}, {STACK}, {LEVELS}, {SCRATCH})")
 def search_lists(state, output, path, base, root, stack, levels, scratch):  # type: ignore[no-untyped-def]
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     frames, deeper = levels

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
-from sfumato.kernels.itemsets_bits import part
+from sfumato.kernels.itemsets_bits import kernel, part
 
 ALL, CLOSED, MAXIMAL = range(3)
 DONE, FULL, PAUSED, GROW = range(4)
@@ -154,7 +153,7 @@ def widen_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
     _insert_in_place(rows, row * stride, length, code)
 
 
-@compiled(f"int64(int64[::1], {OUTPUT}, {PATH})")
+@kernel(f"int64(int64[::1], {OUTPUT}, {PATH})")
 def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
     """Give every set of items that are in all baskets: each such item with every subset of those before it."""
     rows, perfect = path

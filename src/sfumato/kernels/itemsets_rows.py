@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.itemsets_bits import part, popcount
+from sfumato.kernels.itemsets_bits import kernel, part, popcount
 from sfumato.kernels.itemsets_output import ALL, CLOSED, KIND, LEAST
 
 # for each item of level 0: a tally, a bitmap of rows, its number one level on; items kept, their tallies and bitmaps
@@ -19,7 +19,7 @@ SCRATCH = "Tuple((uint32[::1], uint64[::1], uint32[::1], uint32[::1], uint32[::1
 MARK = np.uint32(0xFFFFFFFF)
 
 
-@part
+@compiled("void(uint32[::1], int64, int64)")
 def _sort(kept, first, count):  # type: ignore[no-untyped-def]
     if count - first > 40:
         kept[first:count].sort()
@@ -33,7 +33,7 @@ def _sort(kept, first, count):  # type: ignore[no-untyped-def]
         kept[at] = item
 
 
-@compiled("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
 def _tally(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-def]
     """Count the items on one side of an item in its rows; returns how many there are in all."""
     visits = np.int64(0)
@@ -48,7 +48,7 @@ def _tally(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-de
     return visits
 
 
-@compiled("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])")
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])")
 def _map(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def]
     """As `_tally`, for at most 64 rows: a bitmap of its rows for every item."""
     visits = np.int64(0)
@@ -65,7 +65,7 @@ def _map(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def
     return visits
 
 
-@compiled("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@kernel("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
 def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-untyped-def]
     """Keep the frequent items of a range of numbers, and forget the counts of the others."""
     least = np.uint32(least)
@@ -78,7 +78,7 @@ def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-unty
     return count
 
 
-@compiled("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1], int64, uint32[::1], uint32[::1], int64)")
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1], int64, uint32[::1], uint32[::1], int64)")
 def _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, first):  # type: ignore[no-untyped-def]
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
     least = np.uint32(least)
@@ -100,7 +100,7 @@ def _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, fi
     return count
 
 
-@compiled(
+@kernel(
     "int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1], uint32[::1], int64, uint32[::1],"
     " uint64[::1], int64)"
 )
@@ -128,7 +128,7 @@ def _keep_mapped(flat, places, begin, end, step, bitmap, tally, least, kept, map
     return count
 
 
-@compiled("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
+@kernel("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
 def _is_covered(flat, places, begin, end, kept):  # type: ignore[no-untyped-def]
     """Whether some item comes before one in all its rows: what the first row has, less what a further one lacks."""
     one = np.uint64(1)
@@ -191,7 +191,7 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     return count, later, visits
 
 
-@compiled("UniTuple(int64, 3)(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@kernel("UniTuple(int64, 3)(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
 def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # type: ignore[no-untyped-def]
     """Copy the rows of an item with only what the root holds, under the root's numbers.
 

@@ -32,6 +32,8 @@ WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread is worth its while."""
 BATCHES = 64
+MOST_MARKS = 64
+"""Items that one word can say a basket holds."""
 
 
 def lay_out(baskets: Baskets, question: Question) -> Layout:
@@ -44,31 +46,73 @@ def lay_out(baskets: Baskets, question: Question) -> Layout:
     is_everywhere = (counts == rows) & (rows >= question.least) & question.folds
     frequent = np.flatnonzero((counts >= question.least) & ~is_everywhere)
     order = frequent[np.argsort(counts[frequent], kind="stable")]
-    rank = np.full(counts.size, -1, dtype=np.int32)
-    rank[order] = np.arange(order.size, dtype=np.int32)
-    sizes = np.empty(rows, dtype=np.int32)
-    prepare.measure_rows(baskets.codes, baskets.offsets, rank, sizes)
-    paired = sizes[sizes >= 2].astype(np.int64)
-    words = max(1, -(-paired.size // 64))
     layout = Layout(
         rows=rows,
         everywhere=np.flatnonzero(is_everywhere).astype(np.int32),
         codes=order.astype(np.int32),
         counts=counts[order],
-        longest=int(sizes.max(initial=0)),
-        words=words,
+        longest=0,
+        words=0,
     )
-    map_cost = order.size**2 * (words * question.costs.word + question.costs.map)
-    if map_cost <= question.costs.pair * int((paired * paired).sum()):
-        layout.bits = np.zeros(order.size * words, dtype=np.uint64)
-        prepare.lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, words, layout.bits)
-        return layout
-    starts = np.empty(order.size + 1, dtype=np.int64)
-    flat = np.empty(int(paired.sum()) + paired.size + 1, dtype=np.uint32)
-    places = np.empty(int(paired.sum()), dtype=np.uint32)
+    if not (0 < order.size <= MOST_MARKS and _lay_merged(baskets, layout, question)):
+        _lay_apart(baskets, layout, question)
+    return layout
+
+
+def _lay_merged(baskets: Baskets, layout: Layout, question: Question) -> bool:
+    """Bitmaps with baskets that are alike merged, if that makes them half as long; whether it does."""
+    from sfumato.kernels import itemsets_prepare as prepare
+
+    mark = np.zeros(len(baskets.items), dtype=np.uint64)
+    mark[layout.codes] = np.uint64(1) << np.arange(layout.codes.size, dtype=np.uint64)
+    held, sizes = np.empty(layout.rows, dtype=np.uint64), np.empty(layout.rows, dtype=np.int32)
+    prepare.mark_rows(baskets.codes, baskets.offsets, mark, held, sizes)
+    table = np.full(1 << (layout.rows + 1).bit_length(), -1, dtype=np.int32)
+    times, planes = np.empty(layout.rows, dtype=np.int64), np.zeros(layout.rows.bit_length(), dtype=np.int64)
+    distinct = prepare.merge_rows(held, sizes, table, times, planes)
+    words = _blocks(int((-(-planes // 64)).sum()))
+    if 2 * 64 * words > layout.rows or not _maps_are_cheaper(layout.codes.size, words, sizes[sizes >= 2], question):
+        return False
+    layout.longest, layout.words = int(sizes.max(initial=0)), words
+    layout.bits, layout.shifts = np.zeros(layout.codes.size * words, np.uint64), np.zeros(words, np.uint64)
+    prepare.lay_merged(held, times, distinct, planes, words, layout.bits, layout.shifts)
+    return True
+
+
+def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question) -> bool:
+    """Whether the first step costs less with bitmaps of so many words than with lists of baskets of these sizes."""
+    costs, sizes = question.costs, paired.astype(np.int64)
+    return items**2 * (words * costs.word + costs.map) <= costs.pair * int(sizes @ sizes)
+
+
+def _blocks(words: int) -> int:
+    """So many words as whole blocks, of which there is one at least."""
+    from sfumato.kernels.itemsets_bits import BLOCK
+
+    return max(1, -(-words // BLOCK)) * BLOCK
+
+
+def _lay_apart(baskets: Baskets, layout: Layout, question: Question) -> None:
+    """Bitmaps with a bit for each basket, or lists."""
+    from sfumato.kernels import itemsets_prepare as prepare
+
+    items = layout.codes.size
+    rank = np.full(len(baskets.items), -1, dtype=np.int32)
+    rank[layout.codes] = np.arange(items, dtype=np.int32)
+    sizes = np.empty(layout.rows, dtype=np.int32)
+    prepare.measure_rows(baskets.codes, baskets.offsets, rank, sizes)
+    paired = sizes[sizes >= 2]
+    layout.longest, layout.words = int(sizes.max(initial=0)), _blocks(-(-paired.size // 64))
+    if _maps_are_cheaper(items, layout.words, paired, question):
+        layout.bits = np.zeros(items * layout.words, dtype=np.uint64)
+        prepare.lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
+        return
+    starts = np.empty(items + 1, dtype=np.int64)
+    held = int(paired.sum(dtype=np.int64))
+    flat = np.empty(held + paired.size + 1, dtype=np.uint32)
+    places = np.empty(held, dtype=np.uint32)
     prepare.lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
     layout.lists = (flat, places, starts, layout.codes, layout.counts)
-    return layout
 
 
 def pieces_in_turn(baskets: Baskets, question: Question, keep: Keep[Piece]) -> Iterator[Piece]:
@@ -106,6 +150,7 @@ class _Search(Generic[Piece]):
     def __init__(self, question: Question, layout: Layout, keep: Keep[Piece]) -> None:
         self.question, self.layout, self.keep = question, layout, keep
         self.batches: list[_Batch[Piece]] = []
+        self.queue: list[_Batch[Piece]] = []
         self.next_batch = count()
         self.failures: list[BaseException] = []
         self.found: list[tuple[object, npt.NDArray[np.uint64]]] = []
@@ -132,11 +177,22 @@ class _Search(Generic[Piece]):
         return pieces + [piece for batch in self.batches for piece in batch.pieces]
 
     def _cut(self) -> None:
-        """Cut the tasks that are left into batches; few and large tasks are batches of their own."""
-        left = self.layout.codes.size - self.done
-        size = max(1, left // BATCHES) if self.layout.bits is None else 1
-        for first in range(self.done, self.layout.codes.size, size):
-            self.batches.append(_Batch(first, min(first + size, self.layout.codes.size), []))
+        """Cut the tasks that are left into batches.
+
+        Over bitmaps each is its own, and learns from those before it. Lists are cut into like shares of occurrences,
+        and the last are taken first: their items are in most baskets, and at the end one thread would wait for them.
+        """
+        tasks = self.layout.codes.size
+        ends = np.arange(self.done + 1, tasks + 1)
+        if self.layout.bits is None and ends.size:
+            shares = np.cumsum(self.layout.counts[self.done :])
+            cuts = np.searchsorted(shares, shares[-1] * np.arange(1, BATCHES + 1) // BATCHES)
+            ends = ends[np.unique(cuts)]
+        first = self.done
+        for end in ends.tolist():
+            self.batches.append(_Batch(first, end, []))
+            first = end
+        self.queue = self.batches if self.layout.bits is not None else self.batches[::-1]
 
     def _run_together(self, worker: Worker[Piece]) -> list[Piece]:
         """Finish the task at hand, then take batches, while another thread takes batches too."""
@@ -167,8 +223,8 @@ class _Search(Generic[Piece]):
             self.failures.append(failure)
 
     def _work(self, worker: Worker[Piece]) -> None:
-        while (number := next(self.next_batch)) < len(self.batches):
-            batch = self.batches[number]
+        while (number := next(self.next_batch)) < len(self.queue):
+            batch = self.queue[number]
             worker.begin(batch.first, batch.stop)
             self._finish(worker, batch.pieces)
             if worker.has_output:

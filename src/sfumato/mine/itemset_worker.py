@@ -65,6 +65,8 @@ class Layout:
     words: int
     lists: tuple[Any, ...] | None = None
     bits: Masks | None = None
+    shifts: Masks | None = None
+    """If baskets that are alike were merged: each bit of word i stands for 2 ** shifts[i] of them."""
 
 
 class Worker(Generic[Piece]):
@@ -123,6 +125,7 @@ class Worker(Generic[Piece]):
         self._masks = np.zeros(4 * (items // 64 + 2), dtype=np.uint64)
         self._found = np.zeros(64, dtype=np.uint64)
         self._listed = np.empty(64, dtype=np.uint32)
+        self._shifts = np.empty(0, dtype=np.uint64) if layout.shifts is None else layout.shifts
         self._level_frames = np.zeros((4, self._lists.FRAME), dtype=np.int64)
         self._level_flat = [np.empty(64, dtype=np.uint32) for _ in range(2)]
         self._level_items = [np.empty(64, kind) for kind in (np.int64, np.int32, np.int64)]
@@ -226,6 +229,7 @@ class Worker(Generic[Piece]):
         excluded, within = self._excluded
         return (
             *self._extensions, self._bits, self._frames, excluded, self._masks, self._found, self._listed, within,
+            self._shifts,
         )  # fmt: skip
 
     def _grow(self, which: int, needed: int) -> None:

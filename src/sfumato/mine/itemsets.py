@@ -34,6 +34,7 @@ from sfumato.mine.thresholds import Support, least_count
 
 if TYPE_CHECKING:
     import polars as pl
+    import pyarrow as pa
 
 Kind = Literal["all", "closed", "maximal"]
 SMALL_PIECES = 1 << 22
@@ -209,7 +210,21 @@ def _frame(piece: _Piece, names: pl.Series | None) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
 
-    values = pa.array(piece.codes, pa.int64()) if names is None else names.gather(piece.codes).to_arrow()
-    lists = pa.LargeListArray.from_arrays(pa.array(piece.offsets), values)
-    items = pl.Series("items", lists)
-    return pl.DataFrame([items, pl.Series("support", piece.supports)])
+    codes = piece.codes
+    values = _as_arrow(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
+    lists = pa.LargeListArray.from_arrays(_as_arrow(piece.offsets), values)
+    return pl.DataFrame({"items": pl.Series(_Exported(lists)), "support": piece.supports})
+
+
+def _as_arrow(numbers: Counts) -> pa.Array:
+    """The numbers without a copy; `pyarrow.array` would load pandas first, and its 40 MB."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.int64(), numbers.size, [None, pa.py_buffer(numbers)])
+
+
+class _Exported:
+    """An array of Arrow's that shows no more than its C interface, for which polars loads nothing of pyarrow's."""
+
+    def __init__(self, array: pa.Array) -> None:
+        self.__arrow_c_array__ = array.__arrow_c_array__
