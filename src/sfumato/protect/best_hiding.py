@@ -27,7 +27,7 @@ def hide_exactly(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresh
     at_risk = itemsets_at_risk(draft, critical.rules, thresholds.least, critical.rows, critical.wholes, most)
     quick = _quick_plan(draft, rules, thresholds, critical, at_risk)
     victims = frozenset(column for rule in critical.rules for column in rule.whole)
-    best = best_plan(critical, thresholds, at_risk, victims, end)
+    best = best_plan(critical, thresholds, at_risk, victims, end, quick.lost)
     if best is None or not _hides(draft, best, rules, thresholds):
         best = quick
     # A change takes at most one basket from a rule, so none has fewer changes than a rule's surplus.

@@ -8,7 +8,7 @@ too, by one of two (support or confidence). Items are only taken out, never put 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ Floats = npt.NDArray[np.float64]
 
 MOST_ENTRIES = 3_000_000
 """Numbers in a program, beyond which HiGHS does not look at the clock before it has spent many minutes on them."""
+
+FIRST_WHILE, SECOND_WHILE = 0.1, 0.6
+"""Shares of the time left for losing few itemsets, tried twice; what is left then is for changing little."""
 
 
 @dataclass(frozen=True)
@@ -51,30 +54,83 @@ class Plan:
         return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
 
 
-def best_plan(
-    critical: Critical, thresholds: Thresholds, at_risk: AtRisk, victims: frozenset[int], end: float
-) -> Plan | None:
-    """The best plan found until the clock says `end`; None if none was found."""
-    made = variables_of(critical, at_risk, victims, end)
-    if made is None or made.entries > MOST_ENTRIES:
-        return None
-    program = _program(made, critical, thresholds, at_risk)
-    rest = np.zeros(len(critical.rules))
-    changes: Floats = np.concatenate([made.cost, np.zeros(len(at_risk)), rest])
-    if not len(at_risk):
-        only = solve(program, changes, end - time.monotonic())
-        if only is None:
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What a plan must do, and until when it must be found."""
+
+    critical: Critical
+    thresholds: Thresholds
+    at_risk: AtRisk
+    victims: frozenset[int]
+    end: float
+
+    def left(self) -> float:
+        """Seconds."""
+        return self.end - time.monotonic()
+
+    def program(self, most_lost: int) -> tuple[Variables, Program] | None:
+        """The program of all plans that lose so many itemsets at the most; None if it is too large."""
+        made = variables_of(self.critical, self.at_risk, self.victims, self.end, most_lost)
+        if made is None or made.entries > MOST_ENTRIES:
             return None
-        gone = removals(made, critical, only.values)
-        return Plan(gone, 0, 0, len(gone), only.bound)
-    lost: Floats = np.concatenate([np.zeros(len(made.cost)), at_risk.times, rest])
-    first = solve(program, lost, (end - time.monotonic()) / 2)
+        return made, _program(made, self.critical, self.thresholds, self.at_risk)
+
+    def costs(self, made: Variables) -> tuple[Floats, Floats]:
+        """What plans lose, and what they change."""
+        rest = np.zeros(len(self.critical.rules))
+        lost = np.concatenate([np.zeros(len(made.cost)), self.at_risk.times, rest])
+        return lost, np.concatenate([made.cost, np.zeros(len(self.at_risk)), rest])
+
+
+def best_plan(
+    critical: Critical,
+    thresholds: Thresholds,
+    at_risk: AtRisk,
+    victims: frozenset[int],
+    end: float,
+    most_lost: int = 0,
+) -> Plan | None:
+    """The best plan found until the clock says `end`; None if none was found. One that loses `most_lost` is known."""
+    task = _Task(critical.decided(thresholds), thresholds, at_risk, victims, end)
+    first = _fewest_lost(task, most_lost)
     if first is None:
         return None
-    fewest = round(float(lost @ first.values))
-    second = solve(program.limited(lost, fewest), changes, end - time.monotonic())
-    gone = removals(made, critical, (second or first).values)
-    return Plan(gone, fewest, first.bound, len(gone), second.bound if second else 0)
+    ready = task.program(first.lost)
+    if ready is None:
+        return first if len(at_risk) else None
+    made, program = ready
+    lost, changes = task.costs(made)
+    second = solve(program.limited(lost, first.lost) if len(at_risk) else program, changes, task.left())
+    if second is None:
+        return first if len(at_risk) else None
+    gone = removals(made, critical, second.values)
+    return Plan(gone, first.lost, first.lost_bound, len(gone), second.bound)
+
+
+def _fewest_lost(task: _Task, most_lost: int) -> Plan | None:
+    """A plan that loses few itemsets: what is found in a first while makes the program smaller for a second one."""
+    if not len(task.at_risk):
+        return Plan((), 0, 0, 0, 0)
+    best: Plan | None = None
+    for share in (FIRST_WHILE, SECOND_WHILE):
+        ready = task.program(most_lost)
+        if ready is None:
+            break
+        made, program = ready
+        lost, _ = task.costs(made)
+        found = solve(program, lost, share * task.left())
+        if found is None:
+            continue
+        gone = removals(made, task.critical, found.values)
+        fewest = round(float(lost @ found.values))
+        bound = found.bound if best is None else max(found.bound, best.lost_bound)
+        if best is None or fewest < best.lost:
+            best = Plan(gone, fewest, 0, len(gone), 0)
+        best = replace(best, lost_bound=min(bound, best.lost))
+        if best.lost_bound == best.lost:
+            break
+        most_lost = min(most_lost, best.lost)
+    return best
 
 
 def _program(made: Variables, critical: Critical, thresholds: Thresholds, at_risk: AtRisk) -> Program:
@@ -111,17 +167,18 @@ def _hide(
 ) -> None:
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
     whole, left = int(critical.whole[u]), int(critical.left[u])
-    if not len(lefts):
-        program.at_least(wholes, np.ones(len(wholes)), float(thresholds.surplus(whole, left)))
+    # Either way takes so many baskets: said outright, since half of both ways would do with fewer.
+    fewest, enough = thresholds.surplus(whole, left), whole + 1 - thresholds.least
+    if not len(lefts) or fewest >= enough:
+        program.at_least(wholes, np.ones(len(wholes)), float(fewest))
         return
     p, q = thresholds.confidence.numerator, thresholds.confidence.denominator
-    enough = float(whole + 1 - thresholds.least)
-    program.at_least(np.append(wholes, route), np.append(np.ones(len(wholes)), -enough), 0.0)
+    program.at_least(np.append(wholes, route), np.append(np.ones(len(wholes)), -float(enough - fewest)), float(fewest))
     # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the support is the way.
     weights = np.zeros(len(program.upper))
     np.add.at(weights, wholes, float(q))
     np.add.at(weights, lefts, -float(p))
     wanted = float(q * whole - p * left + 1)
-    weights[route] = max(wanted + p * float(critical.lefts[u].sum()), 0.0)
+    weights[route] = max(wanted - q * enough + p * float(critical.lefts[u].sum()), 0.0)
     columns = np.flatnonzero(weights)
     program.at_least(columns, weights[columns], wanted)

@@ -10,8 +10,8 @@ ones that say whether a rule or an itemset is hit by any of them. Both ways are 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -56,6 +56,12 @@ class Critical:
                 lefts[u] = draft.holding(rule.left)
         rows = np.flatnonzero(wholes.any(axis=0)).astype(np.int64)
         return cls(kept, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
+
+    def decided(self, thresholds: Thresholds) -> Critical:
+        """The same without the left sides of rules whose support is the shortest way, and so the only one needed."""
+        surplus = [thresholds.surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
+        is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
+        return replace(self, lefts=self.lefts & is_open[:, None])
 
     def most_hits(self, thresholds: Thresholds) -> Rows:
         """How many baskets that hold each rule a plan without anything needless can change, at the most.
@@ -116,8 +122,13 @@ class Variables:
         return np.split(variable[order], np.cumsum(np.bincount(line, minlength=lines))[:-1]) if lines else []
 
 
-def variables_of(critical: Critical, at_risk: AtRisk, victims: frozenset[int], end: float) -> Variables | None:
-    """The decisions about all critical baskets; only victims can be taken out. None if that lasts beyond the end."""
+def variables_of(
+    critical: Critical, at_risk: AtRisk, victims: frozenset[int], end: float, most_lost: int
+) -> Variables | None:
+    """The decisions about all critical baskets; only victims can be taken out. None if that lasts beyond the end.
+
+    What alone loses more than `most_lost` itemsets is not worth deciding about.
+    """
     made = Variables()
     families = [frozenset(rule.whole) & victims for rule in critical.rules]
     sides = _Sides.of(critical, at_risk)
@@ -129,14 +140,16 @@ def variables_of(critical: Critical, at_risk: AtRisk, victims: frozenset[int], e
             if time.monotonic() > end:
                 return None
         held = critical.wholes[:, members[0]]
-        key = held.tobytes()
-        if key not in choices:
-            choices[key] = sensible([families[u] for u in np.flatnonzero(held)])
-        if (known := choices[key]) is not None:
-            _as_sets(made, sides, members, known)
+        own = [families[u] for u in np.flatnonzero(held)]
+        bearable = _Bearable(sides, int(members[0]), most_lost)
+        if (key := held.tobytes()) not in choices:
+            choices[key] = sensible(own)
+        known = choices[key]
+        if (few := sensible(own, bearable) if known is None else list(filter(bearable, known))) is not None:
+            _as_sets(made, sides, members, few)
         else:
             for place in members:
-                _as_items(made, sides, int(place), frozenset().union(*(families[u] for u in np.flatnonzero(held))))
+                _as_items(made, sides, int(place), frozenset().union(*own))
     return made
 
 
@@ -148,8 +161,11 @@ def _alike(critical: Critical, at_risk: AtRisk) -> list[Rows]:
     return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
-def sensible(families: Sequence[Choice]) -> list[Choice] | None:
-    """Every set of items in which each hits a family that the others miss; None if there are too many."""
+def sensible(families: Sequence[Choice], allowed: Callable[[Choice], bool] | None = None) -> list[Choice] | None:
+    """Every set of items in which each hits a family that the others miss; None if there are too many.
+
+    If a set is not allowed, no larger one is.
+    """
     found: list[Choice] = []
     level: set[Choice] = {frozenset()}
     while level:
@@ -157,8 +173,8 @@ def sensible(families: Sequence[Choice]) -> list[Choice] | None:
         for choice in level:
             for item in {item for family in families if not family & choice for item in family}:
                 new = choice | {item}
-                if all(any(family & new == {one} for family in families) for one in new):
-                    larger.add(new)
+                if new not in larger and all(any(family & new == {one} for family in families) for one in new):
+                    larger |= {new} if allowed is None or allowed(new) else set()
             if len(found) + len(larger) > MOST_CHOICES:
                 return None
         found += sorted(larger, key=sorted)
@@ -174,6 +190,8 @@ class _Sides:
     """Things × columns."""
     held: dict[Kind, Flags]
     """Critical baskets × things."""
+    fragile: Rows
+    """For how many itemsets each one at risk stands that is lost with one basket, 0 for others."""
     known: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
     """The things that a choice hits, remembered."""
 
@@ -196,11 +214,25 @@ class _Sides:
             for line, items in enumerate(some):
                 columns[kind][line, sorted(items)] = True
         held: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held}
-        return cls(columns, {kind: np.ascontiguousarray(some.T) for kind, some in held.items()})
+        fragile = np.where(at_risk.spare == 0, at_risk.times, 0)
+        return cls(columns, {kind: np.ascontiguousarray(some.T) for kind, some in held.items()}, fragile)
+
+
+class _Bearable:
+    """Whether a choice for a basket, by itself, loses no more than so many itemsets."""
+
+    def __init__(self, sides: _Sides, place: int, most: int) -> None:
+        self._sides, self._most = sides, most
+        self._fragile = sides.fragile * sides.held["risk"][place]
+        self._all = int(self._fragile.sum()) <= most
+
+    def __call__(self, choice: Choice) -> bool:
+        return self._all or int(self._fragile[self._sides.hit("risk", choice)].sum()) <= self._most
 
 
 def _as_sets(made: Variables, sides: _Sides, members: Rows, choices: Sequence[Choice]) -> None:
     """A variable for each set: how many of the members lose it."""
+    choices = _undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
     numbers = [made.new(len(members), len(choice)) for choice in choices]
     for number, choice in zip(numbers, choices, strict=True):
         made.takes[number] = (len(made.groups), choice)
@@ -209,6 +241,24 @@ def _as_sets(made: Variables, sides: _Sides, members: Rows, choices: Sequence[Ch
             made.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
     made.groups.append(members)
     made.sharing.append(numbers)
+
+
+def _undominated(sides: _Sides, place: int, choices: Sequence[Choice]) -> list[Choice]:
+    """Without the choices in whose place another one hits as many rules and no more else, and takes no more out."""
+    spares = np.concatenate(
+        [
+            [~(sides.held["whole"][place] & sides.hit("whole", choice)) for choice in choices],
+            [sides.held["left"][place] & sides.hit("left", choice) for choice in choices],
+            [sides.held["risk"][place] & sides.hit("risk", choice) for choice in choices],
+        ],
+        axis=1,
+    )
+    sizes = np.array([len(choice) for choice in choices])
+    kept: list[int] = []
+    for one in np.lexsort((spares.sum(axis=1), sizes)).tolist():
+        if not (~spares[kept] | spares[one]).all(axis=1).any():
+            kept.append(one)
+    return [choices[one] for one in sorted(kept)]
 
 
 def _as_items(made: Variables, sides: _Sides, place: int, items: Choice) -> None:
