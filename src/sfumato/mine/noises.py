@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from pydantic import Field
 
 from sfumato.description import Description
@@ -106,6 +107,26 @@ def _interval(kind: str, confidence: float) -> float:
     return confidence * (2 if kind == "uniform" else 1)
 
 
+def privacy_level(noise: Any, range: Any, confidence: float = 0.95) -> float:  # noqa: A002  # the paper's word
+    """How much privacy noise gives: the interval's width as a share of the range (its ends, or its width)."""
+    width = float(range[1]) - float(range[0]) if np.ndim(range) else float(range)
+    if not (np.isfinite(width) and width > 0):
+        raise PolicyError("a privacy level is a share of a range, and this range has no width")
+    return Noise.of(noise).interval(confidence) / width
+
+
+def numbers_of(column: pl.Series) -> Floats:
+    """A column as numbers, missing ones NaN; dates, also those spelt 2009-06-30, count in days since 1970."""
+    found = column
+    if column.dtype == pl.String:
+        found = column.str.to_date("%Y-%m-%d", strict=False)
+        if found.null_count() > column.null_count():
+            raise DataError(f"«{column.name}» holds text, and noise is in numbers and dates (spelt 2009-06-30) alone")
+    elif not (column.dtype.is_numeric() or column.dtype == pl.Date):
+        raise DataError(f"«{column.name}» holds neither numbers nor dates, but {column.dtype}")
+    return np.asarray(found.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)
+
+
 def noisy_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold noisy numbers."""
     kinds = ("uniform", "gaussian", "correlated", "discretize")
@@ -115,7 +136,9 @@ def noisy_columns(release: Release) -> tuple[str, ...]:
 def noise_of(release: Release, column: str) -> Noise:
     """The noise of one column, as the release tells it."""
     if column not in noisy_columns(release):
-        raise DataError(f"the release tells of no noise in «{column}»; noise is in: {', '.join(noisy_columns(release))}")
+        raise DataError(
+            f"the release tells of no noise in «{column}»; noise is in: {', '.join(noisy_columns(release))}"
+        )
     return Noise.of(release.public[column])
 
 

@@ -25,6 +25,8 @@ class Method(Description, ABC):
     """The shape of its release: mostly that of the data, but patterns may be all that leaves of baskets."""
     maturity: ClassVar[str] = "stable"
     """`stable`, or `for study` where the literature knows a break."""
+    by_chance: ClassVar[bool] = False
+    """Whether published values are drawn by chance, and not the originals or something coarser."""
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
 

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""What the eigenvalues of noisy numbers tell: which directions hold more than noise.
+
+The covariance of m rows of pure noise is not flat: its n eigenvalues spread over σ²(1 ± √(n/m))² (Marchenko, Pastur
+1967; the slides of seed 001 name Wigner's law, which is that of another matrix). Whatever sticks out above is data.
+Columns whose noise differs, or goes together, are first brought to noise of variance 1 in every direction.
+
+Numbers come in blocks of rows, so that a million rows are read once and never all at a time. NaN is missing; how two
+columns go together is then taken from the rows that have both cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+# Of a correlation matrix, eigenvalues that are smaller than this are rounding errors of 0.
+_NOTHING = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The means and covariances of some columns, missing cells at their column's mean."""
+
+    rows: int
+    mean: Floats
+    """Of the cells there are; 0 for a column without any."""
+    covariance: Floats
+    """Centred, and divided by all rows."""
+    together: Floats
+    """The share of rows in which both of two columns have a cell."""
+
+    @property
+    def complete(self) -> Floats:
+        """The covariances over the rows that have both cells; they need not be positive semi-definite."""
+        return np.divide(self.covariance, self.together, out=np.zeros_like(self.covariance), where=self.together > 0)
+
+
+def moments(blocks: Iterable[Floats], columns: int) -> Moments:
+    """Read blocks of rows once; sums are taken around the first block's means, so that large numbers lose nothing."""
+    rows, centre = 0, np.zeros(columns)
+    sums, products = np.zeros(columns), np.zeros((columns, columns))
+    crossed, counts = np.zeros((columns, columns)), np.zeros((columns, columns))
+    for block in blocks:
+        here = ~np.isnan(block)
+        if rows == 0:
+            centre = np.where(here, block, 0.0).sum(axis=0) / np.maximum(here.sum(axis=0), 1)
+        apart = block - centre
+        rows += len(block)
+        if here.all():
+            total = apart.sum(axis=0)
+            counts += len(block)
+            crossed += total[:, None]
+        else:
+            np.copyto(apart, 0.0, where=~here)
+            total = apart.sum(axis=0)
+            flags = here.astype(np.float64)
+            counts += flags.T @ flags
+            crossed += apart.T @ flags  # what one column adds up to where the other has a cell
+        sums += total
+        products += apart.T @ apart
+    shift = sums / np.maximum(counts.diagonal(), 1)
+    centred = products - crossed * shift - (crossed * shift).T + counts * np.outer(shift, shift)
+    most = max(rows, 1)
+    return Moments(rows, centre + shift, (centred + centred.T) / (2 * most), counts / most)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Where the eigenvalues of pure noise lie."""
+
+    low: float
+    high: float
+
+
+def noise_bounds(columns: int, rows: int, variance: float = 1.0) -> Bounds:
+    """The ends of the law of Marchenko and Pastur, σ²(1 ± √(n/m))²; with more columns than rows the lower one is 0."""
+    spread = float(np.sqrt(columns / rows)) if rows else float("inf")
+    return Bounds(variance * max(0.0, 1 - spread) ** 2, variance * (1 + spread) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The eigenvalues of noisy numbers in units of the noise, and the way there and back."""
+
+    eigenvalues: Floats
+    """From the largest; pure noise would have eigenvalues around 1."""
+    vectors: Floats
+    """A column each, where the noise has variance 1 in every direction."""
+    whiten: Floats
+    """Takes numbers (a column vector) to where noise has variance 1."""
+    back: Floats
+    """Takes them back."""
+    silent: Floats
+    """Projects on the directions in which there is no noise at all."""
+    bounds: Bounds
+    """Where the eigenvalues of noise alone would lie."""
+
+    @property
+    def kept(self) -> int:
+        """How many eigenvalues stick out above the noise."""
+        return int((self.eigenvalues > self.bounds.high).sum())
+
+    def projection(self, kept: int | None = None) -> Floats:
+        """What takes centred numbers to the directions that hold data: the largest eigenvalues', and silent ones."""
+        most = self.vectors[:, : self.kept if kept is None else kept]
+        return np.asarray(self.back @ most @ most.T @ self.whiten + self.silent)
+
+
+def spectrum(found: Moments, noise: Floats) -> Spectrum:
+    """Compare the covariance of noisy numbers with that of the noise, whatever its shape and the columns' units."""
+    scale = np.sqrt(noise.diagonal())
+    sizes, axes = np.linalg.eigh(noise / np.outer(scale, scale))
+    loud = sizes > _NOTHING
+    root, axes_loud, axes_silent = np.sqrt(sizes[loud]), axes[:, loud], axes[:, ~loud]
+    whiten = (axes_loud / root).T / scale
+    back = scale[:, None] * axes_loud * root
+    silent = scale[:, None] * (axes_silent @ axes_silent.T) / scale
+    values, vectors = np.linalg.eigh(whiten @ found.complete @ whiten.T)
+    bounds = noise_bounds(int(loud.sum()), found.rows)
+    return Spectrum(values[::-1], vectors[:, ::-1], whiten, back, silent, bounds)
+
+
+def positive(matrix: Floats) -> Floats:
+    """The nearest positive semi-definite matrix: eigenvalues below 0 become 0."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Add noise to numbers: no value can be told closely, and what is true of all of them can be reconstructed.
+
+Against an adversary who reads somebody's number off the release. Every value is published with noise of a known
+distribution, or as the middle of an interval, so that with a confidence it lies within a width that is a share of the
+column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000; seed 001). What
+leaks: the range, where it is taken from the data; the shape of the data's covariance with correlated noise; and to who
+uses what values have in common, more than the level says (Kargupta et al. 2003; Huang, Du, Chen 2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.noises import Noise
+from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.method import Method
+from sfumato.protect.noise_claims import noise_claims
+from sfumato.protect.noise_columns import Floats, NumberColumn, covariance, number_column
+from sfumato.protect.noise_scales import draw_together, intervals_for, like_the_data, middles, refuse_unseen
+from sfumato.randomness import Randomness
+from sfumato.release import Number, Release
+from sfumato.table import Table
+
+End = float | date
+
+
+class AddNoise(Method):
+    """Publish numbers with noise, or as intervals, so that none can be told closely.
+
+    Guarantee: what was added to a value is drawn by lot, centred at 0 and independent of all values; with the given
+    confidence it cannot be told to within less than `privacy` times the column's range. With `discretize` the value
+    itself is not published, but the middle of its interval. No other cell changes; missing cells stay missing.
+    Against: an adversary who sees one published number and knows the noise, but nothing of the person.
+    Limits: who knows the distribution of values, reconstructed or from elsewhere, narrows single ones down. Columns
+    that go together give each other's values away: a spectral filter or a Bayes estimate takes independent noise off
+    them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) leaves a filter nothing to tell apart.
+    Bounded noise (`uniform`) reveals values near the ends of where any lie. The same person published twice is told
+    twice as well. The range is taken from the data and published with them, so the least and the greatest value are
+    told, unless `ranges` gives one that is public. The scale is set for the whole range: where a few values are far
+    out, noise is large for all others. Noise on a column that is known from elsewhere hides nobody.
+    Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise.
+    """
+
+    by_chance: ClassVar[bool] = True
+    iso_20889: ClassVar[str] = "randomization (noise addition)"
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """`for study` where the literature takes the noise off: independent in several columns, or bounded."""
+        broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._names()) > 1)
+        return "for study" if broken else "stable"
+
+    method: Literal["add_noise"] = "add_noise"
+    columns: str | tuple[str, ...]
+    """The columns of numbers or dates that noise is added to."""
+    kind: Literal["uniform", "gaussian", "correlated", "discretize"] = "gaussian"
+    """`uniform` on [−α, α]; `gaussian` of deviation σ; `correlated`: Gaussian, shaped like the data's covariance;
+    `discretize`: the middle of the value's interval of width W in its place."""
+    privacy: float = Field(default=1.0, gt=0.0)
+    """The width of the interval that a value is told to lie in, as a share of the column's range: 1 is 100 %."""
+    confidence: float = Field(default=0.95, gt=0.0, lt=1.0)
+    """How sure an adversary is of that interval."""
+    ranges: Mapping[str, tuple[End, End]] | None = None
+    """The least and the greatest possible value of a column, which everybody may know; else those of the data."""
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Read the columns, scale the noise to their ranges, draw it and add it."""
+        chance = (randomness or Randomness.secure()).generator()
+        columns = self._columns(data)
+        tell("drawing noise", 0, len(columns))
+        noisy = self._together(columns, data.source, chance) if self.kind == "correlated" else []
+        noisy = noisy or [self._alone(column, chance) for column in columns]
+        frame = data.frame.drop(data.identifying).with_columns(one.published for one in noisy)
+        return Release(
+            data=data.with_frame(frame),
+            method=self,
+            claims=(
+                *noise_claims([(o.column, o.noise) for o in noisy], self.kind, self.privacy, self.confidence),
+                nobody_named(data),
+            ),
+            losses=_losses(noisy),
+            details={
+                "rows": np.arange(len(data), dtype=np.int64),
+                "public": {one.column.name: self._public(one) for one in noisy},
+                "loss": {one.column.name: one.loss for one in noisy},
+            },
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        return (self.columns,) if isinstance(self.columns, str) else self.columns
+
+    def _columns(self, table: Table) -> list[NumberColumn]:
+        named, known = self._names(), table.frame.columns
+        strange = [name for name in named if name not in known or name in table.identifying]
+        if strange or not named or len(set(named)) < len(named):
+            raise PolicyError(
+                f"{table.source}: `columns` names {_quoted(strange or named) or 'nothing'}; it has to name one or more "
+                "different columns that are published"
+            )
+        unused = [name for name in self.ranges or {} if name not in named]
+        if unused:
+            raise PolicyError(f"`ranges` tells of {_quoted(unused)}, to which no noise is added")
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        return [number_column(table, name, self.ranges) for name in named]
+
+    def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _Noisy:
+        """One column by itself: noise of the scale that its level asks for, or intervals."""
+        width = self.privacy * column.span
+        if self.kind == "discretize":
+            noise = refuse_unseen(column, intervals_for(column, width, self.confidence), self.confidence)
+            return _Noisy.of(column, noise, column.replaced(middles(column, noise)))
+        kind: Literal["uniform", "gaussian"] = "uniform" if self.kind == "uniform" else "gaussian"
+        noise = refuse_unseen(column, Noise.for_privacy(kind, width, self.confidence, column.step), self.confidence)
+        return _Noisy.of(column, noise, column.moved(noise.draw(chance, len(column.numbers))))
+
+    def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
+        """All columns at once: covariance c² times the data's, c the least that gives every column its level."""
+        spread = covariance(columns, source)
+        times = like_the_data(spread, [self.privacy * column.span for column in columns], self.confidence) ** 2
+        drawn = draw_together(times * spread, len(columns[0].known), chance)
+        made = []
+        for at, column in enumerate(columns):
+            noise = Noise(kind="gaussian", scale=float(np.sqrt(times * spread[at, at])), step=column.step)
+            refuse_unseen(column, noise, self.confidence, least=0.75)
+            shared = {other.name: float(times * spread[at, to]) for to, other in enumerate(columns)}
+            made.append(_Noisy.of(column, noise, column.moved(drawn[at][column.known]), shared))
+        return made
+
+    def _public(self, one: _Noisy) -> dict[str, Any]:
+        """What an analyst must know to reconstruct anything."""
+        told: dict[str, Any] = {
+            "kind": self.kind,
+            "scale": one.noise.scale,
+            "step": int(one.noise.step),
+            "origin": one.noise.origin,
+            "range": one.column.ends(),
+            "privacy": self.privacy,
+            "confidence": self.confidence,
+        }
+        return told if one.covariance is None else told | {"covariance": dict(one.covariance)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Noisy:
+    """One column, before and after."""
+
+    column: NumberColumn
+    noise: Noise
+    published: pl.Series
+    loss: float
+    """The share of the published variance that is noise; of intervals, the share of variance that they do not show."""
+    covariance: Mapping[str, float] | None = None
+
+    @classmethod
+    def of(
+        cls, column: NumberColumn, noise: Noise, published: pl.Series, covariance: Mapping[str, float] | None = None
+    ) -> _Noisy:
+        if noise.kind == "discretize":
+            shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
+            loss = _unseen(column.numbers, shown)
+        else:
+            loss = noise.variance / (column.variance + noise.variance)
+        return cls(column, noise, published, loss, covariance)
+
+
+def _unseen(true: Floats, shown: Floats) -> float:
+    """1 − r²: what of the variance cannot be foretold from the published values; 1 where these are all the same."""
+    if not len(true) or true.min() == true.max():
+        return 0.0
+    if shown.min() == shown.max():
+        return 1.0
+    return float(np.clip(1 - np.corrcoef(true, shown)[0, 1] ** 2, 0.0, 1.0))
+
+
+def _losses(noisy: Sequence[_Noisy]) -> dict[str, Number]:
+    losses = [one.loss for one in noisy]
+    return {"loss": sum(losses) / len(losses), "largest_loss": max(losses)}
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"«{name}»" for name in names)

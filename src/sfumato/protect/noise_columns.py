@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Columns that noise can be added to: numbers, whole numbers and dates, with the range that privacy is a share of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.table import Table
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+_DAY = "%Y-%m-%d"
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """The cells of one column as numbers, and where they lie."""
+
+    column: pl.Series
+    known: npt.NDArray[np.bool_]
+    """Which cells are not missing; all else is about those."""
+    numbers: Floats
+    whole: Ints | None
+    """The same numbers where they are whole: days since 1970 for dates."""
+    low: float
+    high: float
+
+    @property
+    def name(self) -> str:
+        """The column's."""
+        return self.column.name
+
+    @property
+    def step(self) -> float:
+        """What values are whole numbers of."""
+        return 0.0 if self.whole is None else 1.0
+
+    @property
+    def span(self) -> float:
+        """The width of the range."""
+        return self.high - self.low
+
+    @property
+    def variance(self) -> float:
+        """Of the values, as they are."""
+        return float(self.numbers.var()) if len(self.numbers) else 0.0
+
+    def ends(self) -> list[float] | list[int]:
+        """The range, as it is told."""
+        return [self.low, self.high] if self.whole is None else [int(self.low), int(self.high)]
+
+    def moved(self, noise: Floats) -> pl.Series:
+        """The column with noise added to each known cell; whole numbers stay whole."""
+        if self.whole is None:
+            return self._published(self.numbers + noise)
+        steps = np.rint(noise)
+        self._refuse_overflow(steps)
+        return self._published(self.whole + steps.astype(np.int64))
+
+    def replaced(self, values: Floats | Ints) -> pl.Series:
+        """The column with other values in the known cells."""
+        return self._published(values)
+
+    def _published(self, values: Floats | Ints) -> pl.Series:
+        full = np.zeros(len(self.known), dtype=values.dtype)
+        full[self.known] = values
+        made = pl.Series(self.name, full).set(pl.Series(~self.known), None)
+        kind = self.column.dtype
+        if kind == pl.String:  # dates that nobody had read as such
+            return made.cast(pl.Date)
+        if kind.is_integer():  # a small type has no room for what lies beyond its range
+            fits = made.cast(kind, strict=False)
+            return fits if fits.null_count() == made.null_count() else made
+        return made.cast(kind)
+
+    def _refuse_overflow(self, steps: Floats) -> None:
+        assert self.whole is not None
+        limit = 2**31 - 1 if self.column.dtype in (pl.Date, pl.String) else 2**63 - 1025
+        far = int((np.abs(self.whole.astype(np.float64) + steps) > limit).sum())
+        if far:
+            raise ImpossibleRelease(f"«{self.name}»: {far} noisy values are too large to be stored; divide them first")
+
+
+def number_column(table: Table, name: str, ranges: Mapping[str, Sequence[Any]] | None) -> NumberColumn:
+    """Read a column; what is no number, not finite or outside of the range is refused."""
+    column = table.frame[name]
+    known = column.is_not_null().to_numpy()
+    cells = _physical(table, column).drop_nulls()
+    whole = cells.cast(pl.Int64).to_numpy() if cells.dtype.is_integer() else None
+    numbers = cells.cast(pl.Float64).to_numpy()
+    strange = int((~np.isfinite(numbers)).sum())
+    if strange:
+        raise DataError(
+            f"{table.source}: «{name}» has {strange} cells that are no finite number; make them missing, or mend them"
+        )
+    low, high = _range(table, name, numbers, (ranges or {}).get(name))
+    return NumberColumn(column, known, numbers, whole, low, high)
+
+
+def _physical(table: Table, column: pl.Series) -> pl.Series:
+    """Numbers as they are, dates as days."""
+    kind = column.dtype
+    if kind.is_integer() and (far := int((column.cast(pl.Float64).abs() > 2**53).sum())):
+        raise DataError(
+            f"{table.source}: «{column.name}» has {far} whole numbers beyond 2⁵³, which are no amounts of anything; "
+            "drop the column if they are codes, or divide them first"
+        )
+    if kind.is_float() or kind.is_integer():
+        return column
+    if kind == pl.Date:
+        return column.to_physical()
+    if kind == pl.String and column.null_count() < len(column):
+        days = column.str.to_date(_DAY, strict=False)
+        if days.null_count() == column.null_count():
+            return days.to_physical()
+    words = "text" if kind == pl.String else str(kind).lower()
+    raise PolicyError(
+        f"{table.source}: «{column.name}» holds {words}; noise is added to numbers and to dates (2009-06-30). Decimals "
+        "and times of day are kept as text: make them numbers first. For categories there is randomized response"
+    )
+
+
+def _range(table: Table, name: str, numbers: Floats, told: Sequence[Any] | None) -> tuple[float, float]:
+    if told is None:
+        if not len(numbers) or numbers.min() == numbers.max():
+            raise ImpossibleRelease(
+                f"{table.source}: all {len(numbers)} known values of «{name}» are the same, so there is no range to "
+                f'take a share of; give one, as in ranges={{"{name}": (0, 120)}}'
+            )
+        return float(numbers.min()), float(numbers.max())
+    low, high = (_end(end) for end in told)
+    if not low < high:
+        raise PolicyError(f"the range of «{name}» goes from a least to a greatest value, and the two differ")
+    outside = int(((numbers < low) | (numbers > high)).sum())
+    if outside:
+        raise DataError(
+            f"{table.source}: «{name}» has {outside} values outside of the range that was given for it; widen the "
+            "range, or bring the values into it"
+        )
+    return low, high
+
+
+def _end(told: Any) -> float:
+    return float((told - date(1970, 1, 1)).days) if isinstance(told, date) else float(told)
+
+
+def covariance(columns: Sequence[NumberColumn], source: str) -> Floats:
+    """How the columns go together, over the rows that have them all."""
+    whole = np.logical_and.reduce([column.known for column in columns])
+    if int(whole.sum()) < 2:
+        names = ", ".join(f"«{column.name}»" for column in columns)
+        raise ImpossibleRelease(
+            f"{source}: {int(whole.sum())} rows have a value in each of {names}, and correlated noise is "
+            "shaped by such rows; name fewer columns, or fill what is missing"
+        )
+    chosen = np.array([column.numbers[whole[column.known]] for column in columns])
+    flat = [column.name for column, row in zip(columns, chosen, strict=True) if row.min() == row.max()]
+    if flat:
+        raise ImpossibleRelease(
+            f"{source}: all values of {', '.join(f'«{name}»' for name in flat)} are the same, and noise shaped like "
+            'them would be none; leave the column out, or use kind = "gaussian" and give its range'
+        )
+    return np.atleast_2d(np.cov(chosen, bias=True))

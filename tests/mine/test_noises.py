@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Noise: its spellings, and the privacy it gives, both ways."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.mine.noises import (
+    Noise,
+    noise_covariance,
+    noise_of,
+    noisy_columns,
+    numbers_of,
+    privacy_level,
+)
+from sfumato.release import Release
+
+KINDS = ("uniform", "gaussian", "discretize")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Noise(kind="gaussian", scale=2.5),
+        ("gaussian", 2.5),
+        {"kind": "gaussian", "scale": 2.5},
+        {"sigma": 2.5},
+        {"kind": "correlated", "scale": 2.5, "covariance": {"x": 6.25}, "privacy": 1.0},
+    ],
+)
+def test_spellings(told: object) -> None:
+    assert Noise.of(told) == Noise(kind="gaussian", scale=2.5)
+
+
+def test_what_is_no_noise_is_refused() -> None:
+    with pytest.raises(sf.PolicyError, match="noise is told as"):
+        Noise.of(2.5)
+    with pytest.raises(sf.PolicyError, match="between 0 and 1"):
+        Noise(kind="uniform", scale=1).interval(1.0)
+    with pytest.raises(sf.PolicyError, match="no width"):
+        privacy_level(("uniform", 1.0), (3, 3))
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.floats(0.01, 5.0),
+    st.floats(0.05, 0.999),
+    st.floats(-1e3, 1e3),
+    st.floats(0.1, 1e4),
+)
+def test_level_to_scale_and_back(kind: str, level: float, confidence: float, low: float, span: float) -> None:
+    noise = Noise.for_privacy(kind, level * span, confidence)  # type: ignore[arg-type]
+    assert privacy_level(noise, span, confidence) == pytest.approx(level)
+    assert privacy_level(noise, (low, low + span), confidence) == pytest.approx(level)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian"])
+def test_density_distribution_and_draws_agree(kind: str) -> None:
+    noise = Noise.of((kind, 2.0))
+    at = np.linspace(-15, 15, 300_001)
+    assert noise.density(at).sum() * (at[1] - at[0]) == pytest.approx(1.0, abs=1e-4)
+    drawn = noise.draw(np.random.default_rng(1), 40_000)
+    assert drawn.var() == pytest.approx(noise.variance, rel=0.05)
+    # Kolmogorov's statistic exceeds 1.95 / √n once in a thousand
+    drawn.sort()
+    assert np.abs(noise.below(drawn) - (np.arange(40_000) + 0.5) / 40_000).max() < 1.95 / 200
+
+
+def test_what_a_release_tells() -> None:
+    public = {
+        "age": {"kind": "uniform", "scale": 3.0, "step": 1},
+        "pay": {"kind": "correlated", "scale": 2.0, "covariance": {"pay": 4.0, "rent": 1.0}},
+        "rent": {"kind": "correlated", "scale": 1.0, "covariance": {"pay": 1.0, "rent": 1.0}},
+        "vote": {"kind": "warner", "p": 0.7},
+    }
+    release = Release(None, None, (), {}, {"public": public})
+    assert noisy_columns(release) == ("age", "pay", "rent")
+    assert noise_of(release, "age") == Noise(kind="uniform", scale=3.0, step=1.0)
+    assert noise_covariance(release, ("age", "pay", "rent")).tolist() == [[3, 0, 0], [0, 4, 1], [0, 1, 1]]
+    with pytest.raises(sf.DataError, match="no noise in «vote»"):
+        noise_of(release, "vote")
+
+
+def test_columns_as_numbers() -> None:
+    assert numbers_of(pl.Series([1, None, 3])).tolist()[::2] == [1.0, 3.0]
+    days = [dt.date(1970, 1, 3), dt.date(1969, 12, 31)]
+    assert numbers_of(pl.Series(days)).tolist() == [2.0, -1.0]
+    assert numbers_of(pl.Series([str(day) for day in days])).tolist() == [2.0, -1.0]
+    with pytest.raises(sf.DataError, match="holds text"):
+        numbers_of(pl.Series("x", ["secret"]))
+    with pytest.raises(sf.DataError, match="neither numbers nor dates"):
+        numbers_of(pl.Series("x", [True]))
