@@ -95,13 +95,13 @@ class Composition(Attack):
         """The other release, its labels explained by the hierarchies of the originals where it has none."""
         if self._other is None and self.other is None:
             raise PolicyError("composition: name the other release (`other`), or give it by `against`")
-        other = _read(Path(self.other or ""), truth) if self._other is None else self._other
+        other = read_other(Path(self.other or ""), truth) if self._other is None else self._other
         explained = {**truth.hierarchies, **other.hierarchies}
         here = {name: hierarchy for name, hierarchy in explained.items() if name in other.frame.columns}
         return replace(other, hierarchies=MappingProxyType(here))
 
 
-def _read(path: Path, truth: Table) -> Table:
+def read_other(path: Path, truth: Table) -> Table:
     """The data of a release folder as its certificate says that it is spelt, or a data file."""
     if not path.is_dir():
         return Table.read(path, missing=truth.missing.value)

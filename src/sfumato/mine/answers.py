@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Randomized answers: with which probability somebody who means one thing is made to say another.
+
+Shared by the method that randomizes, the estimators of an analyst and the attacks. A channel is public: who does not
+know it cannot estimate anything, and its privacy does not rest on being unknown. Warner, *Randomized response: a survey
+technique for eliminating evasive answer bias* (JASA 1965; seed 001); for many categories Kairouz, Bonawitz, Ramage
+(2016), and the optimized unary encoding of Wang, Blocki, Li, Jha (USENIX Security 2017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import exp, log
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field, ValidationError, model_validator
+
+from sfumato.data.hierarchy import spelt
+from sfumato.description import Description
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+from sfumato.release import Release
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint8]
+Kind = Literal["warner", "k_ary", "unary"]
+KINDS = ("warner", "k_ary", "unary")
+NO_ANSWER, STRANGE = -1, -2
+_CELLS = 4_000_000
+MARK = "x"
+"""A cell of bits begins with it, so that no reader of the file takes the hexadecimal digits for a number."""
+
+
+class Channel(Description):
+    """How one column's answers came about. It is public."""
+
+    kind: Kind
+    """`warner` of two answers, `k_ary` of more; `unary`: a cell has one bit for each category."""
+    p: float = Field(ge=0.0, le=1.0)
+    """The probability of the true answer; `unary`: that the true category's bit is set."""
+    q: float = Field(ge=0.0, le=1.0)
+    """The probability of each other answer; `unary`: that another category's bit is set."""
+    categories: tuple[str | None, ...] = Field(min_length=2)
+    """The possible answers as they are spelt, in the order of the bits; null where «missing» is an answer."""
+    memoized: bool = False
+    """Whether a person who is asked again says the same."""
+    repeats: float = Field(default=1.0, ge=1.0)
+    """How much answers given more than once widen a variance: Σ m² / n if the same answer stands in m rows."""
+
+    @model_validator(mode="after")
+    def _sound(self) -> Channel:
+        others = len(self.categories) - 1
+        if self.kind != "unary" and abs(self.p + others * self.q - 1) > 1e-9:
+            raise ValueError("the probabilities of all answers do not add up to 1")
+        if len(set(self.categories)) <= others or (self.kind == "warner" and others != 1):
+            raise ValueError("the categories do not fit the kind, or one stands there twice")
+        return self
+
+    @classmethod
+    def of(cls, told: Any) -> Channel:
+        """A channel as a release tells it, or itself."""
+        if isinstance(told, cls):
+            return told
+        try:
+            return cls.model_validate({name: told[name] for name in cls.model_fields if name in told})
+        except (ValidationError, TypeError):
+            raise DataError(
+                "randomized answers are told as kind (warner, k_ary or unary), p, q and two or more categories"
+            ) from None
+
+    @property
+    def one_answer(self) -> bool:
+        """Whether a cell holds one category, and not bits."""
+        return self.kind != "unary"
+
+    @property
+    def informative(self) -> bool:
+        """Whether an answer depends on the truth at all."""
+        return abs(self.p - self.q) > 1e-12
+
+    @property
+    def epsilon(self) -> float:
+        """ε: no answer is more than e^ε times as likely for one truth as for another (local differential privacy)."""
+        if self.one_answer:
+            return abs(log(self.p / self.q))
+        return abs(log(self.p * (1 - self.q) / ((1 - self.p) * self.q)))
+
+    def matrix(self) -> Floats:
+        """The probability of each answer (row) for each truth (column); of bits, the probability that each is set."""
+        size = len(self.categories)
+        return np.full((size, size), self.q) + (self.p - self.q) * np.eye(size)
+
+    def codes(self, cells: pl.Series) -> Ints:
+        """The number of each cell's category, `NO_ANSWER` where it is missing, `STRANGE` where it is no category."""
+        known = [name for name in self.categories if name is not None]
+        places = [at for at, name in enumerate(self.categories) if name is not None]
+        missing = self.categories.index(None) if None in self.categories else NO_ANSWER
+        texts = spelt(cells)
+        found = texts.replace_strict(known, places, default=STRANGE, return_dtype=pl.Int64)
+        return found.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
+
+    def bits(self, cells: pl.Series) -> Bits:
+        """The bits of cells that are not missing, one row a cell."""
+        return np.unpackbits(self.packed(cells), axis=1, count=len(self.categories))
+
+    def packed(self, cells: pl.Series) -> Bits:
+        """The bits of cells that are not missing, eight in a byte, the first category's the highest."""
+        width = len(self.categories)
+        taken = (width + 7) // 8
+        texts = cells.drop_nulls()
+        packed = [] if texts.dtype != pl.String else texts.str.slice(1).str.decode("hex", strict=False).to_list()
+        if len(packed) < len(texts) or any(one is None or len(one) != taken for one in packed):
+            raise DataError(f"{len(texts)} answers of {width} bits are not all spelt as such; read the release again")
+        return np.frombuffer(b"".join(packed), dtype=np.uint8).reshape(len(packed), taken)
+
+
+def answer_by_chance(truth: Ints, channel: Channel, drawn: Callable[[slice, int], Floats]) -> Ints | Bits:
+    """An answer for each truth: the number of a category, or bits.
+
+    `drawn` gives numbers between 0 and 1: as many as it is told for each of some rows.
+    """
+    size = len(channel.categories)
+    if channel.one_answer:
+        chance = drawn(slice(0, len(truth)), 1)[:, 0]
+        # What is left of the draw, once it is not the truth, says which of the others it is.
+        other = np.minimum(((chance - channel.p) / (1 - channel.p) * (size - 1)).astype(np.int64), size - 2)
+        return np.where(chance < channel.p, truth, other + (other >= truth))
+    found = np.empty((len(truth), size), dtype=np.uint8)
+    step = max(_CELLS // size, 1)
+    for begin in range(0, len(truth), step):
+        tell("asking everybody", begin, len(truth))
+        chance = drawn(slice(begin, begin + step), size)
+        found[begin : begin + step] = chance < channel.q
+        rows, own = np.arange(len(chance)), truth[begin : begin + step]
+        found[begin + rows, own] = chance[rows, own] < channel.p
+    return found
+
+
+def as_values(categories: Sequence[str | None], kind: pl.DataType) -> pl.Series | None:
+    """Categories as values of a column's type; None where they are not spelt as its cells are."""
+    texts = pl.Series(list(categories), dtype=pl.String)
+    if kind == pl.Boolean:
+        found = texts.replace_strict(["true", "false"], [True, False], default=None, return_dtype=pl.Boolean)
+    else:
+        found = texts.cast(kind, strict=False)
+    return found if spelt(found).eq_missing(texts).all() else None
+
+
+def spell_bits(bits: Bits) -> pl.Series:
+    """Rows of bits as text: a mark, and hexadecimal digits."""
+    import pyarrow as pa
+
+    packed = np.packbits(bits, axis=1)
+    digits = np.frombuffer(b"".join(f"{byte:02x}".encode() for byte in range(256)), dtype=np.uint8).reshape(256, 2)
+    text = np.empty((len(bits), 1 + 2 * packed.shape[1]), dtype=np.uint8)
+    text[:, 0] = ord(MARK)
+    text[:, 1:] = digits[packed].reshape(len(bits), -1)
+    ends = np.arange(len(bits) + 1, dtype=np.int64) * text.shape[1]
+    made = pa.LargeStringArray.from_buffers(len(bits), pa.py_buffer(ends), pa.py_buffer(text))
+    found = pl.from_arrow(made)
+    assert isinstance(found, pl.Series)
+    return found.cast(pl.String)
+
+
+def designed(
+    kind: Kind | Literal["auto"], categories: Sequence[str | None], p: float | None, epsilon: float | None
+) -> Channel:
+    """The channel that an argument asks for: by the probability of the truth, or by ε.
+
+    `auto` takes the kind whose estimates vary less at the same ε: unary from k = 3 e^ε + 2 categories on.
+    """
+    size = len(categories)
+    if size < 2:
+        raise PolicyError(f"randomized answers need two or more categories, and there are {size}; name `categories`")
+    if kind == "warner" and size != 2:
+        raise PolicyError(f"kind = warner is for two categories, and there are {size}; use k_ary or unary")
+    if kind == "unary" and p is not None:
+        raise PolicyError("kind = unary keeps the true category's bit with probability 1/2, always; give `epsilon`")
+    p = _kept(size, epsilon) if p is None else p
+    if not 0.0 < p < 1.0:
+        said = "is the truth itself" if p else "tells what is not true"
+        raise PolicyError(
+            f"p = {p:g}: every answer {said}, so nothing is protected (ε is infinite); choose p between 0 and 1"
+        )
+    q = (1 - p) / (size - 1)
+    found = abs(log(p / q)) if epsilon is None else epsilon
+    many = size >= 3 * exp(min(found, 700.0)) + 2 and abs(p - q) > 1e-12
+    if kind == "unary" or (kind == "auto" and many):
+        return Channel(kind="unary", p=0.5, q=_kept(2, -found), categories=tuple(categories))
+    return Channel(kind="warner" if size == 2 and kind != "k_ary" else "k_ary", p=p, q=q, categories=tuple(categories))
+
+
+def _kept(size: int, epsilon: float | None) -> float:
+    """The probability of the truth that gives ε; a negative ε is the other way round."""
+    if epsilon is None:
+        raise PolicyError("say how much is randomized: the probability `p` of the true answer, or `epsilon`")
+    return 1 / (1 + (size - 1) * exp(min(-epsilon, 700.0)))
+
+
+def answered_columns(release: Release) -> tuple[str, ...]:
+    """The columns of a release that hold randomized answers."""
+    return tuple(name for name, told in release.public.items() if told.get("kind") in KINDS)
+
+
+def channel_of(release: Release, column: str) -> Channel:
+    """The channel of one column, as the release tells it."""
+    names = answered_columns(release)
+    if column not in names:
+        where = f"; they are in: {', '.join(names)}" if names else ""
+        raise DataError(f"the release tells of no randomized answers in «{column}»{where}")
+    return Channel.of(release.public[column])
+
+
+def told(channel: Channel, **more: Any) -> Mapping[str, Any]:
+    """What a release tells of a column."""
+    said: dict[str, Any] = channel.model_dump(mode="json") | {"epsilon": channel.epsilon}
+    if channel.repeats == 1.0:
+        del said["repeats"]
+    return said | more
