@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Attacks on added noise: a million rows of fifty columns, beside the filter written down in numpy, and growth."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+import sfumato as sf
+from bench.timing import show
+from sfumato.attack.bayes_estimate import BayesEstimate
+from sfumato.attack.likeliest_value import LikeliestValue
+from sfumato.attack.range_reveal import RangeReveal
+from sfumato.attack.spectral_filter import SpectralFilter
+from sfumato.release import Release
+
+Floats = npt.NDArray[np.float64]
+ROWS, COLUMNS = 62_500, 50
+
+
+def main() -> None:
+    _golden()
+    _growth()
+    _one_column()
+
+
+def noisy(rows: int, columns: int, rank: int, kind: str = "gaussian", seed: int = 1) -> tuple[sf.Table, Release]:
+    """Columns of deviation 1 that some hidden causes explain, and noise of the same variance; drawn in blocks."""
+    chance = np.random.default_rng(seed)
+    mixed = chance.normal(size=(rank, columns)) if rank < columns else np.eye(columns)
+    mixed /= np.sqrt((mixed**2).sum(axis=0))
+    names = [f"c{number}" for number in range(columns)]
+    true, published = [], []
+    for start in range(0, rows, 50_000):
+        here = chance.normal(size=(min(50_000, rows - start), rank)) @ mixed
+        added = chance.normal(size=here.shape) if kind == "gaussian" else chance.uniform(-(3**0.5), 3**0.5, here.shape)
+        true.append(pl.DataFrame(here, schema=names))
+        published.append(pl.DataFrame(here + added, schema=names))
+    roles = dict.fromkeys(names, "sensitive")
+    told = {"kind": kind, "scale": 1.0 if kind == "gaussian" else 3**0.5, "step": 0}
+    release = Release(sf.Table.of(pl.concat(published), roles), None, (), {}, {"public": dict.fromkeys(names, told)})
+    return sf.Table.of(pl.concat(true), roles), release
+
+
+def plain(release: Release) -> pl.DataFrame:
+    """The filter as it stands in the slides, in a few lines of numpy."""
+    seen = release.data.frame.to_numpy()
+    mean = seen.mean(axis=0)
+    values, vectors = np.linalg.eigh(np.cov(seen.T, bias=True))
+    kept = vectors[:, values > (1 + np.sqrt(seen.shape[1] / seen.shape[0])) ** 2]
+    return pl.DataFrame((seen - mean) @ kept @ kept.T + mean, schema=release.data.frame.columns)
+
+
+def error(frame: pl.DataFrame, truth: sf.Table) -> float:
+    """The root of the mean squared error over all cells."""
+    return float(np.sqrt(np.mean([((frame[c] - truth.frame[c]) ** 2).mean() for c in frame.columns])))
+
+
+def _golden() -> None:
+    rows = []
+    for columns, rank, said in ((10, 2, ".46"), (30, 2, ".26"), (10, 10, "1.00 (Bayes .71)")):
+        truth, release = noisy(2_000, columns, rank)
+        found = [error(one.estimate(release), truth) for one in (SpectralFilter(), BayesEstimate())]
+        before, other = error(release.data.frame, truth), error(plain(release), truth)
+        rows.append((columns, rank, f"{before:.3f}", said, f"{found[0]:.3f}", f"{other:.3f}", f"{found[1]:.3f}"))
+    head = ("columns", "rank", "RMSE as published", "golden", "spectral filter", "plain numpy", "Bayes estimate")
+    show("Seed 001, signal and noise alike, 2,000 rows", head, rows)
+
+
+def _growth() -> None:
+    """Each in a process of its own, so that the peak of memory is its own."""
+    rows = []
+    for times in (1, 4, 16):
+        for way in ("data alone", "spectral filter", "plain numpy", "Bayes estimate"):
+            command = [sys.executable, "-m", "bench.spectral", way, str(times * ROWS)]
+            told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+            rows.append((f"{times * ROWS:,} × {COLUMNS}", way, f"{float(told[0]):.2f} s", told[1], f"{told[2]} MB"))
+    head = ("rows × columns", "way", "estimate()", "RMSE", "peak memory of the process")
+    show("Growth, rank 5; all in float64, input and truth held beside", head, rows)
+
+
+def one(way: str, rows: int) -> None:
+    """Time one way, once; print seconds, error and peak memory."""
+    truth, release = noisy(rows, COLUMNS, 5)
+    ways: dict[str, Callable[[], pl.DataFrame]] = {
+        "data alone": lambda: release.data.frame,
+        "spectral filter": lambda: SpectralFilter().estimate(release),
+        "plain numpy": lambda: plain(release),
+        "Bayes estimate": lambda: BayesEstimate().estimate(release),
+    }
+    begun = time.perf_counter()
+    found = ways[way]()
+    seconds = time.perf_counter() - begun
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(seconds, f"{error(found, truth):.3f}", peak)
+
+
+def _one_column() -> None:
+    rows = []
+    for times in (1, 4, 16):
+        truth, release = noisy(times * ROWS, 1, 1, "uniform")
+        for way, attack in (
+            ("likeliest value", LikeliestValue()),
+            ("likeliest value, mean", LikeliestValue(statistic="mean")),
+            ("range reveal", RangeReveal()),
+        ):
+            begun = time.perf_counter()
+            found = attack.estimate(release)
+            rows.append(
+                (f"{times * ROWS:,}", way, f"{time.perf_counter() - begun:.2f} s", f"{error(found, truth):.3f}")
+            )
+    show("One column, uniform noise", ("rows", "way", "estimate()", "RMSE"), rows)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        one(sys.argv[1], int(sys.argv[2]))
+    else:
+        main()
