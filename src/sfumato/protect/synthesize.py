@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""Synthetic data: publish drawn rows in the place of people's, or drawn values in the place of some of their cells.
+
+Against an adversary who looks for somebody's row: with `kind = "full"` no row is anybody's. Columns are drawn one after
+the other from trees grown on the columns before, as synthpop does. What leaks: everything that trees learn about groups
+of `min_leaf` people, values that few people have (unless they are numbers and smoothed), and rows that happen to be, or
+nearly be, somebody's. Synthetic is not anonymous by itself; people set aside (`holdout`) show how much is learnt of
+those who were not. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop: bespoke
+creation of synthetic data in R* (Journal of Statistical Software 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.method import Method
+from sfumato.protect.sequential_trees import Growth, Model, draw_rows, fit_models
+from sfumato.protect.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
+from sfumato.protect.synthesis_utility import pair_loss
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+_ROUNDS = 20
+
+
+class Synthesize(Method):
+    """Draw a table from trees that were grown on people, column by column.
+
+    Guarantee: no column that names a person is published. Every value is drawn from a leaf of at least `min_leaf`
+    people, who agree in what the tree asks of the columns before. With `smooth` no published number lies beyond what
+    at least `min_leaf` people reach. With `kind = "full"` no row is made from one person, and with
+    `copies = "redraw"` none equals the row of somebody who is unique in the originals. With `kind = "partial"` all
+    cells but those of the named columns stay as they are.
+    Against: an adversary who looks for somebody's row in the release and takes the rest of it for theirs.
+    Limits: synthetic data is not anonymous by itself, and this is no differential privacy. A leaf whose people agree
+    tells their value. Words that few people have are published as they are. Who knows how the release was made learns
+    a little from the absence of a likely row. A partial release shows everybody's other cells, so everybody can be
+    found by them, and every drawn value may be the true one. How much is learnt of people beyond what is learnt of
+    anybody is to be measured, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`.
+    Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben 2016.
+    """
+
+    by_chance: ClassVar[bool] = True
+    iso_20889: ClassVar[str] = "synthetic data"
+
+    method: Literal["synthesize"] = "synthesize"
+    kind: Literal["full", "partial"] = "full"
+    """`full` draws whole rows; `partial` draws only some columns anew, for everybody."""
+    columns: tuple[str, ...] | None = None
+    """The columns that `partial` draws anew: the quasi_identifying and sensitive ones if it is not said. `full` draws
+    all that are published."""
+    order: tuple[str, ...] | None = None
+    """Which columns are drawn first; others follow as they stand in the table, words of many categories last."""
+    min_leaf: int = Field(default=10, ge=1)
+    """The fewest people from whom a value is drawn."""
+    smooth: bool = True
+    """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
+    beyond what `min_leaf` people reach are pulled back to it; where a hierarchy lists the values, to one of them.
+    Otherwise numbers are published as people have them."""
+    rows: int | None = Field(default=None, ge=1)
+    """How many rows `full` draws; as many as there are originals if it is not said."""
+    holdout: float | None = Field(default=None, ge=0.0, le=0.5)
+    """The share of people that are set aside: nothing is learnt from them, so that what the release tells of the others
+    can be compared with what it tells of them. 0.2 if it is not said; 0 with `partial`, which shows everybody."""
+    copies: Literal["redraw", "allow"] | None = None
+    """Whether a row that equals a unique original is drawn again. `redraw` with `full` if it is not said; `partial`
+    allows them, since a value that is never the true one would tell which it is not."""
+    most_nearer: float | None = Field(default=None, ge=0.0, le=1.0)
+    """The largest share of synthetic rows that may lie nearer to a person learnt from than to one set aside; 0.5 is
+    fair. If it is given it is claimed, so that a release above it is refused."""
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Synthesize:
+        if self.kind == "partial":
+            said = {"rows": self.rows, "holdout": self.holdout or None, "most_nearer": self.most_nearer}
+            given = [name for name, value in said.items() if value is not None]
+            if given or self.copies == "redraw":
+                raise ValueError(
+                    f"a partial release keeps everybody's row: {', '.join(given) or 'copies = redraw'} is for full ones"
+                )
+        elif self.most_nearer is not None and self.holdout == 0:
+            raise ValueError("most_nearer compares with people set aside: holdout has to be above 0")
+        return self
+
+    @property
+    def _set_aside(self) -> float:
+        return (0.0 if self.kind == "partial" else 0.2) if self.holdout is None else self.holdout
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Set people aside, grow a tree for each column on the columns before it, and draw."""
+        chance = (randomness or Randomness.secure()).generator()
+        names = self._published(data)
+        people = self._people(len(data), chance, data.source)
+        tell("encoding the table")
+        frame = data.frame.select(names)
+        refuse_infinite(frame, data.source)
+        learnt = {n: Column.of(frame[n][people.learnt], data.source, n in data.hierarchies) for n in names}
+        drawn = self._drawn_columns(data, learnt)
+        kept = [name for name in names if name not in drawn]
+        growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)))
+        models = fit_models([learnt[n] for n in drawn], [learnt[n] for n in kept], growth, data.source)
+        count = len(data) if self.rows is None else self.rows
+        rows = draw_rows(models, count, chance, {name: Drawn.kept(learnt[name]) for name in kept})
+        redrawn = self._without_copies(frame, models, learnt, rows, chance, data.source)
+        published = _frame(names, learnt, rows)
+        return Release(
+            data=data.with_frame(published),
+            method=self,
+            claims=self._claims(data, learnt, drawn, kept),
+            losses=self._losses(frame, published, learnt, drawn, redrawn),
+            details={**self._details(people, models, count, chance, redrawn), "public": dict.fromkeys(drawn, _DRAWN)},
+        )
+
+    def _published(self, table: Table) -> list[str]:
+        names = [name for name in table.frame.columns if name not in table.identifying]
+        if not len(table) or not names:
+            raise DataError(f"{table.source}: the table has no {'columns to publish' if len(table) else 'rows'}")
+        return names
+
+    def _people(self, count: int, chance: np.random.Generator, source: str) -> _People:
+        """Who is learnt from, and who is set aside."""
+        aside = round(self._set_aside * count)
+        if count - aside < self.min_leaf:
+            raise ImpossibleRelease(
+                f"{source}: {count - aside} people can be learnt from, and none may be drawn from fewer than "
+                f"min_leaf = {self.min_leaf}; take more people or lower min_leaf"
+            )
+        order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)
+        return _People(np.sort(order[aside:]), np.sort(order[:aside]))
+
+    def _drawn_columns(self, table: Table, learnt: Mapping[str, Column]) -> list[str]:
+        """The columns that are drawn, in order."""
+        names = list(learnt)
+        if self.columns is not None:
+            self._refuse_strange("columns", self.columns, names, table)
+            if self.kind == "full" and set(self.columns) != set(names):
+                raise PolicyError(
+                    f"{table.source}: a full release draws all {len(names)} columns, and `columns` names "
+                    f"{len(self.columns)}; say kind = partial, or leave `columns` out"
+                )
+        wanted = set(names)
+        if self.kind == "partial":
+            wanted = set(self.columns or (*table.quasi_identifying, *table.sensitive))
+            if not wanted:
+                raise PolicyError(f"{table.source}: nothing is to be drawn; name `columns`")
+        self._refuse_strange("order", self.order or (), [name for name in names if name in wanted], table)
+        first = list(self.order or ())
+        rest = [name for name in names if name in wanted and name not in first]
+        return [*first, *sorted(rest, key=lambda name: _many_words(learnt[name]))]
+
+    def _refuse_strange(self, field: str, given: Sequence[str], known: Sequence[str], table: Table) -> None:
+        strange = [name for name in given if name not in known]
+        if strange or len(set(given)) < len(given):
+            raise PolicyError(
+                f"{table.source}: `{field}` names {', '.join(f'«{n}»' for n in strange) or 'a column twice'}; it has "
+                "to name different columns that are published and drawn"
+            )
+
+    def _without_copies(
+        self,
+        frame: pl.DataFrame,
+        models: Sequence[Model],
+        learnt: Mapping[str, Column],
+        rows: dict[str, Drawn],
+        chance: np.random.Generator,
+        source: str,
+    ) -> int:
+        """Draw rows anew that equal a unique original, in place; how many there were."""
+        if self.kind == "partial" or self.copies == "allow":
+            return 0
+        names = frame.columns
+        unique = frame.filter(frame.is_unique())
+        count = len(rows[names[0]].codes)
+        left = first = _copied(_frame(names, learnt, rows), unique)
+        for _ in range(_ROUNDS):
+            if not len(left):
+                return len(first)
+            again = draw_rows(models, len(left), chance)
+            for name in names:
+                rows[name].put(left, again[name])
+            left = left[_copied(_frame(names, learnt, again), unique)]
+        # What is still somebody's takes the cells of a synthetic row that is nobody's.
+        good = np.setdiff1d(np.arange(count, dtype=np.int64), left)
+        if not len(good):
+            raise ImpossibleRelease(
+                f"{source}: every one of {count} synthetic rows equals an original that is unique; publish fewer "
+                'columns, or say copies = "allow"'
+            )
+        taken = good[chance.integers(0, len(good), len(left))]
+        for name in names:
+            rows[name].put(left, rows[name].some(taken))
+        return len(first)
+
+    def _claims(
+        self, table: Table, learnt: Mapping[str, Column], drawn: Sequence[str], kept: Sequence[str]
+    ) -> tuple[Claim, ...]:
+        made = []
+        numbers = tuple(name for name in drawn if learnt[name].kind == "number" and len(learnt[name].values))
+        if self.smooth and numbers:
+            said = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
+            made.append(_claim("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, said))
+        if self.kind == "partial":
+            said = "Nothing but the columns drawn was changed."
+            made.append(_claim("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, said))
+        elif self.copies != "allow":
+            made.append(_claim("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique."))
+        if self.most_nearer is not None:
+            said = "No larger share of rows lies nearer to people learnt from than to as many people set aside."
+            made.append(_claim("nearer_training", self.most_nearer, "at_most", {}, said))
+        return (*made, nobody_named(table))
+
+    def _losses(
+        self,
+        before: pl.DataFrame,
+        after: pl.DataFrame,
+        learnt: Mapping[str, Column],
+        drawn: Sequence[str],
+        redrawn: int,
+    ) -> dict[str, Number]:
+        tell("comparing before and after")
+        words = [name for name in drawn if learnt[name].kind == "category"]
+        rare = sum(_rare_cells(before[name], after[name], self.min_leaf) for name in words)
+        return {
+            "loss": pair_loss(before, after),
+            "redrawn_rows": redrawn,
+            "rare_words": rare / max(after.height * len(words), 1),
+        }
+
+    def _details(
+        self, people: _People, models: Sequence[Model], count: int, chance: np.random.Generator, redrawn: int
+    ) -> dict[str, Any]:
+        told: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
+        if self.kind == "full":
+            # No row is anybody's: these are the people whom attacks try, in no order.
+            rows = np.resize(chance.permutation(people.learnt), count)
+            told = {"rows": rows, "training": people.learnt, "holdout": people.aside}
+        grown = {model.column.name: model.values for model in models if model.values is not None}
+        return {
+            **told,
+            "order": [model.column.name for model in models],
+            "leaves": {name: len(leaves.sizes) for name, leaves in grown.items()},
+            "smallest_leaf": {name: leaves.smallest for name, leaves in grown.items()},
+            "redrawn": redrawn,
+        }
+
+
+_DRAWN = {"kind": "synthetic"}
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Row numbers of the originals."""
+
+    learnt: Ints
+    aside: Ints
+
+
+def _claim(
+    measure: str,
+    threshold: Number,
+    bound: Literal["exactly", "at_least", "at_most"],
+    arguments: Mapping[str, tuple[str, ...]],
+    meaning: str,
+) -> Claim:
+    """Something that can be checked with the originals."""
+    return Claim(
+        property=measure,
+        threshold=threshold,
+        bound=bound,
+        measure=measure,
+        arguments=arguments,
+        needs_original=True,
+        meaning=meaning,
+    )
+
+
+def _many_words(column: Column) -> bool:
+    return column.kind == "category" and len(column.values) > MOST_CLASSES
+
+
+def _frame(names: Sequence[str], learnt: Mapping[str, Column], rows: Mapping[str, Drawn]) -> pl.DataFrame:
+    return pl.DataFrame([learnt[name].published(rows[name]) for name in names])
+
+
+def _copied(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:
+    """The synthetic rows that equal one of the originals."""
+    keys = [f"x{at}" for at in range(unique.width)]
+    people = unique.rename(dict(zip(unique.columns, keys, strict=True)))
+    rows = published.rename(dict(zip(unique.columns, keys, strict=True))).with_row_index("row")
+    found = rows.join(people, on=keys, how="semi", nulls_equal=True)
+    return np.sort(found["row"].to_numpy().astype(np.int64))
+
+
+def _rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
+    """How many cells hold a word that fewer than so many people have."""
+    counted = before.drop_nulls().alias("word").value_counts(name="people")
+    rare = counted.filter(pl.col("people") < fewest)["word"]
+    return int(after.is_in(rare.implode()).sum())
