@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sfumato.patterns import Patterns
     from sfumato.pipeline import Run, run
     from sfumato.policy import Policy
+    from sfumato.protect.add_noise import AddNoise
     from sfumato.protect.encode_bloom import EncodeBloom
     from sfumato.protect.encode_for_trees import EncodeForTrees
     from sfumato.protect.encode_items import EncodeItems
@@ -57,8 +58,10 @@ if TYPE_CHECKING:
     )
     from sfumato.protect.partition import Partition
     from sfumato.protect.publish_patterns import PublishPatterns
+    from sfumato.protect.randomize_response import RandomizeResponse
     from sfumato.protect.suppress_entries import SuppressEntries
     from sfumato.protect.swap_confidential import SwapConfidential
+    from sfumato.protect.synthesize import Synthesize
     from sfumato.randomness import Randomness
     from sfumato.release import Claim, Finding, Release
     from sfumato.sequences import Sequences
@@ -85,6 +88,9 @@ _HOME = {
     "EncodeBloom": "protect.encode_bloom",
     "EncodeForTrees": "protect.encode_for_trees",
     "EncodeItems": "protect.encode_items",
+    "AddNoise": "protect.add_noise",
+    "RandomizeResponse": "protect.randomize_response",
+    "Synthesize": "protect.synthesize",
     "decode_itemsets": "mine.encoded_items",
     "decode_tree": "mine.decoded_tree",
     "Attack": "attack.attack",
@@ -126,6 +132,7 @@ _ROOMS = ("attack", "measure", "mine", "protect", "reproduce")
 
 __version__ = "0.1.0"
 __all__ = [
+    "AddNoise",
     "AlphaKAnonymity",
     "Attack",
     "Audit",
@@ -162,6 +169,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "PublishPatterns",
+    "RandomizeResponse",
     "Randomness",
     "Release",
     "Role",
@@ -170,6 +178,7 @@ __all__ = [
     "SfumatoError",
     "SuppressEntries",
     "SwapConfidential",
+    "Synthesize",
     "TCloseness",
     "Table",
     "Verification",

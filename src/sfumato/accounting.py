@@ -39,6 +39,8 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
         return {"loss": 0.0}  # codes can be undone by whoever has the key; nothing is lost
     if "derived" in release.details:
         found["loss"] = measure.blanked_share(published, original)
+    elif any(method.by_chance for method in policy.methods()):
+        found |= _of_chance(published, original, release)
     elif published.quasi_identifying:
         found |= _of_classes(published, original, release)
     if policy.measure.queries and published.quasi_identifying:
@@ -64,6 +66,22 @@ def _of_classes(published: Table, original: Table, release: Release) -> dict[str
         "precision": measure.precision(original, published),
         "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
         "total_variation": sum(moved.values()) / len(moved),
+    }
+
+
+def _of_chance(published: Table, original: Table, release: Release) -> dict[str, float]:
+    """How far drawn values are from the originals, as statistics see it: each column alone, and two together."""
+    moved = measure.marginal_distance(original, published)
+    together = measure.correlations(original, published)
+    moments = measure.moments(original, published).columns
+    shifts = [abs(one.mean_shift) for one in moments if one.mean_shift is not None]
+    ratios = [abs(one.std_ratio - 1) for one in moments if one.std_ratio is not None]
+    return {
+        "loss": float(release.losses["loss"]),
+        "total_variation": sum(moved.values()) / max(len(moved), 1),
+        "pair_total_variation": measure.pairwise_total_variation(original, published),
+        **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
+        **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
     }
 
 

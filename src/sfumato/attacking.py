@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from sfumato.attack import Attack, Outcome
 from sfumato.certificate import Certificate, release_folder
@@ -15,7 +19,7 @@ from sfumato.policy import Policy
 from sfumato.progress import tell
 from sfumato.release import Release
 
-_TOLD = ("sensitive", "private", "derived")
+_TOLD = ("sensitive", "private", "derived", "holdout", "training")
 """What attacks look at of a method's decisions, beside its frames."""
 
 
@@ -30,11 +34,34 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
     published, original = certificate.published(root), rules.original()
     told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}
     release = Release(published, rules.methods()[-1], certificate.claims(), {}, told)
+    return attacked(rules.attacks(), release, original)
+
+
+def attacked(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
+    """Run attacks on a release: against the people it is of, with those whom the method set aside as control."""
+    judged, truth, strangers = _sides(release, original)
     found = []
-    for number, attack in enumerate(rules.attacks()):
-        tell("attacking", number, len(rules.attacks()))
-        found.append((attack, attack.run(release, original)))
+    for number, attack in enumerate(attacks):
+        tell("attacking", number, len(attacks))
+        found.append((attack, attack.run(judged, truth, strangers)))
     return tuple(found)
+
+
+def _sides(release: Release, original: Any) -> tuple[Release, Any, Any]:
+    """The release as attacks see it, the originals, and the control.
+
+    Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
+    many people fits more of few.
+    """
+    aside, learnt = (np.asarray(release.details.get(name, ()), dtype=np.int64) for name in ("holdout", "training"))
+    if not len(aside):
+        return release, original, None
+    size = min(len(aside), len(learnt))
+    chance = np.random.default_rng(0)
+    chosen, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (learnt, aside))
+    rows = np.resize(np.arange(size), len(release.data))
+    judged = replace(release, details={**release.details, "rows": rows})
+    return judged, *(original.with_frame(original.frame[side]) for side in (chosen, strangers))
 
 
 def _kept_private(folder: Path) -> dict[str, Any]:

@@ -21,7 +21,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
 
 def mine(
-    data: Annotated[Path, typer.Argument(help="Baskets (FIMI, SPMF, long form); a table with --private.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Baskets (FIMI, SPMF, long form); a table with --private; a release folder with --column or --target."
+        ),
+    ],
     min_support: Annotated[
         str, typer.Option(help="A count (10) or a share of the rows (0.01) from which a pattern is frequent.")
     ] = "0.01",
@@ -35,6 +40,14 @@ def mine(
             help="Private entries of a table, whose rules are sought: a file (row, column), columns=a,b or share=0.01."
         ),
     ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a release folder: estimate this column's distribution (twice: of the two together)."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Of a release folder: grow a tree that tells this column.")] = None,
+    reconstruct: Annotated[
+        str, typer.Option(help="How the tree takes noise out: by_class, global, local or none.")
+    ] = "by_class",
     separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
     id_column: Annotated[str, typer.Option("--id", help="The column of a long-form file with the basket.")] = "id",
     item: Annotated[str, typer.Option(help="The column of a long-form file with the item.")] = "item",
@@ -43,9 +56,12 @@ def mine(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find frequent itemsets, association rules, or the rules that tell private entries of a table."""
+    """Find itemsets, rules, the rules that tell private entries, or what is true behind the noise of a release."""
     from sfumato.baskets import Baskets
 
+    if column or target or data.is_dir():
+        _behind_noise(data, tuple(column or ()), target, reconstruct, out, as_json)
+        return
     support = _support(min_support)
     with progress(as_json):
         if private is not None:
@@ -59,6 +75,30 @@ def mine(
         print_json({"count": found.height, "rows": found.to_dicts()})
     else:
         say_rows(found, SHOWN, out)
+
+
+def _behind_noise(
+    folder: Path, columns: tuple[str, ...], target: str | None, reconstruct: Any, out: Path | None, as_json: bool
+) -> None:
+    """What an analyst estimates from a release whose columns chance has changed."""
+    from sfumato.certificate import read_release
+    from sfumato.mine.estimates import estimated
+    from sfumato.mine.tree_on_noise import train_tree_on_noise
+
+    with progress(as_json):
+        release = read_release(folder)
+        tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
+        found = None if tree is not None else estimated(release, columns)
+    if tree is not None:
+        text = tree.rules()
+        if out is not None:
+            out.write_text(text, encoding="utf-8")
+        facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": text}
+        print_json(facts) if as_json else print(text)
+    elif found is not None:
+        if out is not None:
+            found.write_csv(out)
+        print_json({"count": found.height, "rows": found.to_dicts()}) if as_json else say_rows(found, SHOWN, out)
 
 
 def attack(

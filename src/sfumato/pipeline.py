@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import polars as pl
 
 from sfumato.accounting import account, gate, suppression, utility
 from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attacking import attacked
 from sfumato.certificate import (
     FORMAT,
     NAME,
@@ -31,12 +32,12 @@ from sfumato.data.write import write_frame
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.folder import Staging, publish, sha256, staged
 from sfumato.key import Key
-from sfumato.measure.checks import Evidence, measured
+from sfumato.measure.checks import NOTHING_ELSE, Evidence, measured
 from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.release import Finding, Release
+from sfumato.release import Claim, Finding, Release
 from sfumato.report.account import Account
 from sfumato.shapes import shape_of
 from sfumato.signature import public_text, signed, signing_key
@@ -107,7 +108,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         clock.lap("write")
         findings = _measured_again(release, original, published)
         on_file = Release(published, release.method, release.claims, release.losses, release.details)
-        attacks = tuple((attack, attack.run(on_file, original)) for attack in _attacks(policy, published))
+        attacks = attacked(_attacks(policy, on_file), on_file, original)
         clock.lap("attack")
         body = _body(policy, release, published, findings, attacks, staging, chance)
         body["utility"] = utility(policy, published, original, release)
@@ -152,19 +153,63 @@ def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
 def _after(first: Release, then: Release) -> Release:
     """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
     if first.method is None:
-        return then
+        return replace(then, details={**then.details, "changed_columns": _changed(first, then)})
     details = _followed(first.details, then.details["rows"]) if "rows" in then.details else dict(first.details)
-    claims = first.claims
+    claims = _beside(first.claims, _changed(first, then))
     if shape_of(first.data) is not shape_of(then.data):
         claims = ()  # what was in between is not published, and nobody could check it
     rows = {"rows": details["rows"]} if "rows" in details and "rows" in then.details else {}
     return Release(
         then.data,
         then.method,
-        (*claims, *then.claims),
+        (*claims, *(c for c in _beside(then.claims, first.details["changed_columns"]) if not _said(c, claims))),
         {**first.losses, **then.losses},
-        {**details, **then.details, **rows, "public": _told_once(first, then)},
+        {
+            **details,
+            **then.details,
+            **rows,
+            "public": _told_once(first, then),
+            "changed_columns": (*first.details["changed_columns"], *_changed(first, then)),
+        },
     )
+
+
+def _changed(before: Release, after: Release) -> tuple[str, ...]:
+    """The columns in which a method changed something."""
+    if not isinstance(before.data, Table) or not isinstance(after.data, Table):
+        return ()
+    one, two = before.data.frame, after.data.frame
+    if "rows" in after.details:
+        one = one[after.details["rows"]]
+    return tuple(name for name in two.columns if not two[name].equals(one[name]))
+
+
+def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...]) -> tuple[Claim, ...]:
+    """Promises that nothing else was changed, where another method of the policy has changed something else."""
+    if not changed:
+        return claims
+    named = ", ".join(f"«{name}»" for name in changed)
+    return tuple(
+        claim.model_copy(
+            update={
+                "arguments": {**claim.arguments, "besides": (*_besides(claim), *changed)},
+                "meaning": f"{claim.meaning} Another method of the policy changed {named}.",
+            }
+        )
+        if claim.measure in NOTHING_ELSE
+        else claim
+        for claim in claims
+    )
+
+
+def _said(claim: Claim, already: tuple[Claim, ...]) -> bool:
+    """Whether a promise adds nothing: the first method has taken out all names, and said so."""
+    return claim.measure == "named_columns" and any(one.measure == claim.measure for one in already)
+
+
+def _besides(claim: Claim) -> tuple[str, ...]:
+    told = claim.arguments.get("besides", ())
+    return told if isinstance(told, tuple) else ()
 
 
 def _told_once(first: Release, then: Release) -> dict[str, Any]:
@@ -240,11 +285,12 @@ def _measured_again(release: Release, original: Any, published: Any) -> tuple[Fi
     return findings
 
 
-def _attacks(policy: Policy, published: Any) -> tuple[Attack, ...]:
+def _attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy; the gate needs linking even if the policy forgot it."""
-    named = policy.attacks()
+    named, published = policy.attacks(), release.data
     coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
-    linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded
+    nobodys = "training" in release.details and policy.gate.max_linking_risk is None  # synthetic rows are no person's
+    linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
     forgotten = linkable and not any(isinstance(attack, Linking) for attack in named)
     return (Linking(), *named) if forgotten else named
 
@@ -329,6 +375,7 @@ def _keep_private(policy: Policy, original: Any, release: Release, staging: Stag
         "columns": original.frame.columns if table else None,
         "roles": {name: role.value for name, role in original.roles.items()} if table else None,
         "policy": policy.model_dump(mode="json"),
+        **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
         "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
         **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
     }

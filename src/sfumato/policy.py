@@ -33,7 +33,7 @@ from sfumato.shapes import shape_named
 from sfumato.table import Table
 
 DEMO = "demo"
-PATHS = ("external", "other", "population", "file")
+PATHS = ("external", "other", "population", "file", "memory")
 """Fields that name a file: relative to the policy, and in a certificate by their name alone."""
 PARTS = ("models", "private")
 """Fields of methods that hold descriptions of their own."""
@@ -175,7 +175,8 @@ class Policy(Description):
 
     @model_validator(mode="after")
     def _methods_once(self) -> Policy:
-        tags = [method.method for method in self.protect]
+        # Chance may be of two kinds, or of two strengths, in different columns.
+        tags = [method.method for method in self.protect if not method.by_chance]
         if len(set(tags)) < len(tags):
             raise ValueError("a method stands twice under [[protect]]; the second cannot undo or refine the first")
         return self

@@ -52,6 +52,15 @@ def codes() -> sf.Table:
     return sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
 
 
+def measurements() -> sf.Table:
+    """Five measurements of everybody that two hidden causes explain, and a name."""
+    chance = np.random.default_rng(3)
+    values = 50 + 10 * (chance.normal(size=(400, 2)) @ chance.normal(size=(2, 5)) + chance.normal(0, 0.1, (400, 5)))
+    names = [f"m{n}" for n in range(5)]
+    frame = pl.DataFrame(values, schema=names).with_columns(name=pl.Series([f"p{n}" for n in range(400)]))
+    return sf.Table.of(frame, dict.fromkeys(names, "sensitive") | {"name": "identifying"})
+
+
 def market() -> sf.Baskets:
     """What 240 invented people bought; bread goes with butter, beer with nuts."""
     chance = np.random.default_rng(3)
@@ -121,6 +130,18 @@ METHOD_EXAMPLES = (
         secrets=("female",),
     ),
     Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), people),
+    Example("add noise", sf.AddNoise(columns="age", ranges={"age": (0, 120)}), people),
+    Example("add noise, correlated", sf.AddNoise(columns=("age", "weight"), kind="correlated"), numbers),
+    Example("add noise, intervals", sf.AddNoise(columns="age", kind="discretize", privacy=0.25), people),
+    Example("randomize response", sf.RandomizeResponse(column=("disease", "sex"), p=0.7), people),
+    Example(
+        "randomize response, bits",
+        sf.RandomizeResponse(column="occupation", epsilon=1.0, kind="unary", person=("name",)),
+        people,
+    ),
+    Example("synthesize", sf.Synthesize(), people),
+    Example("synthesize, nearer", sf.Synthesize(most_nearer=0.8, rows=300, min_leaf=10), people),
+    Example("synthesize, partial", sf.Synthesize(kind="partial"), people),
     Example("encode items", sf.EncodeItems(k=3), market),
     Example("encode items, one to n", sf.EncodeItems(kind="one_to_n"), market),
     Example("encode bloom", sf.EncodeBloom(), market),
@@ -185,6 +206,13 @@ ATTACK_EXAMPLES = (
     Example("item frequency", sf.attack.ItemFrequency(), market),
     Example("bloom dictionary", sf.attack.BloomDictionary(), market),
     Example("swap linkage", sf.attack.SwapLinkage(), people),
+    Example("spectral filter", sf.attack.SpectralFilter(tolerance=0.01), measurements),
+    Example("bayes estimate", sf.attack.BayesEstimate(tolerance=0.01), measurements),
+    Example("likeliest value", sf.attack.LikeliestValue(tolerance=0.01), measurements),
+    Example("range reveal", sf.attack.RangeReveal(), measurements),
+    Example("repeated answers", sf.attack.RepeatedAnswers(column="name", times=3), people),
+    Example("likeliest answer", sf.attack.LikeliestAnswer(column="name"), people),
+    Example("copied records", sf.attack.CopiedRecords(), people),
     Example("remining", sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6), market),
     Example("fill unknowns", sf.attack.FillUnknowns(items=("nuts",)), market),
     Example("support inference", sf.attack.SupportInference(k=3, min_support=8), twelve),

@@ -12,14 +12,14 @@ import pytest
 import sfumato as sf
 
 NAMES = [
-    "AlphaKAnonymity", "Attack", "Audit", "Baskets", "BetaLikeness", "Certificate", "CertificateRefused", "Claim",
-    "ClaimBroken", "DataError", "DeltaDisclosure", "DeltaPresence", "EncodeBloom", "EncodeForTrees", "EncodeItems",
-    "Finding", "Generalize", "HideItems", "HideRules", "Hierarchy", "ImpossibleRelease", "KAnonymity", "KMap",
-    "KOptimize", "Key", "LDiversity", "Method", "Microaggregate", "Missing", "Outcome", "Partition", "PartyError",
-    "Patterns", "Policy", "PolicyError", "PublishPatterns", "Randomness", "Release", "Role", "Run", "Sequences",
-    "SfumatoError", "SuppressEntries", "SwapConfidential", "TCloseness", "Table", "Verification", "attack", "audit",
-    "check", "compare", "decode_itemsets", "decode_tree", "measure", "mine", "protect", "read_release", "reproduce", "run",
-    "verify",
+    "AddNoise", "AlphaKAnonymity", "Attack", "Audit", "Baskets", "BetaLikeness", "Certificate", "CertificateRefused",
+    "Claim", "ClaimBroken", "DataError", "DeltaDisclosure", "DeltaPresence", "EncodeBloom", "EncodeForTrees",
+    "EncodeItems", "Finding", "Generalize", "HideItems", "HideRules", "Hierarchy", "ImpossibleRelease", "KAnonymity",
+    "KMap", "KOptimize", "Key", "LDiversity", "Method", "Microaggregate", "Missing", "Outcome", "Partition",
+    "PartyError", "Patterns", "Policy", "PolicyError", "PublishPatterns", "RandomizeResponse", "Randomness",
+    "Release", "Role", "Run", "Sequences", "SfumatoError", "SuppressEntries", "SwapConfidential", "Synthesize",
+    "TCloseness", "Table", "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree",
+    "measure", "mine", "protect", "read_release", "reproduce", "run", "verify",
 ]  # fmt: skip
 
 

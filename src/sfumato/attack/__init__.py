@@ -14,8 +14,10 @@ from sfumato.lazy import fetching
 if TYPE_CHECKING:
     from sfumato.attack.attack import Attack, Outcome, wilson
     from sfumato.attack.background import BackgroundKnowledge
+    from sfumato.attack.bayes_estimate import BayesEstimate
     from sfumato.attack.bloom_dictionary import BloomDictionary
     from sfumato.attack.composition import Composition
+    from sfumato.attack.copied_records import CopiedRecords
     from sfumato.attack.curve_fitting import CurveCombination, CurveFitting
     from sfumato.attack.fill_unknowns import FillUnknowns
     from sfumato.attack.frequency_matching import FrequencyMatching
@@ -23,15 +25,20 @@ if TYPE_CHECKING:
     from sfumato.attack.inference import Inference
     from sfumato.attack.item_frequency import ItemFrequency
     from sfumato.attack.learned_inference import LearnedInference
+    from sfumato.attack.likeliest_answer import LikeliestAnswer
+    from sfumato.attack.likeliest_value import LikeliestValue
     from sfumato.attack.linkability import Linkability
     from sfumato.attack.linking import Linking, Links, linked
     from sfumato.attack.minimality import Minimality
     from sfumato.attack.quantile_matching import QuantileMatching
+    from sfumato.attack.range_reveal import RangeReveal
     from sfumato.attack.remining import Remining
+    from sfumato.attack.repeated_answers import RepeatedAnswers
     from sfumato.attack.rule_inference import RuleInference
     from sfumato.attack.similarity import Similarity
     from sfumato.attack.singling_out import SinglingOut
     from sfumato.attack.sorting import Sorting
+    from sfumato.attack.spectral_filter import SpectralFilter
     from sfumato.attack.support_inference import SupportInference
     from sfumato.attack.swap_linkage import SwapLinkage
 
@@ -59,6 +66,13 @@ _ATTACKS = {
     "ItemFrequency": "item_frequency",
     "BloomDictionary": "bloom_dictionary",
     "SwapLinkage": "swap_linkage",
+    "SpectralFilter": "spectral_filter",
+    "BayesEstimate": "bayes_estimate",
+    "LikeliestValue": "likeliest_value",
+    "RangeReveal": "range_reveal",
+    "RepeatedAnswers": "repeated_answers",
+    "LikeliestAnswer": "likeliest_answer",
+    "CopiedRecords": "copied_records",
     "Remining": "remining",
     "FillUnknowns": "fill_unknowns",
     "SupportInference": "support_inference",
@@ -76,8 +90,10 @@ __all__ = [
     "ATTACKS",
     "Attack",
     "BackgroundKnowledge",
+    "BayesEstimate",
     "BloomDictionary",
     "Composition",
+    "CopiedRecords",
     "CurveCombination",
     "CurveFitting",
     "FillUnknowns",
@@ -86,17 +102,22 @@ __all__ = [
     "Inference",
     "ItemFrequency",
     "LearnedInference",
+    "LikeliestAnswer",
+    "LikeliestValue",
     "Linkability",
     "Linking",
     "Links",
     "Minimality",
     "Outcome",
     "QuantileMatching",
+    "RangeReveal",
     "Remining",
+    "RepeatedAnswers",
     "RuleInference",
     "Similarity",
     "SinglingOut",
     "Sorting",
+    "SpectralFilter",
     "SupportInference",
     "SwapLinkage",
     "linked",

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from sfumato.lazy import fetching
 
-# At once, because the module has the function's name and would be found in its place.
+# At once, because the module has a function's name and would be found in its place.
+from sfumato.measure.moments import correlations, moments
 from sfumato.measure.risk import Risk, Risks, Uniques, risk
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.measure.classes import crowds
     from sfumato.measure.classification import Accuracy, classification_accuracy
     from sfumato.measure.closeness import t_equal, t_hierarchical, t_ordered
+    from sfumato.measure.closest_record import closest_records
     from sfumato.measure.distances import (
         NonUniformEntropy,
         c_avg,
@@ -38,12 +40,14 @@ if TYPE_CHECKING:
         recursive_c,
     )
     from sfumato.measure.hiding import SideEffects, exposed_item_rules, exposed_rules, side_effects
+    from sfumato.measure.noise import noise_privacy
     from sfumato.measure.pattern_privacy import inferable_patterns
     from sfumato.measure.presence import delta_presence, k_map
     from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
     from sfumato.measure.queries import QueryAccuracy, query_accuracy
     from sfumato.measure.rules_left import leftover_rules, visible_private_entries
     from sfumato.measure.swapping import identifiable_records, joint_total_variation
+    from sfumato.measure.synthetic import against_holdout, exact_copies, pairwise_total_variation
     from sfumato.measure.tree_equality import same_tree, trees_that_differ
     from sfumato.measure.tree_risk import domain_risk, path_risk, shelter, subspace_risk
     from sfumato.measure.truth import untrue_cells
@@ -72,6 +76,11 @@ _HOME = {
     "path_risk": "tree_risk",
     "joint_total_variation": "swapping",
     "identifiable_records": "swapping",
+    "exact_copies": "synthetic",
+    "against_holdout": "synthetic",
+    "pairwise_total_variation": "synthetic",
+    "closest_records": "closest_record",
+    "noise_privacy": "noise",
     "SideEffects": "hiding",
     "side_effects": "hiding",
     "exposed_rules": "hiding",
@@ -131,6 +140,7 @@ __all__ = [
     "Risks",
     "SideEffects",
     "Uniques",
+    "against_holdout",
     "alpha",
     "anonymity",
     "average_class_size",
@@ -139,7 +149,9 @@ __all__ = [
     "c_avg",
     "class_size_counts",
     "classification_accuracy",
+    "closest_records",
     "column_loss",
+    "correlations",
     "crowds",
     "delta_disclosure",
     "delta_presence",
@@ -150,6 +162,7 @@ __all__ = [
     "domain_risk",
     "enhanced_beta",
     "entropy_l",
+    "exact_copies",
     "exposed_item_rules",
     "exposed_rules",
     "identifiable_records",
@@ -161,8 +174,11 @@ __all__ = [
     "loss",
     "marginal_distance",
     "measured",
+    "moments",
+    "noise_privacy",
     "non_uniform_entropy",
     "pair_distance",
+    "pairwise_total_variation",
     "path_risk",
     "precision",
     "query_accuracy",

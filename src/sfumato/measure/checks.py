@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -40,6 +40,13 @@ class Evidence:
         private = FROM_DETAILS.get(claim.measure)
         return not claim.needs_original or (self.original is not None if private is None else private in self.details)
 
+    def without(self, columns: Any) -> Evidence:
+        """The same, where nobody looks at some columns."""
+        if not columns:
+            return self
+        left = [data.with_frame(data.frame.drop(columns, strict=False)) for data in (self.published, self.original)]
+        return replace(self, published=left[0], original=left[1])
+
 
 Check = Callable[[Evidence, Mapping[str, Any]], Number]
 
@@ -50,8 +57,10 @@ def measured(claim: Claim, evidence: Evidence) -> Finding:
         raise PolicyError(f"the claim «{claim.property}» names the measure «{claim.measure}», which does not exist")
     if not evidence.knows(claim):
         return Finding.of(claim, None)
+    arguments = dict(claim.arguments)
+    seen = evidence.without(arguments.pop("besides", ())) if claim.measure in NOTHING_ELSE else evidence
     try:
-        return Finding.of(claim, CHECKS[claim.measure](evidence, claim.arguments))
+        return Finding.of(claim, CHECKS[claim.measure](seen, arguments))
     except (KeyError, TypeError, ValueError):
         raise PolicyError(f"the claim «{claim.property}» does not say what its measure needs to know") from None
 
@@ -109,6 +118,18 @@ def _population(evidence: Evidence) -> Table:
     return evidence.population
 
 
+NOTHING_ELSE = frozenset(
+    {
+        "changed_beside_answers",
+        "changed_beside_noise",
+        "changed_cells",
+        "changed_elsewhere",
+        "kept_cells_changed",
+        "untrue_cells",
+    }
+)
+"""Measures of what was changed besides; columns that another method of the policy changed are told as `besides`."""
+
 FROM_DETAILS: Mapping[str, str] = {
     "exposed_rules": "sensitive",
     "leftover_rules": "hidden",
@@ -135,6 +156,12 @@ def _in_module(module: str, *names: str) -> dict[str, Check]:
 CHECKS: Mapping[str, Check] = {
     **_in_module("encoded_items", "named_items", "shared_support", "strange_bits"),
     **_in_module("encoded_items", "unfiltered_items", "unrecoverable_items"),
+    **_in_module("answers", "answer_epsilon", "answers_off_channel", "answers_that_differ", "changed_beside_answers"),
+    **_in_module("answers", "strange_answers"),
+    **_in_module("noise", "changed_beside_noise", "interval_privacy", "noise_centre", "noise_dependence"),
+    **_in_module("noise", "noise_privacy", "noise_shape", "outside_interval"),
+    **_in_module("synthetic", "copied_uniques", "foreign_values", "kept_cells_changed", "nearer_training"),
+    **_in_module("synthetic", "people_at_extremes"),
     **_in_module("swapping", "changed_elsewhere", "groups_unbroken", "marginal_shift", "uniques_off_share"),
     **_in_module("tree_equality", "trees_that_differ", "rows"),
     **_in_module("rules_left", "leftover_rules", "visible_private_entries"),

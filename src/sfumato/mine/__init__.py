@@ -19,10 +19,15 @@ if TYPE_CHECKING:
     from sfumato.mine.derivability import forced_patterns, support_bounds
     from sfumato.mine.encoded_items import decode_itemsets, filter_requests, mine_filters
     from sfumato.mine.itemsets import frequent_itemsets
+    from sfumato.mine.noises import Noise, privacy_level
     from sfumato.mine.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
+    from sfumato.mine.proportions import estimate_joint, estimate_proportions, warner_estimate
     from sfumato.mine.published_rules import individuals_behind, patterns_behind
+    from sfumato.mine.reconstruction import Reconstruction, binned_em, channel_of, reconstruct_distribution
     from sfumato.mine.rules import association_rules
     from sfumato.mine.tree_files import read_tree, write_tree
+    from sfumato.mine.tree_on_noise import TreeOnNoise, train_tree_on_noise
+    from sfumato.mine.truthfulness import compare_truthfulness, simulate_truthfulness
 
 # Name → module, loaded on first use.
 _HOME = {
@@ -36,6 +41,19 @@ _HOME = {
     "individuals_behind": "published_rules",
     "inference_channels": "channels",
     "patterns_behind": "published_rules",
+    "Noise": "noises",
+    "reconstruct_distribution": "reconstruction",
+    "Reconstruction": "reconstruction",
+    "binned_em": "reconstruction",
+    "channel_of": "reconstruction",
+    "privacy_level": "noises",
+    "estimate_proportions": "proportions",
+    "compare_truthfulness": "truthfulness",
+    "simulate_truthfulness": "truthfulness",
+    "estimate_joint": "proportions",
+    "warner_estimate": "proportions",
+    "train_tree_on_noise": "tree_on_noise",
+    "TreeOnNoise": "tree_on_noise",
     "read_itemsets": "pattern_files",
     "read_rules": "pattern_files",
     "save_itemsets": "pattern_files",
@@ -49,10 +67,18 @@ _HOME = {
 
 __all__ = [
     "AdversarialRule",
+    "Noise",
+    "Reconstruction",
+    "TreeOnNoise",
     "adversarial_rules",
     "association_rules",
+    "binned_em",
+    "channel_of",
+    "compare_truthfulness",
     "decode_itemsets",
     "decode_tree",
+    "estimate_joint",
+    "estimate_proportions",
     "filter_requests",
     "forced_patterns",
     "frequent_itemsets",
@@ -60,13 +86,18 @@ __all__ = [
     "inference_channels",
     "mine_filters",
     "patterns_behind",
+    "privacy_level",
     "read_itemsets",
     "read_rules",
     "read_tree",
+    "reconstruct_distribution",
     "save_itemsets",
     "save_rules",
+    "simulate_truthfulness",
     "support_bounds",
+    "train_tree_on_noise",
     "tree_rules",
+    "warner_estimate",
     "write_itemsets",
     "write_tree",
 ]

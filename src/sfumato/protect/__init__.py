@@ -15,6 +15,7 @@ from sfumato.lazy import fetching
 from sfumato.protect.explain import Why, explain
 
 if TYPE_CHECKING:
+    from sfumato.protect.add_noise import AddNoise
     from sfumato.protect.encode_bloom import EncodeBloom
     from sfumato.protect.encode_for_trees import EncodeForTrees
     from sfumato.protect.encode_items import EncodeItems
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     )
     from sfumato.protect.partition import Partition
     from sfumato.protect.publish_patterns import PublishPatterns
+    from sfumato.protect.randomize_response import RandomizeResponse
     from sfumato.protect.suppress_entries import SuppressEntries
     from sfumato.protect.swap_confidential import SwapConfidential
+    from sfumato.protect.synthesize import Synthesize
 
     METHODS: tuple[type[Method], ...]
     """Every method a policy can name."""
@@ -52,6 +55,9 @@ _METHODS = {
     "Microaggregate": "microaggregate",
     "SuppressEntries": "suppress_entries",
     "SwapConfidential": "swap_confidential",
+    "AddNoise": "add_noise",
+    "RandomizeResponse": "randomize_response",
+    "Synthesize": "synthesize",
     "EncodeForTrees": "encode_for_trees",
     "EncodeItems": "encode_items",
     "EncodeBloom": "encode_bloom",
@@ -78,6 +84,7 @@ _HOME = {
 __all__ = [
     "METHODS",
     "MODELS",
+    "AddNoise",
     "AlphaKAnonymity",
     "BetaLikeness",
     "DeltaDisclosure",
@@ -97,8 +104,10 @@ __all__ = [
     "Partition",
     "PrivacyModel",
     "PublishPatterns",
+    "RandomizeResponse",
     "SuppressEntries",
     "SwapConfidential",
+    "Synthesize",
     "TCloseness",
     "Why",
     "explain",

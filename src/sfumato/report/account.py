@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -38,8 +38,8 @@ class Section:
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences under the pictures."""
-    internal: bool = True
-    """Whether it stays in the house."""
+    audience: Literal["house", "outside"] = "house"
+    """Which page has it: the one that stays, which may count the originals, or the one that leaves."""
 
 
 @dataclass(frozen=True)

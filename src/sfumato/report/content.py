@@ -230,6 +230,7 @@ def columns(account: Account, internal: bool) -> list[ColumnRow]:
     """One line a released column."""
     levels, heights = account.certificate.get("levels", {}), account.certificate.get("heights", {})
     blanked = "derived_entries" in account.certificate["losses"]
+    chance = account.certificate.get("public", {})
     made = []
     for name, counts in account.distributions.items():
         role = str(account.certificate["roles"].get(name, ""))
@@ -244,8 +245,14 @@ def columns(account: Account, internal: bool) -> list[ColumnRow]:
                 role=words.ROLES.get(role, (words.spaced(role), ""))[0],
                 level=level,
                 height=height,
-                done=f"{words.number(blank)} blank" if blanked else _done(level, height, bool(told)),
-                loss=account.column_loss.get(name),
+                done=(
+                    f"{words.number(blank)} blank"
+                    if blanked
+                    else words.CHANCE.get(chance[name]["kind"], "changed by chance")
+                    if name in chance
+                    else _done(level, height, bool(told))
+                ),
+                loss=None if name in chance else account.column_loss.get(name),
                 values=seen.height,
                 examples=tuple(words.short(label, 28) for label in told),
                 original_values=_original_values(account, name) if internal else None,
@@ -301,6 +308,8 @@ def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
         if name == "dropped_rows" and not internal:
             continue
         title, meaning = words.LOSSES.get(name, (words.spaced(name).capitalize(), ""))
+        if name == "loss":
+            meaning = words.LOSS_OF.get(body["methods"][-1]["method"], meaning)
         told = words.percent if name.startswith("loss") else words.number
         if name == "height" and body.get("heights"):
             meaning += f" The highest possible is {sum(body['heights'].values())}."

@@ -70,7 +70,7 @@ def _said(account: Account, internal: bool) -> dict[str, Any]:
         "advice": account.advice if internal else (),
         "reasons": account.reasons if internal else (),
         "lattice": _lattice(account) if internal else None,
-        "sections": [_section(one) for one in account.sections if internal or not one.internal],
+        "sections": [_section(one) for one in account.sections if (one.audience == "house") == internal],
         "house": _house(account) if internal else None,
     }
 

@@ -25,6 +25,14 @@ def sections(release: Release, original: Any, published: Any, utility: Mapping[s
         from sfumato.report.hiding_section import hiding_section
 
         made.append(hiding_section(release, original, published, utility))
+    if isinstance(published, Table) and any(told["kind"] != "synthetic" for told in release.public.values()):
+        from sfumato.report.noise_section import noise_sections
+
+        made += noise_sections(release, original, published)
+    if len(release.details.get("holdout", ())) and isinstance(published, Table):
+        from sfumato.report.synthesis_section import synthesis_section
+
+        made.append(synthesis_section(release, original, published))
     if isinstance(release.method, EncodeForTrees):
         from sfumato.report.code_section import code_section
 

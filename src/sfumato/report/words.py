@@ -45,6 +45,23 @@ PROPERTIES = {
     "least_support": "Every pattern is frequent",
     "lost_itemsets": "Every frequent itemset is there",
     "untrue_supports": "Every support is the true one",
+    "noise_privacy": "Values are told no closer than promised",
+    "interval_privacy": "Values are told no closer than promised",
+    "noise_centre": "The noise is centred",
+    "noise_dependence": "The noise does not follow the values",
+    "noise_shape": "The noise is shaped like the data",
+    "outside_interval": "Every value lies in its interval",
+    "changed_beside_noise": "Nothing but the noise was changed",
+    "epsilon": "No answer tells much (ε)",
+    "strange_answers": "Every answer is a possible one",
+    "answers_off_channel": "Chance did what is said",
+    "answers_that_differ": "Asked again, everybody answers the same",
+    "changed_beside_answers": "Nothing but the answers was changed",
+    "foreign_values": "No value that nobody has",
+    "people_at_extremes": "Nobody stands out by a number",
+    "copied_uniques": "Nobody unique is copied",
+    "kept_cells_changed": "Nothing but the drawn columns was changed",
+    "nearer_training": "No nearer to people than to strangers",
 }
 
 STORIES = {
@@ -85,6 +102,25 @@ LOSSES = {
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, of their sum."),
     "dropped_rows": ("Rows left out", "Rows with a missing cell, left out because missing = drop."),
 }
+
+LOSS_OF = {
+    "add_noise": "Of the spread of the published numbers, the share that is noise.",
+    "randomize_response": "The share of answers that are not the true ones, on average.",
+    "synthesize": "How far the joint distribution of two columns moved (total variation), in the mean over all pairs.",
+}
+"""What is lost where it is not detail."""
+
+CHANCE = {
+    "uniform": "noise added",
+    "gaussian": "noise added",
+    "correlated": "noise added",
+    "discretize": "intervals",
+    "warner": "answers by chance",
+    "k_ary": "answers by chance",
+    "unary": "answers by chance",
+    "synthetic": "drawn",
+}
+"""What was done to a column that chance changed."""
 
 THINGS = {"table": ("people", "column"), "baskets": ("baskets", "item"), "patterns": ("patterns", "item")}
 """What a release of each shape is made of, and what that holds."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of chance: how values lie before, after and reconstructed, and how much of each an attacker gets back.
+
+Every difference is told by dash, sign or place as well as by colour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.report import words
+from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
+
+_INK, _SOFT, _LINE = (PALETTE[name][0] for name in ("ink", "soft", "line"))
+_HUES = {name: PALETTE[hue][0] for name, hue in (("originals", "before"), ("release", "soft"), ("estimate", "accent"))}
+_DASHES = {"originals": [1, 0], "release": [2, 3], "estimate": [7, 3]}
+_SIGNS = {"originals": "circle", "release": "cross", "estimate": "circle"}
+SERIES = tuple(_HUES)
+"""What a picture can show: the originals (in the house only), the release, what is estimated from it."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many people one answer stands for."""
+
+    value: str
+    series: str
+    share: float
+    low: float | None = None
+    high: float | None = None
+
+
+def shapes(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
+    """Densities as steps: series → edges of bins, and how dense each bin is."""
+    values = [
+        {"series": name, "x": float(x), "y": float(y)}
+        for name, (edges, density) in densities.items()
+        for x, y in zip(edges, [*density, density[-1] if len(density) else 0.0], strict=True)
+    ]
+    axis: Spec = {"grid": False, "tickCount": 5, "format": "~s"}
+    encoding: Spec = {
+        "x": {"field": "x", "type": "quantitative", "title": words.short(column, LABEL), "axis": axis},
+        "y": {"field": "y", "type": "quantitative", "title": None, "axis": None},
+        "color": _by(densities, _HUES, legend=True),
+        "strokeDash": _by(densities, _DASHES),
+    }
+    spec: Spec = {"width": 330, "height": 170, "data": {"values": values}}
+    return drawn(spec | {"encoding": encoding, "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2}})
+
+
+def recovered(column: str, truth: Floats, release: Floats, estimate: Floats) -> str:
+    """True values against what is published of them and what an attacker makes of it: on the line nothing is hidden."""
+    values = [
+        {"series": name, "x": float(x), "y": float(y)}
+        for name, found in (("release", release), ("estimate", estimate))
+        for x, y in zip(truth, found, strict=True)
+    ]
+    ends = [float(truth.min()), float(truth.max())] if len(truth) else [0.0, 1.0]
+    quantitative: Spec = {"type": "quantitative", "scale": {"zero": False}, "axis": {"tickCount": 5, "format": "~s"}}
+    series = ("release", "estimate")
+    dots: Spec = {
+        "mark": {"type": "point", "size": 22, "opacity": 0.65},
+        "encoding": {
+            "color": _by(series, _HUES, legend=True),
+            "shape": _by(series, _SIGNS),
+        },
+    }
+    line: Spec = {
+        "data": {"values": [{"x": end, "y": end} for end in ends]},
+        "mark": {"type": "line", "color": _INK, "strokeWidth": 1},
+    }
+    name = words.short(column, LABEL)
+    encoding: Spec = {
+        "x": {"field": "x", "title": f"{name}, true", **quantitative},
+        "y": {"field": "y", "title": None, **quantitative},
+    }
+    return drawn({"width": 330, "height": 230, "data": {"values": values}, "encoding": encoding, "layer": [dots, line]})
+
+
+def answers(shares: Sequence[Share]) -> str:
+    """Each answer with its share among the originals, in the release, and as estimated with its interval."""
+    names = dict(
+        zip(unique := list(dict.fromkeys(one.value for one in shares)), words.distinct(unique, LABEL), strict=True)
+    )
+    values = [{**vars(one), "value": names[one.value], "said": words.percent(one.share)} for one in shares]
+    series = [name for name in SERIES if any(one.series == name for one in shares)]
+    encoding: Spec = {
+        "y": {"field": "value", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False}},
+        "yOffset": {"field": "series", "type": "nominal", "scale": {"domain": series}},
+    }
+    x: Spec = {"field": "share", "type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 5}}
+    bars: Spec = {
+        "mark": {"type": "bar", "cornerRadiusEnd": 2},
+        "encoding": {"x": x, "color": _by(series, _HUES, legend=True)},
+    }
+    reach: Spec = {
+        "transform": [{"filter": "isValid(datum.low)"}],
+        "mark": {"type": "rule", "color": _INK},
+        "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+    }
+    said: Spec = {
+        "mark": {"type": "text", "align": "left", "dx": 5, "fontSize": 10},
+        "encoding": {"x": {**x, "field": "end"}, "text": {"field": "said"}},
+    }
+    for one in values:
+        one["end"] = max(one["share"], one["high"] or 0.0)
+    height = max(60, 17 * len(values) + 8 * len(names))
+    spec: Spec = {"width": 360, "height": height, "data": {"values": values}}
+    return drawn(spec | {"encoding": encoding, "layer": [bars, reach, said]})
+
+
+def _by(series: Mapping[str, object] | Sequence[str], kinds: Mapping[str, object], *, legend: bool = False) -> Spec:
+    """One channel of the picture that tells the series apart."""
+    names = [name for name in SERIES if name in series]
+    look: Spec | None = (
+        {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}
+        if legend
+        else None
+    )
+    scale: Spec = {"domain": names, "range": [kinds[name] for name in names]}
+    return {"field": "series", "type": "nominal", "scale": scale, "legend": look}
