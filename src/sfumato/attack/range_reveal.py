@@ -5,7 +5,7 @@ Against uniform noise and intervals. The promise is an interval as wide as the n
 But the release also tells where people are at all: of values within reach, those in gaps are left out. With uniform
 noise of α = 1 on values in [0, 1] and [4, 5], every record's half is told, and an interval of 1 or less is left of the
 2 that were promised. Agrawal, Aggarwal, *On the design and quantification of privacy preserving data mining algorithms*
-(PODS 2001), section 1; GOLDEN of seed 001.
+(PODS 2001), section 1.
 """
 
 from __future__ import annotations

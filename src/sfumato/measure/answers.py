@@ -18,14 +18,13 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.data.hierarchy import spelt
-from sfumato.errors import DataError
+from sfumato.measure.alignment import Rows, beside, compared, present
 from sfumato.release import Number
 from sfumato.table import Table
 
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
-Rows = Sequence[int] | npt.NDArray[np.int64] | None
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 _MOST_ERRORS = 37.0
@@ -44,7 +43,7 @@ def answer_epsilon(kind: str | Sequence[str], p: Any, q: Any) -> float:
 
 def strange_answers(published: Table, column: str, kind: str, categories: Sequence[str], missing: str = "keep") -> int:
     """How many published cells of a column are no possible answer."""
-    _present(published.frame, [column], published.source)
+    present(published.frame, [column], published.source)
     cells = published.frame[column].drop_nulls()
     if kind != "unary":
         return int((~spelt(cells).is_in(list(categories))).sum())
@@ -77,10 +76,9 @@ def answers_off_channel(
     The worst of all places behind the truth, with regard to how many there are. Rows that tell the same of the same
     `person` are counted once.
     """
-    taken = _taken(original, rows)
-    _aligned(taken, published)
-    _present(taken, (column, *person), original.source)
-    _present(published.frame, [column], published.source)
+    taken = beside(original, published, rows)
+    present(taken, (column, *person), original.source)
+    present(published.frame, [column], published.source)
     names: list[str | None] = [*categories, None] if missing == "answer" else list(categories)
     truth = _numbers(taken[column], names)
     there = _first_of(taken, column, person) & (truth >= 0)
@@ -100,9 +98,8 @@ def answers_that_differ(
     original: Table, published: Table, column: str, person: Sequence[str], rows: Rows = None
 ) -> int:
     """How many people have two answers to one question though the same is true of them."""
-    taken = _taken(original, rows)
-    _aligned(taken, published)
-    _present(taken, (column, *person), original.source)
+    taken = beside(original, published, rows)
+    present(taken, (column, *person), original.source)
     keys = [spelt(taken[name]).alias(f"x{at}") for at, name in enumerate((*person, column))]
     frame = pl.DataFrame([*keys, spelt(published.frame[column]).alias("y")])
     return int((frame.group_by([key.name for key in keys]).agg(pl.col("y").n_unique())["y"] > 1).sum())
@@ -112,10 +109,9 @@ def changed_beside_answers(
     original: Table, published: Table, columns: Sequence[str], missing: str = "keep", rows: Rows = None
 ) -> int:
     """How many cells were changed that are no answers, and how many answers are missing that were not, or were."""
-    taken = _taken(original, rows)
-    _aligned(taken, published)
-    _present(taken, published.frame.columns, original.source)
-    _present(published.frame, columns, published.source)
+    taken = beside(original, published, rows)
+    present(taken, published.frame.columns, original.source)
+    present(published.frame, columns, published.source)
     count = 0
     for name in published.frame.columns:
         if name not in columns:
@@ -127,7 +123,7 @@ def changed_beside_answers(
 
 def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
     """The checks by their names: what a claim calls, with its arguments."""
-    compared: Mapping[str, Callable[..., Number]] = {
+    measures: Mapping[str, Callable[..., Number]] = {
         "answers_off_channel": answers_off_channel,
         "answers_that_differ": answers_that_differ,
         "changed_beside_answers": changed_beside_answers,
@@ -135,15 +131,8 @@ def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Nu
     return {
         "answer_epsilon": lambda _, arguments: answer_epsilon(**arguments),
         "strange_answers": lambda evidence, arguments: strange_answers(evidence.published, **arguments),
-        **{name: _asked(measure) for name, measure in compared.items()},
+        **{name: compared(measure) for name, measure in measures.items()},
     }
-
-
-def _asked(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
-    def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)
-
-    return check
 
 
 def _numbers(cells: pl.Series, names: Sequence[str | None]) -> Ints:
@@ -191,27 +180,3 @@ def _errors(found: Ints, n: int, chances: Floats) -> float:
     above = np.where(counts > 0, bdtrc(counts - 1, n, chances), 1.0)
     tail = float(np.clip(2 * np.minimum(below, above).min() * len(chances), 1e-300, 1.0))
     return round(min(abs(NormalDist().inv_cdf(tail / 2)), _MOST_ERRORS), 12)
-
-
-def _taken(table: Table, rows: Rows) -> pl.DataFrame:
-    """The original rows that the published ones were made from."""
-    if rows is None:
-        return table.frame
-    numbers = np.asarray(rows, dtype=np.int64)
-    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(table):
-        raise DataError(f"{table.source}: {len(table)} originals do not have all rows that the release was made from")
-    return table.frame[numbers]
-
-
-def _aligned(taken: pl.DataFrame, published: Table) -> None:
-    if taken.height != len(published):
-        raise DataError(
-            f"{published.source}: {len(published)} published rows cannot be compared with {taken.height} originals; "
-            "give the table that the release was made from"
-        )
-
-
-def _present(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise DataError(f"{source}: there is no column {', '.join(f'«{name}»' for name in absent)}")

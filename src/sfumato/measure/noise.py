@@ -17,13 +17,13 @@ import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
+from sfumato.measure.alignment import Rows, beside, compared, present
 from sfumato.release import Number
 from sfumato.table import Table
 
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
-Rows = Sequence[int] | npt.NDArray[np.int64] | None
 Floats = npt.NDArray[np.float64]
 
 
@@ -76,7 +76,7 @@ def noise_dependence(
 def noise_shape(original: Table, published: Table, columns: Sequence[str], times: float, rows: Rows = None) -> float:
     """By how many standard errors the covariance of what was added is off that of the data, times a factor; the worst
     of all pairs of columns, over the rows that have them all."""
-    taken = _aligned(original, published, rows)
+    taken = beside(original, published, rows)
     true, shown = (np.array([_numbers(one, name)[0] for name in columns]) for one in (taken, published.frame))
     known = np.isfinite(true).all(axis=0) & np.isfinite(shown).all(axis=0)
     true, shown = true[:, known], shown[:, known]
@@ -130,13 +130,11 @@ def outside_interval(
 
 def changed_beside_noise(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
     """How many cells of other columns were changed, and how many of the noisy ones became missing or known."""
-    taken = _aligned(original, published, rows)
-    absent = [name for name in (*published.frame.columns, *columns) if name not in taken.columns]
-    if absent:
-        raise DataError(f"{original.source}: there is no column {', '.join(f'«{name}»' for name in absent)}")
+    taken = beside(original, published, rows)
+    present(taken, (*published.frame.columns, *columns), original.source)
     others = [name for name in published.frame.columns if name not in columns]
-    beside = sum(int(spelt(published.frame[name]).ne_missing(spelt(taken[name])).sum()) for name in others)
-    return beside + sum(
+    others_changed = sum(int(spelt(published.frame[name]).ne_missing(spelt(taken[name])).sum()) for name in others)
+    return others_changed + sum(
         int((_cells(published.frame, name).is_null() != taken[name].is_null()).sum()) for name in columns
     )
 
@@ -152,35 +150,12 @@ def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Nu
         "outside_interval": outside_interval,
         "changed_beside_noise": changed_beside_noise,
     }
-    return {name: _asked(measure) for name, measure in measures.items()}
-
-
-def _asked(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
-    def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)
-
-    return check
-
-
-def _aligned(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
-    """The originals, one a published row."""
-    taken = original.frame
-    if rows is not None:
-        numbers = np.asarray(rows, dtype=np.int64)
-        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(original):
-            raise DataError(f"{original.source}: {len(original)} originals do not have all rows that the release has")
-        taken = taken[numbers]
-    if taken.height != len(published):
-        raise DataError(
-            f"{published.source}: {len(published)} published rows cannot be compared with {taken.height} originals; "
-            "give the table that the release was made from"
-        )
-    return taken
+    return {name: compared(measure) for name, measure in measures.items()}
 
 
 def _pairs(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
     """Original and published numbers where both are known, and whether they are whole."""
-    taken = _aligned(original, published, rows)
+    taken = beside(original, published, rows)
     (true, whole), (shown, _) = _numbers(taken, column), _numbers(published.frame, column)
     known = np.isfinite(true) & np.isfinite(shown)
     if not known.any():

@@ -12,26 +12,23 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from sfumato.data.hierarchy import spelt
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import PolicyError
+from sfumato.measure.alignment import Rows, beside, compared, originals_behind, present
 from sfumato.release import Number
 from sfumato.table import Table
 
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
-Rows = Sequence[int] | npt.NDArray[np.int64] | None
-
 
 def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows: Rows = None) -> pl.DataFrame:
     """Of every row: its `status` («unique», «collective» or null) and its `group`, the first of the rows that share
     its pattern. A missing confidential value is never identifiable, and makes what stands beside it undetermined."""
-    taken = _taken(table, rows)
-    _present(taken, (column, *pattern), table.source)
+    taken = originals_behind(table, rows)
+    present(taken, (column, *pattern), table.source)
     cells = pl.DataFrame([spelt(taken[name]).alias(f"x{at}") for at, name in enumerate(pattern)])
     keys = cells.columns
     counted = cells.with_columns(spelt(taken[column]).alias("y")).with_row_index("row")
@@ -89,7 +86,7 @@ def groups_unbroken(
 
 def marginal_shift(original: Table, published: Table, column: str, rows: Rows = None) -> int:
     """Σ over the values of a column of the difference in how often they occur; missing is a value."""
-    before, after = _counts(_taken(original, rows)[column]), _counts(published.frame[column])
+    before, after = _counts(originals_behind(original, rows)[column]), _counts(published.frame[column])
     return sum(abs(before.get(value, 0) - after.get(value, 0)) for value in before.keys() | after.keys())
 
 
@@ -105,10 +102,9 @@ def changed_elsewhere(
 
     `confidential` are columns that are swapped too, and judged for themselves. A cell that is missing has to stay so.
     """
-    _aligned(original, published, rows)
-    taken = _taken(original, rows)
+    taken = beside(original, published, rows)
     others = [name for name in published.frame.columns if name not in (column, *confidential)]
-    _present(taken, others, original.source)
+    present(taken, others, original.source)
     count = sum(int(spelt(published.frame[name]).ne_missing(spelt(taken[name])).sum()) for name in others)
     found = identifiable_records(original, column, pattern, rows)["status"].is_not_null()
     lost = spelt(published.frame[column]).is_null() & taken[column].is_not_null()
@@ -131,8 +127,8 @@ def joint_total_variation(
     names = [name for name in (columns or published.quasi_identifying) if name != column]
     if not 1 <= width <= len(names):
         raise PolicyError(f"{published.source}: {len(names)} columns have no sets of {width}")
-    taken = _taken(original, rows)
-    _present(taken, (*names, column), original.source)
+    taken = originals_behind(original, rows)
+    present(taken, (*names, column), original.source)
     before, after = ({n: spelt(f[n]) for n in (*names, column)} for f in (taken, published.frame))
     found = []
     for chosen in combinations(names, width):
@@ -152,14 +148,7 @@ def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Nu
         "marginal_shift": marginal_shift,
         "changed_elsewhere": changed_elsewhere,
     }
-    return {name: _asked(measure) for name, measure in measures.items()}
-
-
-def _asked(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
-    def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)
-
-    return check
+    return {name: compared(measure) for name, measure in measures.items()}
 
 
 def _unique(original: Table, column: str, pattern: Sequence[str], rows: Rows) -> pl.Series:
@@ -167,37 +156,11 @@ def _unique(original: Table, column: str, pattern: Sequence[str], rows: Rows) ->
     return (status == "unique").fill_null(value=False)
 
 
-def _taken(table: Table, rows: Rows) -> pl.DataFrame:
-    """The original rows that the published ones were made from."""
-    if rows is None:
-        return table.frame
-    numbers = np.asarray(rows, dtype=np.int64)
-    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(table):
-        raise DataError(f"{table.source}: {len(table)} originals do not have all rows that the release was made from")
-    return table.frame[numbers]
-
-
-def _aligned(original: Table, published: Table, rows: Rows) -> None:
-    expected = len(original) if rows is None else len(rows)
-    if expected != len(published):
-        raise DataError(
-            f"{published.source}: {len(published)} published rows cannot be compared with {expected} originals; "
-            "give the table that the release was made from"
-        )
-
-
 def _changed(original: Table, published: Table, column: str, rows: Rows) -> pl.Series:
-    _aligned(original, published, rows)
-    taken = _taken(original, rows)
-    _present(taken, [column], original.source)
-    _present(published.frame, [column], published.source)
+    taken = beside(original, published, rows)
+    present(taken, [column], original.source)
+    present(published.frame, [column], published.source)
     return spelt(taken[column]).ne_missing(spelt(published.frame[column]))
-
-
-def _present(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise DataError(f"{source}: there is no column {', '.join(f'«{name}»' for name in absent)}")
 
 
 def _counts(column: pl.Series) -> dict[str | None, int]:

@@ -19,6 +19,7 @@ import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
+from sfumato.measure.alignment import Rows, beside, present
 from sfumato.measure.closest_record import SAMPLE, ClosestRecords, closest_records
 from sfumato.release import Number
 from sfumato.table import Table
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
 Ints = npt.NDArray[np.int64]
-Rows = Sequence[int] | npt.NDArray[np.int64] | None
 
 __all__ = ["ClosestRecords", "closest_records"]  # what is at home elsewhere, and asked for here
 
@@ -50,7 +50,7 @@ def exact_copies(published: Table, original: Table, among: Table | None = None) 
     """Count published rows that are somebody's. Who is unique is judged among the originals, or `among` more people."""
     names = published.frame.columns
     for table in (original, *(() if among is None else (among,))):
-        _present(table.frame, names, table.source)
+        present(table.frame, names, table.source)
     shown, people = _spelt(published.frame, names), _spelt(original.frame, names)
     keys = shown.columns
     crowd = people if among is None else _spelt(among.frame, names)
@@ -129,7 +129,7 @@ def pairwise_total_variation(
     """
     names = list(columns or published.frame.columns)
     for table in (original, published):
-        _present(table.frame, names, table.source)
+        present(table.frame, names, table.source)
         if not len(table):
             raise DataError(f"{table.source}: there are no rows to compare")
     cut = [_groups(original.frame[name], published.frame[name], bins) for name in names]
@@ -146,7 +146,7 @@ def foreign_values(original: Table, published: Table, columns: Sequence[str]) ->
     """How many published cells hold a word that no original has, a number beyond them all, or nothing where no
     original is missing."""
     for table in (original, published):
-        _present(table.frame, columns, table.source)
+        present(table.frame, columns, table.source)
     count = 0
     for name in columns:
         before, after = original.frame[name], published.frame[name]
@@ -166,7 +166,7 @@ def foreign_values(original: Table, published: Table, columns: Sequence[str]) ->
 def people_at_extremes(original: Table, published: Table, columns: Sequence[str]) -> int:
     """How many originals reach the highest number published, or the lowest, at the fewest over the columns."""
     for table in (original, published):
-        _present(table.frame, columns, table.source)
+        present(table.frame, columns, table.source)
     fewest = len(original)
     for name in columns:
         before = original.frame[name]
@@ -179,14 +179,9 @@ def people_at_extremes(original: Table, published: Table, columns: Sequence[str]
 
 def kept_cells_changed(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
     """How many cells of columns that were to stay differ from their originals."""
-    frame = original.frame if rows is None else original.frame[np.asarray(rows, dtype=np.int64)]
-    if frame.height != len(published):
-        raise DataError(
-            f"{published.source}: {len(published)} published rows cannot be compared with {frame.height} originals; "
-            "give the table that the release was made from"
-        )
+    frame = beside(original, published, rows)
     for one, source in ((frame, original.source), (published.frame, published.source)):
-        _present(one, columns, source)
+        present(one, columns, source)
     return sum(int(spelt(published.frame[name]).ne_missing(spelt(frame[name])).sum()) for name in columns)
 
 
@@ -259,9 +254,3 @@ def _total_variation(one: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int])
         counts.append(keys.group_by("key").agg((pl.len() / keys.height).alias("share")).sort("key"))
     both = counts[0].join(counts[1], on="key", how="full", coalesce=True, maintain_order="left_right")
     return float((both["share"].fill_null(0.0) - both["share_right"].fill_null(0.0)).abs().sum()) / 2
-
-
-def _present(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
-    absent = [name for name in names if name not in frame.columns]
-    if absent:
-        raise DataError(f"{source}: there is no column {', '.join(f'«{name}»' for name in absent)}")

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from sfumato.release import Claim
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from sfumato.release import Claim, Number
 from sfumato.table import Table
 
 
@@ -16,6 +19,25 @@ def nobody_named(table: Table) -> Claim:
         measure="named_columns",
         arguments={"names": table.identifying},
         meaning="No column that names a person is in the release.",
+    )
+
+
+def with_originals(
+    measure: str,
+    threshold: Number,
+    bound: Literal["at_least", "at_most", "exactly"],
+    arguments: Mapping[str, Any],
+    meaning: str,
+) -> Claim:
+    """Something that only someone with the originals can check, called as its measure is."""
+    return Claim(
+        property=measure,
+        threshold=threshold,
+        bound=bound,
+        measure=measure,
+        arguments=arguments,
+        needs_original=True,
+        meaning=meaning,
     )
 
 

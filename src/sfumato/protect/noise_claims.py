@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
 
 import numpy as np
 
 from sfumato.mine.noises import Noise
+from sfumato.protect.claims import with_originals
 from sfumato.protect.noise_columns import NumberColumn
 from sfumato.protect.noise_scales import ALARM, least_level
 from sfumato.release import Claim
@@ -30,11 +30,11 @@ def noise_claims(
         else:
             found += _added_claims(column, noise, privacy, confidence)
     if kind == "correlated":
-        found.append(_shape_claim(noisy))
+        found.append(_shapewith_originals(noisy))
     names = tuple(column.name for column, _ in noisy)
     return (
         *found,
-        _claim(
+        with_originals(
             "changed_beside_noise",
             0,
             "exactly",
@@ -50,7 +50,7 @@ def _added_claims(column: NumberColumn, noise: Noise, privacy: float, confidence
     deviation = float(np.sqrt(noise.variance + noise.step**2 / 12))
     of = {"column": column.name}
     return [
-        _claim(
+        with_originals(
             "noise_privacy",
             level,
             "at_least",
@@ -58,14 +58,14 @@ def _added_claims(column: NumberColumn, noise: Noise, privacy: float, confidence
             f"With {confidence:.4g} confidence, «{column.name}» is told to within {privacy:.4g} of its range; of "
             f"{count} differences that is measured as {level:.4g} or more, and {_BY_CHANCE}.",
         ),
-        _claim(
+        with_originals(
             "noise_centre",
             DEVIATIONS,
             "at_most",
             {**of, "deviation": deviation},
             f"What was added to «{column.name}» is 0 in the mean, within {DEVIATIONS:g} standard errors; {_BY_CHANCE}.",
         ),
-        _claim(
+        with_originals(
             "noise_dependence",
             DEVIATIONS,
             "at_most",
@@ -79,14 +79,14 @@ def _added_claims(column: NumberColumn, noise: Noise, privacy: float, confidence
 def _interval_claims(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> list[Claim]:
     of = {"column": column.name, "width": noise.scale}
     return [
-        _claim(
+        with_originals(
             "interval_privacy",
             privacy * (1 - 1e-9),  # middles are rounded
             "at_least",
             {**of, "low": column.low, "high": column.high, "confidence": confidence},
             f"With {confidence:.4g} confidence, «{column.name}» is told to within {privacy:.4g} of its range.",
         ),
-        _claim(
+        with_originals(
             "outside_interval",
             0,
             "exactly",
@@ -96,35 +96,17 @@ def _interval_claims(column: NumberColumn, noise: Noise, privacy: float, confide
     ]
 
 
-def _shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]]) -> Claim:
+def _shapewith_originals(noisy: Sequence[tuple[NumberColumn, Noise]]) -> Claim:
     """Products of two Gaussians stray by √(2x) + √2 x / √n standard errors with probability 2 e⁻ˣ at the most."""
     whole = np.logical_and.reduce([column.known for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
     rare = np.log(2 * pairs / ALARM)
     first, noise = noisy[0]
     chosen = first.numbers[whole[first.known]]
-    return _claim(
+    return with_originals(
         "noise_shape",
         round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6),
         "at_most",
         {"columns": tuple(column.name for column, _ in noisy), "times": noise.variance / float(chosen.var())},
         f"What was added has the covariance of the data times a factor, within so many standard errors; {_BY_CHANCE}.",
-    )
-
-
-def _claim(
-    measure: str,
-    threshold: float,
-    bound: Literal["at_least", "at_most", "exactly"],
-    arguments: Mapping[str, Any],
-    meaning: str,
-) -> Claim:
-    return Claim(
-        property=measure,
-        threshold=threshold,
-        bound=bound,
-        measure=measure,
-        arguments=arguments,
-        needs_original=True,
-        meaning=meaning,
     )

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named
+from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.exchanges import exchanges
 from sfumato.protect.identifiable import Identifiable, Ints
 from sfumato.protect.method import Method
@@ -208,15 +208,7 @@ class SwapConfidential(Method):
 
 def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, most: int | None = None) -> Claim:
     """Something that the originals tell there is nothing of, or at most so much."""
-    return Claim(
-        property=measure,
-        threshold=most or 0,
-        bound="exactly" if most is None else "at_most",
-        measure=measure,
-        arguments=arguments,
-        needs_original=True,
-        meaning=meaning,
-    )
+    return with_originals(measure, most or 0, "exactly" if most is None else "at_most", arguments, meaning)
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named
+from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.method import Method
 from sfumato.protect.sequential_trees import Growth, Model, draw_rows, fit_models
 from sfumato.protect.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
@@ -208,15 +208,15 @@ class Synthesize(Method):
         numbers = tuple(name for name in drawn if learnt[name].kind == "number" and len(learnt[name].values))
         if self.smooth and numbers:
             said = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
-            made.append(_claim("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, said))
+            made.append(with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, said))
         if self.kind == "partial":
             said = "Nothing but the columns drawn was changed."
-            made.append(_claim("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, said))
+            made.append(with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, said))
         elif self.copies != "allow":
-            made.append(_claim("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique."))
+            made.append(with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique."))
         if self.most_nearer is not None:
             said = "No larger share of rows lies nearer to people learnt from than to as many people set aside."
-            made.append(_claim("nearer_training", self.most_nearer, "at_most", {}, said))
+            made.append(with_originals("nearer_training", self.most_nearer, "at_most", {}, said))
         return (*made, nobody_named(table))
 
     def _losses(
@@ -263,25 +263,6 @@ class _People:
 
     learnt: Ints
     aside: Ints
-
-
-def _claim(
-    measure: str,
-    threshold: Number,
-    bound: Literal["exactly", "at_least", "at_most"],
-    arguments: Mapping[str, tuple[str, ...]],
-    meaning: str,
-) -> Claim:
-    """Something that can be checked with the originals."""
-    return Claim(
-        property=measure,
-        threshold=threshold,
-        bound=bound,
-        measure=measure,
-        arguments=arguments,
-        needs_original=True,
-        meaning=meaning,
-    )
 
 
 def _many_words(column: Column) -> bool:

@@ -6,22 +6,11 @@ Only what the list of studies needs is here; a study imports its work when it is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-
-from sfumato.reproduce.study import Findings, Setting, Study
+from sfumato.reproduce.study import Study, later
 
 _ADULT = ("adult/adult.data", "adult/adult.test")
 _ZIPF = "Zipf generator with seed 2006; private entries by lot with seed 1"
 _CURVE = "Curve only in the seed; the text says: "
-
-
-def _later(module: str, name: str) -> Callable[[Setting], Findings]:
-    def work(setting: Setting) -> Findings:
-        found: Findings = getattr(import_module(f"sfumato.reproduce.{module}"), name)(setting)
-        return found
-
-    return work
 
 
 def _figure(
@@ -41,7 +30,7 @@ def _figure(
         place=f"Figure {number}, Section {section}",
         states=states,
         made=made,
-        work=_later(module, f"figure_{number}"),
+        work=later(module, f"figure_{number}"),
         quickly=quickly,
         needs=needs,
     )
@@ -55,7 +44,7 @@ STUDIES: tuple[Study, ...] = (
         states="Ten employees, five private entries. Three rules foretell three of them; blanking one or two more "
         "entries takes the rules away; four itemsets stand for four kinds.",
         made="Every number counted by the book on Table 2, and rules mined, with δ = 60 %, γ = 2. Nothing is random.",
-        work=_later("seed_000_examples", "examples"),
+        work=later("seed_000_examples", "examples"),
     ),
     _figure(
         3,

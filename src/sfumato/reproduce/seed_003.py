@@ -6,24 +6,13 @@ Only what the list of studies needs is here; a study imports its work when it is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-
-from sfumato.reproduce.study import Findings, Setting, Study
+from sfumato.reproduce.study import Study, later
 
 _ADULT = ("adult/adult.data", "adult/adult.test")
 _LEARNER = (
     "Trees: scikit-learn's (entropy, two rows a leaf) with C4.5's pessimistic pruning, 10-fold cross-validation within "
     "each data set as in the seed, and besides on the originals of the held-out records."
 )
-
-
-def _later(module: str, name: str) -> Callable[[Setting], Findings]:
-    def work(setting: Setting) -> Findings:
-        found: Findings = getattr(import_module(f"sfumato.reproduce.{module}"), name)(setting)
-        return found
-
-    return work
 
 
 STUDIES: tuple[Study, ...] = (
@@ -34,7 +23,7 @@ STUDIES: tuple[Study, ...] = (
         states="Sixteen customers, twelve of them identifiable. Phase I changes three of six unique ones and keeps the "
         "counts; phase II lowers the sum of differences in posterior from 4.0718 to 2.4237 by three swaps.",
         made="p = 0.5. Phase II starts where Table 3 does; the optimum starts nowhere. Nothing is random.",
-        work=_later("seed_003_example", "example"),
+        work=later("seed_003_example", "example"),
     ),
     Study(
         name="003-table-4-offer",
@@ -45,7 +34,7 @@ STUDIES: tuple[Study, ...] = (
         "and 0.31 s.",
         made="The survey is no longer to be had. Ours is drawn with seed 2004, of the same size and shape; p = 0.5, "
         f"swaps drawn with seed 1. {_LEARNER}",
-        work=_later("seed_003_experiment", "offer"),
+        work=later("seed_003_experiment", "offer"),
     ),
     Study(
         name="003-table-4-census",
@@ -56,7 +45,7 @@ STUDIES: tuple[Study, ...] = (
         "50.10 % perturbed at random; 507, 843 and 2,181 leaves; 38.67 s and 6.43 s.",
         made="Deleted with seed 1; three intervals a column, which comes nearest to the seed's counts of identifiable "
         f"records; p = 0.5, swaps drawn with seed 1. {_LEARNER}",
-        work=_later("seed_003_experiment", "census"),
+        work=later("seed_003_experiment", "census"),
         quickly="6,000 records, 3 folds.",
         needs=_ADULT,
     ),

@@ -6,24 +6,13 @@ Only what the list of studies needs is here; a study imports its work when it is
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-
-from sfumato.reproduce.study import Findings, Setting, Study
+from sfumato.reproduce.study import Study, later
 
 _COVERTYPE = ("covtype/covtype.csv.gz",)
 _OTHERS = ("wdbc/wdbc.data", "adult/adult.data")
 _DATA = "Covertype, 581,012 rows, 10 columns of numbers; classes: aspen or not, which gives the seed's Figure 8."
 _TRIALS = "500 trials, each with a new key and new knowledge points, seed 2007."
 _QUICKLY = "30 trials."
-
-
-def _later(module: str, name: str) -> Callable[[Setting], Findings]:
-    def work(setting: Setting) -> Findings:
-        found: Findings = getattr(import_module(f"sfumato.reproduce.seed_004_{module}"), name)(setting)
-        return found
-
-    return work
 
 
 STUDIES: tuple[Study, ...] = (
@@ -33,7 +22,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figure 1, Sections 1 and 4",
         states="Class string HHHLHL, four runs; the split at 27.5 becomes 35 on codes and is decoded to the same tree.",
         made="By the book; the tree with scikit-learn and our own codes, seed 1.",
-        work=_later("examples", "figure_1"),
+        work=later("examples", "figure_1"),
     ),
     Study(
         name="004-figures-3-4",
@@ -41,7 +30,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figures 3 and 4, Section 5.1",
         states="Figure 3 fails the global-monotone invariant, Figure 4 satisfies it.",
         made="The printed codes, checked.",
-        work=_later("examples", "figures_3_and_4"),
+        work=later("examples", "figures_3_and_4"),
     ),
     Study(
         name="004-figure-7",
@@ -49,7 +38,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figure 7, Sections 5.2 and 5.4",
         states="Breakpoints 1, 27, 29, 42; sorting cracks the code 27 with probability 5/36.",
         made="Pieces of at least two values, radius 2.",
-        work=_later("examples", "figure_7"),
+        work=later("examples", "figure_7"),
     ),
     Study(
         name="004-figure-8",
@@ -57,7 +46,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figure 8, Section 6.1",
         states="Ten rows of ranges, distinct values, pure pieces, their mean length and share.",
         made=f"{_DATA} Pieces of at least two values. Nothing is random.",
-        work=_later("attributes", "figure_8"),
+        work=later("attributes", "figure_8"),
         needs=_COVERTYPE,
     ),
     Study(
@@ -67,7 +56,7 @@ STUDIES: tuple[Study, ...] = (
         states="Attribute 1 drops from over 65 % to 30 % with breakpoints, and below 10 % with pure pieces; a "
         "knowledgeable adversary stays below 15 %, an ignorant one below 5 %.",
         made=f"{_DATA} √log, polyline, radius 1 and 2 %. {_TRIALS}",
-        work=_later("curves", "figure_9"),
+        work=later("curves", "figure_9"),
         quickly=_QUICKLY,
         needs=_COVERTYPE,
     ),
@@ -77,7 +66,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figure 10 and the table of Section 6.2.2",
         states="10.39 to 18.05 % on attribute 10; together 25 % by any, 12.5 % expected, 16 % by two or more.",
         made=f"{_DATA} ChooseMaxMP, an expert, radius 1 and 2 %. {_TRIALS}",
-        work=_later("curves", "figure_10"),
+        work=later("curves", "figure_10"),
         quickly=_QUICKLY,
         needs=_COVERTYPE,
     ),
@@ -87,7 +76,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figure 11, Section 6.2.3",
         states="26, 100, 78, 4, 22, 8, 13, 11, 90 and 7 % of the ten attributes' values.",
         made=f"{_DATA} True least and greatest value known, radius 2 %. Nothing is random.",
-        work=_later("attributes", "figure_11"),
+        work=later("attributes", "figure_11"),
         needs=_COVERTYPE,
     ),
     Study(
@@ -96,7 +85,7 @@ STUDIES: tuple[Study, ...] = (
         place="Figure 12, Section 6.3",
         states="Attributes 4 and 7: 16 and 25 % alone, 4 % together, 0.2 % with 10; 10: 18 % alone, 15 % with 2.",
         made=f"{_DATA} ChooseMaxMP, an expert's polyline, attribute 2 by sorting, radius 2 %. 100 trials, seed 2007.",
-        work=_later("outcomes", "figure_12"),
+        work=later("outcomes", "figure_12"),
         quickly="10 trials.",
         needs=_COVERTYPE,
     ),
@@ -106,7 +95,7 @@ STUDIES: tuple[Study, ...] = (
         place="Table of Section 6.4",
         states="Of 1,707 paths an insider cracks one, with a radius of 5 %.",
         made=f"{_DATA} A tree by entropy, 1,707 leaves, one key, polylines through 8 points; 500 trials, seed 2007.",
-        work=_later("outcomes", "paths"),
+        work=later("outcomes", "paths"),
         quickly="200 leaves, 30 trials.",
         needs=_COVERTYPE,
     ),
@@ -116,7 +105,7 @@ STUDIES: tuple[Study, ...] = (
         place="Section 6.1: «representative» of census income and WDBC",
         states="No numbers.",
         made="WDBC's 30 measures, Adult's 6 columns of numbers; as Figures 8 and 11. Nothing is random.",
-        work=_later("attributes", "others"),
+        work=later("attributes", "others"),
         needs=_OTHERS,
     ),
     Study(
@@ -125,7 +114,7 @@ STUDIES: tuple[Study, ...] = (
         place="Section 6.1: «representative» of census income and WDBC",
         states="No numbers.",
         made="As Figure 9, radius 2 %. 100 trials, each with a new key and new points, seed 2007.",
-        work=_later("curves", "others"),
+        work=later("curves", "others"),
         quickly="10 trials, six columns of each.",
         needs=_OTHERS,
     ),

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,16 @@ def data_folder(given: str | Path | None = None) -> Path | None:
     named = given or os.environ.get("SFUMATO_DATA")
     folder = Path(named) if named else Path(__file__).parents[4] / "shared" / "data"
     return folder if folder.is_dir() else None
+
+
+def later(module: str, name: str) -> Callable[[Setting], Findings]:
+    """The work of a study, whose module of this room is loaded when it is run."""
+
+    def work(setting: Setting) -> Findings:
+        found: Findings = getattr(import_module(f"sfumato.reproduce.{module}"), name)(setting)
+        return found
+
+    return work
 
 
 def frame_of(rows: list[dict[str, Any]]) -> pl.DataFrame:

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Published rows beside the originals they were made from, for measures that compare them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.errors import DataError
+from sfumato.release import Number
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.measure.checks import Evidence
+
+Rows = Sequence[int] | npt.NDArray[np.int64] | None
+"""Which original row each published one was made from; None where they are the same rows."""
+
+
+def originals_behind(original: Table, rows: Rows) -> pl.DataFrame:
+    """The original rows that published ones were made from."""
+    if rows is None:
+        return original.frame
+    numbers = np.asarray(rows, dtype=np.int64)
+    if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(original):
+        raise DataError(
+            f"{original.source}: {len(original)} originals do not have all rows that the release was made from"
+        )
+    return original.frame[numbers]
+
+
+def beside(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
+    """The original rows, one a published row; refused where they are not as many."""
+    taken = originals_behind(original, rows)
+    if taken.height != len(published):
+        raise DataError(
+            f"{published.source}: {len(published)} published rows cannot be compared with {taken.height} originals; "
+            "give the table that the release was made from"
+        )
+    return taken
+
+
+def present(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
+    """Refuse a frame that lacks a column."""
+    absent = [name for name in names if name not in frame.columns]
+    if absent:
+        raise DataError(f"{source}: there is no column {', '.join(f'«{name}»' for name in absent)}")
+
+
+def compared(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
+    """A measure of originals, release and rows as a check of claims."""
+
+    def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+        return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)
+
+    return check
