@@ -7,13 +7,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator
 
 from sfumato.description import Description
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
 _Z = 1.959963984540054  # 95 % of a normal distribution lie this many deviations around its mean
+
+
+def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names or len(set(names)) < len(names):
+        raise ValueError("name at least one column, and each once")
+    return names
+
+
+Columns = Annotated[tuple[str, ...], AfterValidator(_each_once)]
+"""Names of columns, as a field of an attack."""
 
 
 def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:

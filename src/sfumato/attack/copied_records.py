@@ -15,9 +15,9 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.attack.nearest import Flags, Floats, Ints, Labels, Nearest, over_control, require, some, some_of
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
@@ -43,9 +43,9 @@ class CopiedRecords(Attack):
     """
 
     attack: Literal["copied_records"] = "copied_records"
-    known: tuple[str, ...] | None = None
+    known: Columns | None = None
     """The columns that the adversary knows; the quasi-identifying ones if not given."""
-    columns: tuple[str, ...] | None = None
+    columns: Columns | None = None
     """What is read off the row; the other published columns if not given, and all of them have to be right."""
     within: float = Field(default=0.0, ge=0.0, le=1.0)
     """How far a row may be from what is known and still be believed: the mean over the known columns of a distance from
@@ -54,13 +54,6 @@ class CopiedRecords(Attack):
     """How far a number read may be from the right one, as a share of it."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
-
-    @field_validator("known", "columns")
-    @classmethod
-    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names is not None and (not names or len(set(names)) < len(names)):
-            raise ValueError("name at least one column, and each once")
-        return names
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.attack.nearest import Flags, Ints, Labels, Nearest, over_control, require, some, some_of
 from sfumato.errors import DataError
 from sfumato.progress import tell
@@ -36,7 +36,7 @@ class Inference(Attack):
     attack: Literal["inference"] = "inference"
     column: str
     """The secret: the column that is guessed."""
-    known: tuple[str, ...] | None = None
+    known: Columns | None = None
     """The columns that the adversary knows; all quasi-identifying ones but the secret if not given."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
@@ -44,13 +44,6 @@ class Inference(Attack):
     """How many nearest rows are asked; the secret that most of them have is guessed, the nearest's if all differ."""
     tolerance: float = Field(default=0.05, ge=0.0)
     """How far a guessed number may be from the right one, as a share of it."""
-
-    @field_validator("known")
-    @classmethod
-    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names is not None and (not names or len(set(names)) < len(names)):
-            raise ValueError("name at least one column, and each once")
-        return names
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

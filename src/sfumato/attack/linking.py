@@ -10,9 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from pydantic import field_validator
 
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.attack.covering import covered_rows
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import range_ends, set_members
@@ -37,17 +36,10 @@ class Linking(Attack):
     """
 
     attack: Literal["linking"] = "linking"
-    knowledge: tuple[str, ...] | None = None
+    knowledge: Columns | None = None
     """The columns that the adversary knows; all quasi-identifying ones if not given."""
     external: str | None = None
     """A file of people to look up, with the known columns; everybody in the release if not given."""
-
-    @field_validator("knowledge")
-    @classmethod
-    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names is not None and (not names or len(set(names)) < len(names)):
-            raise ValueError("name at least one column, and each once")
-        return names
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

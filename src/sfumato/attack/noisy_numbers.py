@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.attack.candidates import people_of
 from sfumato.attack.nearest import over_control, require, some
 from sfumato.data.roles import Role
@@ -41,17 +41,10 @@ _DIGITS = 12
 class NumberAttack(Attack):
     """An adversary who estimates published numbers; see the attacks themselves."""
 
-    columns: tuple[str, ...] | None = None
+    columns: Columns | None = None
     """The columns that are estimated; if not given, all that the release tells noise of, or all numbers if of none."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried, one of their cells each, drawn; everybody if there are fewer."""
-
-    @field_validator("columns")
-    @classmethod
-    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names is not None and (not names or len(set(names)) < len(names)):
-            raise ValueError("name at least one column, and each once")
-        return names
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before noise; numbers as floats, dates as dates."""
