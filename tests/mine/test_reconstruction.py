@@ -295,3 +295,18 @@ def test_impossible_channels() -> None:
         binned_em([1, 1], np.eye(2), start=[1.0])
     with pytest.raises(sf.PolicyError, match="no whole number"):
         channel_of(Noise(kind="uniform", scale=1, step=1), [0.1, 0.2, 5], [0, 1, 2])
+
+
+def test_bins_of_unequal_width_begin_with_equal_density() -> None:
+    """Whole numbers shared out over bins: two in some, one in others. A wide bin is not twice as dense for it."""
+    chance = np.random.default_rng(4)
+    true = chance.integers(0, 77, 5_000)
+    noisy = np.rint(true + chance.normal(0, 12, len(true)))
+    found = reconstruct_distribution(
+        noisy, Noise(kind="gaussian", scale=12, step=1), bins=50, range=(0, 76), intervals="none"
+    )
+    widths = np.diff(found.edges)
+    assert set(widths) == {1.0, 2.0}
+    inner = slice(10, -10)
+    wide, narrow = (found.density[inner][widths[inner] == width].mean() for width in (2.0, 1.0))
+    assert wide / narrow == pytest.approx(1.0, abs=0.1)

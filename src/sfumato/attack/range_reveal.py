@@ -251,20 +251,19 @@ def reached(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
 
 def support_of(values: Floats, noise: Noise, within: tuple[float, float], bins: int, density: float) -> Support:
     """Where true values can be: bins with some probability, a bin more on either side, and gaps that are not sure."""
-    from sfumato.mine.reconstruction import binned_em, channel_of, counted, noisy_edges_of, true_edges_of
+    from sfumato.mine.reconstruction import binned_em, channel_of, counted, even, noisy_edges_of, true_edges_of
 
     edges = true_edges_of(*within, bins, noise.step)
     seen = noisy_edges_of(noise, edges)
     counts, channel = counted(values, seen), channel_of(noise, edges, seen)
-    found = binned_em(counts, channel, stop=_STEPS)
-    even = np.diff(edges) / (edges[-1] - edges[0])
-    full = found >= density * even
+    found = binned_em(counts, channel, even(edges), stop=_STEPS)
+    full = found >= density * even(edges)
     full[1:], full[:-1] = full[1:] | full[:-1], full[:-1] | full[1:]
     likely = _likelihood(counts, channel, found, np.zeros(len(found)))
 
     def doubt(start: int, end: int) -> float:
         """How much less likely the release would be with people in some bins."""
-        there = np.where((np.arange(len(found)) >= start) & (np.arange(len(found)) < end), density * even, 0.0)
+        there = np.where((np.arange(len(found)) >= start) & (np.arange(len(found)) < end), density * even(edges), 0.0)
         return 2 * (likely - _likelihood(counts, channel, found, there))
 
     for start, end in _runs(~full):

@@ -22,6 +22,7 @@ from sfumato.mine.reconstruction_channel import (
     Floats,
     channel_of,
     counted,
+    even,
     finer,
     noise_told,
     noisy_edges_of,
@@ -41,6 +42,7 @@ __all__ = [
     "binned_em",
     "channel_of",
     "counted",
+    "even",
     "noisy_edges_of",
     "reconstruct_distribution",
     "true_edges_of",
@@ -161,12 +163,12 @@ def reconstruct_distribution(
     counts = counted(noisy, noisy_edges)
     fit = Fit.of(counts, channel)
     if form == "bins":
-        found = em(counts, channel, None, stop, level=level, tolerance=tolerance, most=most)
+        found = em(counts, channel, even(fine), stop, level=level, tolerance=tolerance, most=most)
     elif form == "values":
         found = _by_values(noisy, told, fine, fit, (stop, level, tolerance, most))
     else:
         raise PolicyError(f'form is "bins" or "values", and not «{form}»')
-    low, high = bounded(intervals, found, counts, channel, starts, confidence, randomness)
+    low, high = bounded(intervals, found, counts, channel, (even(fine), starts), confidence, randomness)
     statistic = fit.statistic(found.probabilities)
     return Reconstruction(
         edges=true,
@@ -249,7 +251,7 @@ def _by_values(noisy: Floats, noise: Any, true: Floats, fit: Fit, until: tuple[S
                 tell("summing over values", number, len(parts))
         return np.asarray(now * total / len(noisy))
 
-    return iterate(step, started(None, len(middles)), fit, *until)
+    return iterate(step, started(even(true), len(middles)), fit, *until)
 
 
 def _densities(values: Floats, middles: Floats, noise: Any) -> Floats:

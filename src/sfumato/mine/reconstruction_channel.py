@@ -51,6 +51,11 @@ def true_edges_of(low: float, high: float, bins: int, step: float = 0.0) -> Floa
     return np.asarray((edges - 0.5) * step)
 
 
+def even(edges: Floats) -> Floats:
+    """The probability of each bin if every value were as likely as another: the iteration begins there."""
+    return np.asarray(np.diff(edges) / (edges[-1] - edges[0]))
+
+
 def finer(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
     """Edges with each bin cut into equal parts, so that there are some fifty in all, and the first part of each bin.
 

@@ -32,14 +32,15 @@ def intervals(
     found: Estimate,
     counts: Ints,
     channel: Floats,
-    starts: Ints,
+    bins: tuple[Floats, Ints],
     confidence: float,
     randomness: Randomness | None,
 ) -> tuple[Floats, Floats]:
     """The lower and the upper ends; NaN for `none`. The estimate always lies within.
 
-    `starts` are the first parts of each bin, where the estimate was made on finer ones.
+    `bins` are where the estimate began, and the first parts of each bin, where it was made on finer ones.
     """
+    begun, starts = bins
     if kind not in ("bootstrap", "strict", "none"):
         raise PolicyError(f'intervals are "bootstrap", "strict" or "none", and not «{kind}»')
     if not 0 < confidence < 1:
@@ -50,7 +51,7 @@ def intervals(
         low, high = _strict(counts, channel, starts, confidence)
     else:
         chance = (randomness or Randomness.seeded(0)).generator()
-        low, high = _bootstrap(found, counts, channel, starts, confidence, chance)
+        low, high = _bootstrap(found, counts, channel, begun, starts, confidence, chance)
     estimate = np.add.reduceat(found.probabilities, starts)
     ends = np.minimum(low, estimate), np.maximum(high, estimate)
     return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
@@ -114,25 +115,31 @@ def _solved(goal: Floats, rows: Floats, most: Floats, sums: Floats) -> Any:
 
 
 def _bootstrap(
-    found: Estimate, counts: Ints, channel: Floats, starts: Ints, confidence: float, chance: np.random.Generator
+    found: Estimate,
+    counts: Ints,
+    channel: Floats,
+    begun: Floats,
+    starts: Ints,
+    confidence: float,
+    chance: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Draw noisy histograms, reconstruct each in as many steps as their source, see how far they stray from it."""
     steps = max(found.iterations, min(_FURTHER * found.iterations, _FURTHEST))
-    source = _stepped((counts / counts.sum())[:, None], channel, steps)[:, 0]
+    source = _stepped((counts / counts.sum())[:, None], channel, begun, steps)[:, 0]
     expected = channel @ source
     times = _RESAMPLES if steps <= _FURTHEST else _FEWER  # a second's work at the most
     drawn = chance.multinomial(int(counts.sum()), expected / expected.sum(), size=times).T
-    strayed = np.add.reduceat(_stepped(drawn / counts.sum(), channel, steps) - source[:, None], starts, axis=0)
+    strayed = np.add.reduceat(_stepped(drawn / counts.sum(), channel, begun, steps) - source[:, None], starts, axis=0)
     source = np.add.reduceat(source, starts)
     below, above = np.quantile(strayed, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
     # Either way round: strayed estimates lie about their source as it does about the truth, or the truth about it.
     return source + np.minimum(below, -above), source + np.maximum(above, -below)
 
 
-def _stepped(shares: Floats, channel: Floats, steps: int) -> Floats:
+def _stepped(shares: Floats, channel: Floats, begun: Floats, steps: int) -> Floats:
     """The estimate for each column of shares of noisy bins, after some steps."""
     rows = np.ascontiguousarray(channel.T)
-    now = np.full((channel.shape[1], shares.shape[1]), 1 / channel.shape[1])
+    now = np.repeat(begun[:, None], shares.shape[1], axis=1)
     with one_thread():
         for done in range(steps):
             predicted = channel @ now

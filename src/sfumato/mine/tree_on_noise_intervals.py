@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.mine.reconstruction_channel import channel_of, counted, noisy_edges_of
+from sfumato.mine.reconstruction_channel import channel_of, counted, even, noisy_edges_of
 from sfumato.mine.reconstruction_em import binned_em
 from sfumato.mine.tree_on_noise_columns import Column
 from sfumato.progress import tell
@@ -32,6 +32,8 @@ class Intervals:
 
     noisy_edges: Floats
     channel: Floats
+    even: Floats
+    """The probability of each interval if every value were as likely as another."""
     values: Floats
     order: Ints
     """Rows by rising value, equal ones by lot; rows whose value is missing are left out."""
@@ -49,7 +51,7 @@ class Intervals:
         order = order[: int((~np.isnan(values)).sum())]  # sorting puts NaN last
         rank = np.full(len(values), -1, dtype=np.int64)
         rank[order] = np.arange(len(order))
-        return cls(noisy_edges, channel, values, order, rank)
+        return cls(noisy_edges, channel, even(column.edges), values, order, rank)
 
     @property
     def width(self) -> int:
@@ -61,7 +63,7 @@ class Intervals:
         if not len(ordered):
             return np.zeros(0, dtype=np.int64)
         counts = counted(self.values[ordered], self.noisy_edges)
-        shares = binned_em(counts, self.channel, most=STEPS)
+        shares = binned_em(counts, self.channel, self.even, most=STEPS)
         ends = np.rint(np.cumsum(shares) * len(ordered)).astype(np.int64)
         ends[-1] = len(ordered)
         return np.repeat(np.arange(self.width), np.diff(ends, prepend=0))
