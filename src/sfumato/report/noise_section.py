@@ -42,8 +42,9 @@ _HOW = {
 def noise_sections(release: Release, original: Table, published: Table) -> tuple[Section, ...]:
     """What an analyst can estimate (may leave), and what an attacker can filter out (stays)."""
     seen = Release(published, None, (), {}, {"public": release.public})
-    numbers = [name for name in noisy_columns(seen) if name in published.frame.columns]
-    answered = [name for name, told in seen.public.items() if told.get("kind") in _ANSWERED]
+    told = [name for name in seen.public if published.frame[name].count()]
+    numbers = [name for name in noisy_columns(seen) if name in told]
+    answered = [name for name in told if seen.public[name]["kind"] in _ANSWERED and _telling(seen, name)]
     kept = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
     estimated = [_reconstructed(seen, name) for name in numbers[:COLUMNS]]
     estimated += [_answers(seen, name) for name in answered[:COLUMNS]]
@@ -71,6 +72,12 @@ def noise_sections(release: Release, original: Table, published: Table) -> tuple
             notes,
         ),
     )
+
+
+def _telling(release: Release, column: str) -> bool:
+    """Whether answers depend on the truth at all: at p = 1/2 of two, nothing can be estimated."""
+    told = release.public[column]
+    return abs(float(told["p"]) - float(told["q"])) > 1e-12
 
 
 def _how(release: Release, column: str) -> str:

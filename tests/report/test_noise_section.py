@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""The parts of a report about chance: what they draw, and that they survive any column."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.report.noise_section import noise_sections
+from sfumato.report.sections import sections
+from sfumato.report.synthesis_section import synthesis_section
+
+CHANCE = sf.Randomness.seeded
+DAY = datetime.date(2020, 1, 1)
+
+
+def table(rows: int = 400) -> sf.Table:
+    chance = np.random.default_rng(2)
+    return sf.Table.of(
+        {
+            "born": [DAY + datetime.timedelta(days=int(n)) for n in chance.integers(0, 900, rows)],
+            "age": [int(n) if n % 9 else None for n in chance.integers(20, 80, rows)],
+            "<b>income": chance.normal(3000, 400, rows),
+            "empty": pl.Series([None] * rows, dtype=pl.Int64),
+            "ill": chance.choice(["yes", "no"], rows),
+            "town": [f"town {n}" for n in chance.integers(0, 40, rows)],
+        },
+        dict.fromkeys(("born", "age", "<b>income", "empty"), "quasi_identifying")
+        | {"ill": "sensitive", "town": "sensitive"},
+    )
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated", "discretize"])
+def test_every_kind_of_noise_is_drawn(kind: str) -> None:
+    original = table()
+    release = sf.AddNoise(columns=("born", "age", "<b>income"), kind=kind, privacy=0.4).protect(original, CHANCE(1))
+    outside, house = noise_sections(release, original, release.data)
+    assert (outside.audience, house.audience) == ("outside", "house")
+    assert len(outside.figures) == 3
+    assert len(house.figures) == 6
+    for figure in (*outside.figures, *house.figures):
+        assert figure.svg.startswith("<svg")
+        assert "<b>" not in figure.svg
+    assert "originals" in house.figures[3].svg
+    assert all("originals" not in figure.svg for figure in outside.figures)
+
+
+def test_what_is_estimated_stands_beside_the_truth() -> None:
+    original = table(3000)
+    release = sf.RandomizeResponse(column=("ill", "town"), epsilon=2.0).protect(original, CHANCE(1))
+    outside, house = noise_sections(release, original, release.data)
+    assert [len(one.figures) for one in (outside, house)] == [2, 2]
+    ill = outside.figures[0]
+    assert ill.head == ("Answer", "Estimated share", "95 % interval")
+    assert {row[0] for row in ill.rows} == {"yes", "no"}
+    assert "28 answers are not drawn" in outside.figures[1].caption
+
+
+def test_answers_that_tell_nothing_and_columns_without_values_are_left_out() -> None:
+    original = table()
+    release = sf.RandomizeResponse(column="ill", p=0.5).protect(original, CHANCE(1))
+    assert [one.figures for one in noise_sections(release, original, release.data)] == [(), ()]
+    bare = {"empty": {"kind": "gaussian", "scale": 2.0, "step": 1, "range": [0, 9]}}
+    release = sf.Release(original, None, (), {}, {"public": bare})
+    assert [one.figures for one in noise_sections(release, original, original)] == [(), ()]
+
+
+def test_synthetic_rows_are_judged_by_people_set_aside() -> None:
+    original = table(600)
+    release = sf.Synthesize(holdout=0.4).protect(original, CHANCE(1))
+    found = synthesis_section(release, original, release.data)
+    assert found.audience == "house"
+    assert "240 people were set aside" in found.intro
+    assert [row[0] for row in found.figures[0].rows] == ["equal somebody", "equal somebody unique"]
+    assert [one.anchor for one in sections(release, original, release.data, {})] == ["strangers"]
+    without = replace(release, details={**release.details, "holdout": np.array([], dtype=np.int64)})
+    assert sections(without, original, release.data, {}) == ()
