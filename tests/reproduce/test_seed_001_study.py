@@ -62,10 +62,10 @@ def test_the_privacy_table_shows_the_misprint() -> None:
     found = quickly("001-privacy-table")
     assert [one.follows for one in found.statements] == [None, True, False, True]
     rows = {(row["noise"], row["confidence"]): row for row in found.grids[0].frame.to_dicts()}
-    assert rows["gaussian", 0.999]["theirs"] == 6.8 and rows["gaussian", 0.999]["ours"] == pytest.approx(
+    assert rows["gaussian", "99.9%"]["theirs"] == 6.8 and rows["gaussian", "99.9%"]["ours"] == pytest.approx(
         6.58, abs=0.005
     )
-    assert rows["gaussian", 0.5]["ours"] == pytest.approx(1.349, abs=0.0005)
+    assert rows["gaussian", "50.0%"]["ours"] == pytest.approx(1.349, abs=0.0005)
     for row in rows.values():
         assert row["simulated"] == pytest.approx(row["ours"], rel=0.03)
 

@@ -249,12 +249,12 @@ def similarity(setting: Setting) -> Findings:
     }
     golden = (3, 3, 3, 0.375, 2 / 3, 4 / 9)
     rows = [
-        {"what": what, "golden": round(float(told), 4), "ours": round(float(found), 4)}
+        {"what": what, "earlier count": round(float(told), 4), "ours": round(float(found), 4)}
         for (what, found), told in zip(ours.items(), golden, strict=True)
     ]
     salary = Similarity(column="salary", width=0.25).conclusions(table, bob)
     disease = Similarity(column="disease", groups=STOMACH).conclusions(table, bob)
-    same = sum(row["golden"] == row["ours"] for row in rows)
+    same = sum(row["earlier count"] == row["ours"] for row in rows)
     known, least = disclosed(table, table, ("disease",)), min(reached["distinct_l"].values())
     return Findings(
         statements=(

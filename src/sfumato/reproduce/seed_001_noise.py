@@ -46,7 +46,7 @@ def privacy_table(setting: Setting) -> Findings:
         for confidence, theirs in zip(CONFIDENCES, printed, strict=True):
             low, high = np.quantile(drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
             seen = {"ours": round(ours[kind, confidence], 4), "simulated": round(float(high - low), 4)}
-            rows.append({"noise": kind, "confidence": confidence, "theirs": theirs, **seen})
+            rows.append({"noise": kind, "confidence": f"{confidence:.1%}", "theirs": theirs, **seen})
     told = {(kind, c): p for kind, three in PRINTED.items() for c, p in zip(CONFIDENCES, three, strict=True)}
     same = sum(abs(ours[one] - width) < 0.005 for one, width in told.items())
     # Equal widths at 50 %: 2α = W, and σ so that 1.349 σ = W / 2.
