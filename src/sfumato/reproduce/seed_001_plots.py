@@ -36,17 +36,16 @@ def bars(title: str, label: str, accuracies: Mapping[str, Mapping[str, float]], 
     spec: Spec = {
         "data": {"values": values},
         "facet": {
-            "column": {
-                "field": "of",
-                "type": "nominal",
-                "sort": list(accuracies),
-                "title": None,
-                "header": {"labelColor": _INK, "labelFontSize": 12},
-            }
+            "field": "of",
+            "type": "nominal",
+            "sort": list(accuracies),
+            "title": None,
+            "header": {"labelColor": _INK, "labelFontSize": 12},
         },
+        "columns": 2,
         "spacing": 14,
         "spec": {
-            "width": 96,
+            "width": 120,
             "height": {"step": 22},
             "encoding": {"x": x, "y": y},
             "layer": [
