@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from sfumato.description import Description
 from sfumato.randomness import Randomness
@@ -18,14 +18,18 @@ from sfumato.release import Release
 _Z = 1.959963984540054  # 95 % of a normal distribution lie this many deviations around its mean
 
 
+def _several(names: Any) -> Any:
+    return (names,) if isinstance(names, str) else names
+
+
 def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names or len(set(names)) < len(names):
         raise ValueError("name at least one column, and each once")
     return names
 
 
-Columns = Annotated[tuple[str, ...], AfterValidator(_each_once)]
-"""Names of columns, as a field of an attack."""
+Columns = Annotated[tuple[str, ...], BeforeValidator(_several), AfterValidator(_each_once)]
+"""Names of columns, as a field of an attack; one may stand alone."""
 
 
 def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:

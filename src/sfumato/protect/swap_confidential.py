@@ -45,9 +45,10 @@ class SwapConfidential(Method):
 
     Guarantee: of the records that are alone with their non-confidential values, the given share has another
     confidential value than before, and in each group of records that agree in everything, some have, and not all.
-    How often each confidential value occurs stays, where that is possible at all, and else shifts as little as can be.
-    No other cell changes. With `search = "optimal"` no release that keeps all this costs less in posterior
-    probability (problem 12 of the paper), or the gap is stated.
+    No other cell changes. With `search = "optimal"` how often each confidential value occurs stays, where that is
+    possible at all, and else shifts as little as can be, and no release that keeps all this costs less in posterior
+    probability (problem 12 of the paper), or the gap is stated. `paper` and `random` balance lonely records and groups
+    apart, as the paper does, and may shift more: the claim says by how much.
     Against: an adversary who knows all non-confidential values of somebody and reads the confidential one; such
     a reading is right for the share that was not swapped, so it is never certain.
     Limits: only certainty is prevented. Records that were not swapped show their true value. In a group of three
