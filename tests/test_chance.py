@@ -152,3 +152,130 @@ def test_estimates_refuse_what_they_cannot_take(done: Path) -> None:
     release = sf.read_release(done / "out")
     with pytest.raises(PolicyError, match="3 columns at once"):
         estimated(release, ("age", "town", "ill"))
+
+
+def made(folder: Path, *methods: str, attacks: str = "", more: str = "") -> Path:
+    """A run of some methods on people with a day of birth, in a folder of its own."""
+    chance = np.random.default_rng(5)
+    born = pl.date_range(pl.date(1950, 1, 1), pl.date(1999, 12, 31), eager=True).gather(chance.integers(0, 18_000, 400))
+    pl.DataFrame(
+        {
+            "name": [f"p{n}" for n in range(400)],
+            "age": chance.integers(20, 80, 400),
+            "born": born,
+            "town": chance.choice(["Aa", "Ab", "Bb"], 400),
+            "ill": chance.choice(["flu", "gout", "mumps"], 400),
+            "pay": chance.normal(3000, 500, 400).round(2),
+        }
+    ).write_csv(folder / "people.csv")
+    text = f"""
+[data]
+path = "people.csv"
+[roles]
+identifying = ["name"]
+quasi_identifying = ["age", "town"]
+sensitive = ["ill"]
+insensitive = ["born", "pay"]
+[hierarchies]
+age = {{ kind = "intervals", widths = [10, 20] }}
+town = {{ kind = "prefix", keep = [1] }}
+{"".join(f"[[protect]]{chr(10)}{method}{chr(10)}" for method in methods)}
+{attacks}
+{more}
+[output]
+path = "out"
+"""
+    (folder / "policy.toml").write_text(text)
+    run(Policy.read(folder / "policy.toml"), randomness=sf.Randomness.seeded(5))
+    return folder / "out"
+
+
+GENERALIZE = 'method = "generalize"\nmodels = [{ model = "k_anonymity", k = 3 }]\nsuppression_limit = 0.1'
+NOISE = 'method = "add_noise"\ncolumns = ["{}"]\nprivacy = 0.5'
+ANSWERS = 'method = "randomize_response"\ncolumn = "{}"\nepsilon = 1.0'
+DRAWN = 'method = "synthesize"\nkind = "partial"\ncolumns = ["{}"]'
+SWAPPED = 'method = "swap_confidential"\ncolumn = "ill"\nshare = 0.5\nsearch = "random"'
+
+
+@pytest.mark.parametrize(
+    "methods",
+    [
+        (NOISE.format("born"),),
+        (ANSWERS.format("ill") + '\nkind = "unary"',),
+        (ANSWERS.format("town") + '\nkind = "unary"',),
+        (SWAPPED, NOISE.format("age")),
+        (NOISE.format("pay"), SWAPPED),
+        (DRAWN.format("ill"), NOISE.format("pay")),
+        (NOISE.format("pay"), DRAWN.format("ill")),
+        (GENERALIZE, DRAWN.format("ill")),
+        (DRAWN.format("ill"), GENERALIZE),
+        (ANSWERS.format("ill"), GENERALIZE),
+        (NOISE.format("pay"), NOISE.format("born"), ANSWERS.format("ill")),
+    ],
+    ids=lambda methods: " + ".join(one.split('"')[1] for one in methods),
+)
+def test_methods_of_chance_can_be_combined(tmp_path: Path, methods: tuple[str, ...]) -> None:
+    out = made(tmp_path, *methods, more='[measure]\nqueries = 20\nclassify = "ill"')
+    body = json.loads((out / "release/certificate.json").read_text())
+    assert all(one["holds"] for one in body["claims"])
+    assert sf.verify(out).holds
+
+
+def test_a_swap_after_its_pattern_was_changed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match=r"finds records by «age».*name it first"):
+        made(tmp_path, NOISE.format("age"), SWAPPED)
+
+
+def test_a_full_synthesis_beside_other_chance_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match="draws every column"):
+        made(tmp_path, 'method = "synthesize"', NOISE.format("pay"))
+    assert not (tmp_path / "out").exists()
+
+
+def test_who_is_asked_twice_gives_away_both(tmp_path: Path) -> None:
+    out = made(tmp_path, ANSWERS.format("ill"), ANSWERS.format("town"))
+    losses = json.loads((out / "release/certificate.json").read_text())["losses"]
+    assert losses["epsilon"] == pytest.approx(2.0)
+
+
+def test_promises_about_columns_that_were_all_drawn_are_not_made(tmp_path: Path) -> None:
+    out = made(tmp_path, 'method = "synthesize"', GENERALIZE)
+    claims = json.loads((out / "release/certificate.json").read_text())["claims"]
+    assert "untrue_cells" not in {one["property"] for one in claims}
+
+
+def test_a_repeated_attack_finds_what_the_run_found(tmp_path: Path) -> None:
+    """Labels of a hierarchy are read as such from the folder, too."""
+    out = made(tmp_path, GENERALIZE, attacks='[[attack]]\nattack = "linking"\n[[attack]]\nattack = "homogeneity"')
+    body = json.loads((out / "release/certificate.json").read_text())
+    assert any(body["levels"].values())
+    first = {one["attack"]: one["successes"] for one in body["attacks"]}
+    again = attack_again(out, tmp_path / "policy.toml")
+    assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in again} == first
+    assert first["linking"] > 0
+
+
+def test_a_changed_folder_is_not_read(done: Path) -> None:
+    certificate = done / "out/release/certificate.json"
+    certificate.write_text(certificate.read_text().replace('"p": 0.75', '"p": 0.65'))
+    with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):
+        sf.read_release(done / "out")
+
+
+def test_whole_numbers_are_read_back_as_such(tmp_path: Path) -> None:
+    release = sf.read_release(made(tmp_path, NOISE.format("age"), ANSWERS.format("ill")))
+    assert release.data.frame["age"].dtype == pl.Int64
+    assert release.data.frame["pay"].dtype == pl.Float64
+
+
+def test_tables_of_two_are_for_answers(done: Path) -> None:
+    with pytest.raises(PolicyError, match="«age» is under noise"):
+        estimated(sf.read_release(done / "out"), ("age", "ill"))
+    both = ran(done, "mine", "out", "--column", "age", "--target", "town")
+    assert both.returncode == 2
+    assert "ask for one of them" in both.stderr
+
+
+def test_a_tree_may_tell_a_drawn_column(tmp_path: Path) -> None:
+    release = sf.read_release(made(tmp_path, DRAWN.format("ill")))
+    assert sf.mine.train_tree_on_noise(release, "ill", columns=("age",)).n_leaves >= 1

@@ -13,6 +13,7 @@ import polars as pl
 from sfumato import measure
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.baskets import Baskets
+from sfumato.data.hierarchy import spelt
 from sfumato.mine.unknowns import MARK
 from sfumato.policy import Policy
 from sfumato.progress import tell
@@ -43,14 +44,30 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
         found |= _of_chance(published, original, release)
     elif published.quasi_identifying:
         found |= _of_classes(published, original, release)
-    if policy.measure.queries and published.quasi_identifying:
-        found["query_error"] = measure.query_accuracy(original, published, policy.measure.queries).count.median
-    if policy.measure.classify:
-        scores = measure.classification_accuracy(original, published, policy.measure.classify)
+    known = _of_the_originals(published, original, release)
+    asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
+    if policy.measure.queries and published.quasi_identifying and asked:
+        answers = measure.query_accuracy(original, published, policy.measure.queries, columns=asked)
+        found["query_error"] = answers.count.median
+    target = policy.measure.classify
+    if target and target in known:
+        learnt = [name for name in known if name != target]
+        scores = measure.classification_accuracy(original, published, target, columns=learnt)
         for model, score in scores.items():
             found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
             found["zero_r_accuracy"] = score.zero_r
     return {name: round(value, 12) for name, value in found.items() if isfinite(value)}
+
+
+def _of_the_originals(published: Table, original: Table, release: Release) -> list[str]:
+    """Columns whose cells can be read as values of the originals: chance may have made others, but for numbers."""
+    return [
+        name
+        for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
+        if name not in release.public
+        or column.dtype.is_numeric()
+        or spelt(column).drop_nulls().is_in(spelt(original.frame[name]).implode()).all()
+    ]
 
 
 def _of_classes(published: Table, original: Table, release: Release) -> dict[str, float]:
@@ -71,15 +88,18 @@ def _of_classes(published: Table, original: Table, release: Release) -> dict[str
 
 def _of_chance(published: Table, original: Table, release: Release) -> dict[str, float]:
     """How far drawn values are from the originals, as statistics see it: each column alone, and two together."""
-    moved = measure.marginal_distance(original, published)
+    shown = [name for name in published.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
     together = measure.correlations(original, published)
     moments = measure.moments(original, published).columns
     shifts = [abs(one.mean_shift) for one in moments if one.mean_shift is not None]
     ratios = [abs(one.std_ratio - 1) for one in moments if one.std_ratio is not None]
     return {
         "loss": float(release.losses["loss"]),
-        "total_variation": sum(moved.values()) / max(len(moved), 1),
-        "pair_total_variation": measure.pairwise_total_variation(original, published),
+        **(
+            {"pair_total_variation": measure.pairwise_total_variation(original, published, columns=shown)}
+            if shown
+            else {}
+        ),
         **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
         **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
     }
@@ -196,7 +216,9 @@ def with_columns(told: Account, release: Release) -> Account:
         sizes_before=measure.class_size_counts(original),
         sizes_after=measure.class_size_counts(published, None, starred(release)),
         column_loss={
-            n: measure.column_loss(published.frame[n], measure.domain_of(published, n, original)) for n in names
+            name: measure.column_loss(published.frame[name], measure.domain_of(published, name, original))
+            for name in names
+            if name not in release.public
         },
     )
 

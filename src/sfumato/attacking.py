@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.policy import Policy
 from sfumato.progress import tell
 from sfumato.release import Release
+from sfumato.table import Table
 
 _TOLD = ("sensitive", "private", "derived", "holdout", "training")
 """What attacks look at of a method's decisions, beside its frames."""
@@ -33,8 +35,16 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
     tell("reading")
     published, original = certificate.published(root), rules.original()
     told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}
-    release = Release(published, rules.methods()[-1], certificate.claims(), {}, told)
+    release = Release(_explained(published, original), rules.methods()[-1], certificate.claims(), {}, told)
     return attacked(rules.attacks(), release, original)
+
+
+def _explained(published: Any, original: Any) -> Any:
+    """A published table with the hierarchies that say what its labels cover: a file has none."""
+    if not isinstance(published, Table) or not isinstance(original, Table):
+        return published
+    kept = {name: one for name, one in original.hierarchies.items() if name in published.frame.columns}
+    return replace(published, hierarchies=MappingProxyType(kept))
 
 
 def attacked(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:

@@ -39,6 +39,7 @@ class _DataFile(BaseModel):
     rows: int
     columns: int | None = None
     numbers: tuple[str, ...] = ()
+    integers: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _known_format(self) -> _DataFile:
@@ -113,11 +114,13 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
 def read_release(folder: str | Path) -> Release:
     """A release as whoever receives it has it: the data, its claims, and what was made public of chance.
 
-    Who made it and what it hides stays with the custodian, so `method` is None. `verify` first: this believes the
-    certificate.
+    Who made it and what it hides stays with the custodian, so `method` is None. A folder that was changed after it was
+    signed is refused; claims are measured by `verify`.
     """
     root = release_folder(Path(folder))
     certificate = Certificate.read(root)
+    if problems := _signature_problems(certificate, None) + _file_problems(root, certificate):
+        raise CertificateRefused(f"{root}: {problems[0]}; nothing is to be read from it")
     told = {"public": certificate.body.get("public", {})}
     return Release(certificate.published(root), None, certificate.claims(), certificate.body["losses"], told)
 

@@ -82,9 +82,12 @@ def _behind_noise(
 ) -> None:
     """What an analyst estimates from a release whose columns chance has changed."""
     from sfumato.certificate import read_release
+    from sfumato.errors import PolicyError
     from sfumato.mine.estimates import estimated
     from sfumato.mine.tree_on_noise import train_tree_on_noise
 
+    if columns and target is not None:
+        raise PolicyError("--column asks for a distribution, --target for a tree; ask for one of them")
     with progress(as_json):
         release = read_release(folder)
         tree = None if target is None else train_tree_on_noise(release, target, reconstruct)

@@ -87,6 +87,8 @@ def say_run(done: Run) -> None:
         _show(f"Refused by the gate: {refusal}.")
     if not done.published:
         _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
+        if (done.out / "release").is_dir():
+            _show(f"An earlier release still lies in {done.out / 'release'}; this run did not touch it.")
 
 
 _TOLD = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")

@@ -35,9 +35,10 @@ from sfumato.key import Key
 from sfumato.measure.checks import NOTHING_ELSE, Evidence, measured
 from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
+from sfumato.protect import SwapConfidential
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Finding, Release
+from sfumato.release import Claim, Finding, Number, Release
 from sfumato.report.account import Account
 from sfumato.shapes import shape_of
 from sfumato.signature import public_text, signed, signing_key
@@ -141,6 +142,7 @@ def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
     """Apply the methods in order; the claims of all of them are claims of the last release."""
     release, keys = Release(original, None, (), {}), {}
     for method in policy.methods():
+        _refuse_late_swaps(method, release)
         if isinstance(method, KeyedMethod):
             keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
             after = method.protect(release.data, key, randomness=randomness)
@@ -150,20 +152,30 @@ def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
     return Protected(release, keys)
 
 
+def _refuse_late_swaps(method: Any, release: Release) -> None:
+    """Swapping promises something of records found by their originals, so nothing may have changed these before."""
+    if not isinstance(method, SwapConfidential) or release.method is None:
+        return
+    pattern = method.pattern or release.data.quasi_identifying
+    if changed := [name for name in release.details["changed_columns"] if name in pattern]:
+        named = ", ".join(f"«{name}»" for name in changed)
+        raise PolicyError(f"swap_confidential finds records by {named}, which another method changed; name it first")
+
+
 def _after(first: Release, then: Release) -> Release:
     """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
     if first.method is None:
         return replace(then, details={**then.details, "changed_columns": _changed(first, then)})
     details = _followed(first.details, then.details["rows"]) if "rows" in then.details else dict(first.details)
-    claims = _beside(first.claims, _changed(first, then))
+    claims = _beside(first.claims, _changed(first, then), then)
     if shape_of(first.data) is not shape_of(then.data):
         claims = ()  # what was in between is not published, and nobody could check it
     rows = {"rows": details["rows"]} if "rows" in details and "rows" in then.details else {}
     return Release(
         then.data,
         then.method,
-        (*claims, *(c for c in _beside(then.claims, first.details["changed_columns"]) if not _said(c, claims))),
-        {**first.losses, **then.losses},
+        (*claims, *(c for c in _beside(then.claims, first.details["changed_columns"], then) if not _said(c, claims))),
+        _together(first.losses, then.losses),
         {
             **details,
             **then.details,
@@ -172,6 +184,16 @@ def _after(first: Release, then: Release) -> Release:
             "changed_columns": (*first.details["changed_columns"], *_changed(first, then)),
         },
     )
+
+
+def _together(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
+    """Losses of two methods: who is asked twice gives away both, and what is lost is at least the larger loss."""
+    found = {**first, **then}
+    if "loss" in first and "loss" in then:
+        found["loss"] = max(first["loss"], then["loss"])
+    if "epsilon" in first and "epsilon" in then:
+        found["epsilon"] = first["epsilon"] + then["epsilon"]
+    return found
 
 
 def _changed(before: Release, after: Release) -> tuple[str, ...]:
@@ -184,10 +206,12 @@ def _changed(before: Release, after: Release) -> tuple[str, ...]:
     return tuple(name for name in two.columns if not two[name].equals(one[name]))
 
 
-def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...]) -> tuple[Claim, ...]:
+def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
     """Promises that nothing else was changed, where another method of the policy has changed something else."""
     if not changed:
         return claims
+    if set(last.data.frame.columns) <= set(changed):  # there is nothing left to promise
+        return tuple(claim for claim in claims if claim.measure not in NOTHING_ELSE)
     named = ", ".join(f"«{name}»" for name in changed)
     return tuple(
         claim.model_copy(

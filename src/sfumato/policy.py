@@ -179,6 +179,12 @@ class Policy(Description):
         tags = [method.method for method in self.protect if not method.by_chance]
         if len(set(tags)) < len(tags):
             raise ValueError("a method stands twice under [[protect]]; the second cannot undo or refine the first")
+        chance = [method for method in self.protect if method.by_chance]
+        if len(chance) > 1 and any(getattr(m, "kind", "") == "full" for m in chance if m.method == "synthesize"):
+            raise ValueError(
+                "a full synthesize draws every column, so no other method can change one by chance and still be "
+                "estimated from; draw some columns only (kind = partial), or leave the other method out"
+            )
         return self
 
     @model_validator(mode="after")

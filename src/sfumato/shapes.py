@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
 from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import spelt
@@ -79,6 +80,7 @@ class TableShape(Shape):
             "data": {
                 "missing_mark": missing_mark(data.frame),
                 "numbers": [name for name, kind in data.frame.schema.items() if kind.is_numeric()],
+                "integers": [name for name, kind in data.frame.schema.items() if kind.is_integer()],
                 "rows": len(data),
                 "columns": data.frame.width,
             },
@@ -90,6 +92,8 @@ class TableShape(Shape):
         """Read a table with the roles of its certificate."""
         data = body["data"]
         frame = read_frame(path, written_format(data["format"], data["missing_mark"], data["numbers"]))
+        whole = [name for name in data.get("integers", ()) if frame[name].dtype.is_float()]
+        frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _whole(frame[name]))
         return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
 
     def refuse_changed(self, written: Table, read: Table) -> None:
@@ -97,6 +101,11 @@ class TableShape(Shape):
         for name in written.frame.columns:
             if not spelt(read.frame[name]).equals(spelt(written.frame[name]), null_equal=True):
                 raise ClaimBroken(f"the column «{name}» does not read back from the file as it was written")
+
+
+def _whole(column: pl.Series) -> bool:
+    """Whether every number is whole, and small enough for a float to have held it; else it is read as it stands."""
+    return bool(((column % 1 == 0) & (column.abs() < 2**53)).all())
 
 
 def written_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:

@@ -45,7 +45,8 @@ class SwapLinkage(Attack):
 
     attack: Literal["swap_linkage"] = "swap_linkage"
     column: str | None = None
-    """The confidential column; every sensitive column in turn if not given, and one learnt is a success."""
+    """The confidential column; if not given, those that the release says were swapped, or else every sensitive one, and
+    one learnt is a success."""
     knowledge: tuple[str, ...] | None = None
     """The columns by which the adversary finds a row; the quasi-identifying ones if not given."""
     knows: Literal["release", "method"] = "release"
@@ -58,7 +59,7 @@ class SwapLinkage(Attack):
     ) -> Outcome:
         """Look up every person; count whose value the rows found tell."""
         published: Table = release.data
-        names = sensitive_columns(published, self.column)
+        names = self._columns(release)
         tell("linkage of swapped records")
         people = people_of(release, truth)
         believed = replace(published, frame=self.estimate(release))
@@ -71,6 +72,12 @@ class SwapLinkage(Attack):
             control=None if control is None else int(self._learnt(published, believed, control, names)[0].sum()),
             facts=facts if self.knows == "release" else facts | self._doubts(published, believed, people, names),
         )
+
+    def _columns(self, release: Release) -> tuple[str, ...]:
+        """What is to be learnt: the column named, else those that the release says were swapped."""
+        said = (claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share")
+        swapped = tuple(dict.fromkeys(name for name in said if isinstance(name, str)))
+        return swapped if self.column is None and swapped else sensitive_columns(release.data, self.column)
 
     def _doubts(self, published: Table, believed: Table, people: Table, names: tuple[str, ...]) -> dict[str, int]:
         """How many cells were put back, and how many lonely people's values the estimate alone foretells."""
@@ -87,7 +94,7 @@ class SwapLinkage(Attack):
         if self.knows == "release":
             return published.frame
         share = self._share(release)
-        names = sensitive_columns(published, self.column)
+        names = self._columns(release)
         known = self._known(published, names)
         return published.frame.with_columns(undone(published.frame, name, known, share) for name in names)
 

@@ -41,11 +41,12 @@ class Evidence:
         return not claim.needs_original or (self.original is not None if private is None else private in self.details)
 
     def without(self, columns: Any) -> Evidence:
-        """The same, where nobody looks at some columns."""
+        """The same, as if some columns had been published as they were: their changes are another's."""
         if not columns:
             return self
-        left = [data.with_frame(data.frame.drop(columns, strict=False)) for data in (self.published, self.original)]
-        return replace(self, published=left[0], original=left[1])
+        rows = np.arange(len(self.published)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
+        untouched = [self.original.frame[name].gather(rows) for name in columns if name in self.original.frame.columns]
+        return replace(self, published=self.published.with_frame(self.published.frame.with_columns(untouched)))
 
 
 Check = Callable[[Evidence, Mapping[str, Any]], Number]
@@ -159,7 +160,7 @@ CHECKS: Mapping[str, Check] = {
     **_in_module("answers", "answer_epsilon", "answers_off_channel", "answers_that_differ", "changed_beside_answers"),
     **_in_module("answers", "strange_answers"),
     **_in_module("noise", "changed_beside_noise", "interval_privacy", "noise_centre", "noise_dependence"),
-    **_in_module("noise", "noise_privacy", "noise_shape", "outside_interval"),
+    **_in_module("noise", "noise_law", "noise_privacy", "noise_shape", "outside_interval", "unchanged_cells"),
     **_in_module("synthetic", "copied_uniques", "foreign_values", "kept_cells_changed", "nearer_training"),
     **_in_module("synthetic", "people_at_extremes"),
     **_in_module("swapping", "changed_elsewhere", "groups_unbroken", "marginal_shift", "uniques_off_share"),
