@@ -260,7 +260,7 @@ def test_answers_that_say_nothing_cannot_be_estimated_from() -> None:
 def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(PolicyError, match="channel"):
         estimate_proportions(["yes"])
-    with pytest.raises(DataError, match="2 cells are none of its 2 categories"):
+    with pytest.raises(DataError, match="2 cells are none of its 2 categories; take the answers"):
         estimate_proportions(["zzz", "yes", "zzz"], channel=channel2(0.7))
     with pytest.raises(DataError, match="no answers"):
         estimate_proportions(pl.Series([None, None], dtype=pl.String), channel=channel2(0.7))
@@ -271,10 +271,48 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     release = released({"a": pl.Series(["yes"])}, {})
     with pytest.raises(DataError, match="no randomized answers in «a»"):
         estimate_proportions(release, "a")
+    two = released({"a": pl.Series(["yes"]), "b": pl.Series(["yes"])}, dict.fromkeys("ab", Channel.of(channel2(0.7))))
+    with pytest.raises(PolicyError, match="estimate_joint"):
+        estimate_proportions(two, ("a", "b"))  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match="0 columns"):
         estimate_proportions(release)
-    with pytest.raises(DataError, match="spelt"):
-        estimate_proportions(["x0", "nonsense"], channel=unary(3, 1.0))
+    for cells in (["x0", "nonsense"], ["x00", "xg0"], ["x00", "x\u00e9"], [1, 2]):
+        with pytest.raises(DataError, match="spelt"):
+            estimate_proportions(cells, channel=unary(3, 1.0))
+
+
+@pytest.mark.parametrize("yes", [9, -1, float("nan"), np.asarray([1, 9])])
+def test_more_yeses_than_people_are_refused(yes: object) -> None:
+    with pytest.raises(DataError, match="of 5 who were asked, from 0 to 5"):
+        warner_estimate(yes, 5, 0.7)
+    with pytest.raises(PolicyError, match="between 0 and 1"):
+        warner_estimate(3, 5, 1.7)
+    assert warner_estimate(5, 5, 0.7) == pytest.approx(1.75)
+
+
+@given(st.integers(2, 60), st.floats(0.001, 0.999))
+def test_auto_never_takes_bits_where_p_is_given(size: int, p: float) -> None:
+    chosen = designed("auto", [str(at) for at in range(size)], p, None)
+    assert (chosen.kind, chosen.p) == ("warner" if size == 2 else "k_ary", p)
+
+
+@pytest.mark.parametrize("size", range(2, 60))
+def test_pure_chance_has_epsilon_zero_exactly(size: int) -> None:
+    assert designed("k_ary", [str(at) for at in range(size)], 1 / size, None).epsilon == 0
+
+
+@pytest.mark.parametrize("size", [2, 9, 16, 17, 31, 64])
+def test_bits_are_weighed_the_same_by_bytes_and_by_two(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(size)
+    bits = chance.integers(0, 2, (50, size)).astype(np.uint8)
+    shares, weights = chance.dirichlet(np.ones(size)), chance.random(50)
+    for many in (1_000, 1):
+        monkeypatch.setattr("sfumato.mine.likeliest_shares._MANY_ROWS", many)
+        rows = Bitwise(np.ones(50), np.packbits(bits, axis=1), unary(size, 1.0))
+        assert rows.words.itemsize == (1 if many > 50 else 2)
+        assert rows.held(weights) == pytest.approx(weights @ bits)
+        likely = np.where(bits, 0.5 / rows.channel.q, 0.5 / (1 - rows.channel.q)) @ shares
+        assert rows.pulls(shares)[1] == pytest.approx(np.log(likely).sum())
 
 
 @given(st.integers(2, 40), st.floats(0.05, 6.0))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.measure.answers import answer_epsilon, answers_off_channel, evidence_checks, strange_answers
 from sfumato.measure.checks import Evidence
+from sfumato.mine.answers import spell_bits
 from sfumato.mine.proportions import estimate_proportions
 from sfumato.protect.randomize_response import RandomizeResponse
 from sfumato.randomness import Randomness
@@ -125,6 +126,120 @@ def test_honest_answers_stay_within_their_standard_errors() -> None:
         claim = next(one for one in release.claims if one.property == "answers_off_channel")
         worst = max(worst, answers_off_channel(table, release.data, **dict[str, Any](claim.arguments)))
     assert 1.0 < worst <= 5.0
+
+
+def forged(release: Release, cells: Any) -> Release:
+    """The same release with other answers."""
+    frame = release.data.frame.with_columns(pl.Series("x", cells))
+    return Release(release.data.with_frame(frame), release.method, release.claims, {})
+
+
+def test_lies_that_depend_on_the_truth_break_the_claim() -> None:
+    """True with 0.7 over all, but «n» is never a lie, so that «y» is sure; everybody «y»; true by the row's number."""
+    n, chance = 50_000, np.random.default_rng(0)
+    truth = chance.choice(["y", "n"], n)
+    table = Table.of({"x": truth}, {"x": "sensitive"})
+    release = RandomizeResponse(column="x", p=0.7).protect(table, Randomness.seeded(1))
+    assert failing(release, table) == []
+    sure = np.where((truth == "y") & (chance.random(n) < 0.6), "n", truth)
+    assert abs((sure == truth).mean() - 0.7) < 0.01
+    turned = np.where(truth == "y", "n", "y")
+    for kept in (np.arange(n) % 10 < 7, np.arange(n) < 0.7 * n):
+        assert failing(forged(release, np.where(kept, truth, turned)), table) == ["answers_off_channel"]
+    assert failing(forged(release, sure), table) == ["answers_off_channel"]
+    uneven = Table.of({"x": ["y"] * 35_000 + ["n"] * 15_000}, {"x": "sensitive"})
+    release = RandomizeResponse(column="x", p=0.7).protect(uneven, Randomness.seeded(1))
+    assert failing(forged(release, ["y"] * n), uneven) == ["answers_off_channel"]
+
+
+@pytest.mark.parametrize(("n", "size", "epsilon"), [(5000, 3, 1.0), (600, 40, 0.5), (600, 1030, 1.0)])
+def test_bits_that_are_not_independent_break_the_claim(n: int, size: int, epsilon: float) -> None:
+    """Every bit is set as often as it should, but all together, or two always alike, or the truth's with its next."""
+    chance = np.random.default_rng(size)
+    truth = chance.integers(0, size, n)
+    table = Table.of({"x": truth}, {"x": "sensitive"})
+    method = RandomizeResponse(column="x", epsilon=epsilon, kind="unary", categories=tuple(range(size)))
+    release = method.protect(table, Randomness.seeded(1))
+    assert failing(release, table) == []
+    rows, q = np.arange(n), release.public["x"]["q"]
+    own, noise = chance.random(n) < 0.5, chance.random((n, size)) < q
+
+    def with_own(bits: Any, set_: Any = own) -> pl.Series:
+        found = bits.astype(np.uint8)
+        found[rows, truth] = set_
+        return spell_bits(found)
+
+    assert failing(forged(release, with_own(noise)), table) == []
+    alike = np.repeat(noise[:, :1], size, axis=1)
+    twins = np.where(np.arange(size) == 1, noise[:, :1], noise)
+    after = noise[rows, (truth + 1) % size]
+    follows = after | (chance.random(n) < (0.5 - q) / (1 - q))  # half of the time, but always with the next bit
+    for cells in (with_own(alike), with_own(twins), with_own(noise, follows)):
+        assert failing(forged(release, cells), table) == ["answers_off_channel"]
+
+
+def test_honest_releases_of_every_size_pass() -> None:
+    """400 releases of 1 to 400 rows, 2 to 20 categories, both kinds: those beyond two errors are as few as foretold."""
+    chance, found = np.random.default_rng(5), []
+    for seed in range(400):
+        n, size = int(chance.choice([1, 2, 7, 50, 400])), int(chance.choice([2, 3, 9, 20]))
+        how: dict[str, Any] = {"epsilon": float(chance.choice([0.0, 0.5, 3.0, 8.0])), "kind": "unary"}
+        if seed % 2:
+            how = {"p": float(chance.choice([0.001, 0.3, 0.7, 0.99, 1 - 1e-6]))}
+        cells = pl.Series([str(at) if at else None for at in chance.integers(0, size, n)], dtype=pl.String)
+        table = Table.of(pl.DataFrame({"x": cells}), {"x": "sensitive"})
+        names = tuple(str(at) for at in range(size))
+        method = RandomizeResponse(column="x", categories=names, missing=["keep", "answer"][seed // 2 % 2], **how)
+        release = method.protect(table, Randomness.seeded(seed))
+        assert failing(release, table) == []
+        claim = next(one for one in release.claims if one.property == "answers_off_channel")
+        found.append(answers_off_channel(table, release.data, **dict[str, Any](claim.arguments)))
+    assert max(found) <= 4.0
+    assert float(np.mean(np.asarray(found) > 2)) < 0.0455
+
+
+def test_a_column_of_nothing_but_missing_answers_is_published_as_such() -> None:
+    for column in (pl.Series([None, None], dtype=pl.String), [None, None]):
+        table = Table.of(pl.DataFrame({"x": column}), {"x": "sensitive"})
+        for how in ({"epsilon": 1.0, "kind": "unary"}, {"epsilon": 0.1}, {"p": 0.7}):
+            release = RandomizeResponse(column="x", categories=tuple("abcdefgh"), **how).protect(table)
+            assert release.data.frame["x"].to_list() == [None, None]
+            assert failing(release, table) == []
+
+
+@pytest.mark.parametrize("kind", ["k_ary", "unary"])
+def test_a_known_domain_of_dates(kind: str) -> None:
+    days = [date(2000, 1, 1), date(2001, 1, 1), None] * 5
+    table = Table.of({"x": days}, {"x": "sensitive"})
+    as_dates, as_texts = (date(2000, 1, 1), date(2001, 1, 1)), ("2000-01-01", "2001-01-01")
+    releases = []
+    for domain in (as_dates, as_texts):
+        method = RandomizeResponse(column="x", epsilon=1.0, kind=kind, categories=domain)
+        assert RandomizeResponse.model_validate_json(method.model_dump_json()) == method
+        releases.append(method.protect(table, Randomness.seeded(1)))
+        assert releases[-1].public["x"]["categories"] == list(as_texts)
+        assert failing(releases[-1], table) == []
+    assert releases[0].data == releases[1].data
+    assert releases[0].data.frame["x"].dtype == (pl.Date if kind == "k_ary" else pl.String)
+    with pytest.raises(PolicyError, match="dates as year-month-day"):
+        RandomizeResponse(column="x", p=0.7, categories=("2000-01-01", "yesterday")).protect(table)
+    moments = [datetime(2000, 1, 1, 3), datetime(2001, 1, 1)] * 5
+    times = Table.of({"x": moments}, {"x": "sensitive"})
+    assert failing(RandomizeResponse(column="x", p=0.7, categories=tuple(moments[:2])).protect(times), times) == []
+
+
+def test_keys_as_every_method_with_a_secret_takes_them() -> None:
+    table, method = people(50), RandomizeResponse(column="smokes", p=0.7)
+    chance = Randomness.seeded
+    key = method.new_key(table, chance(1))
+    assert key == method.new_key(chance(1)) == method.new_key(randomness=chance(1))
+    assert len({one.secret["answers"] for one in (key, method.new_key(table), method.new_key())}) == 3
+    assert method.protect(table, key).data == method.protect(table, key=key).data
+    assert method.protect(table, key).public["smokes"]["memoized"]
+    with pytest.raises(PolicyError, match="two were given"):
+        method.protect(table, key, key=key)
+    with pytest.raises(PolicyError, match="two sources"):
+        method.new_key(chance(1), chance(2))
 
 
 def test_cells_keep_their_type_and_missing_stays_missing() -> None:
@@ -299,7 +414,7 @@ def test_answers_that_tell_everything_are_refused(p: float) -> None:
     for column in ("smokes", "disease"):
         with pytest.raises(PolicyError, match="nothing is protected"):
             RandomizeResponse(column=column, p=p).protect(people())
-    with pytest.raises(PolicyError, match="nothing is protected"):
+    with pytest.raises(PolicyError, match=r"^epsilon = 50 .* nothing is protected"):
         RandomizeResponse(column="smokes", epsilon=50.0).protect(people())
 
 
@@ -324,7 +439,7 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
     for method, message in cases:
         with pytest.raises(PolicyError, match=message):
             method.protect(table)
-    with pytest.raises(DataError, match="cells are none of the 2"):
+    with pytest.raises(DataError, match="cells are none of the 2 `categories`; add what occurs"):
         RandomizeResponse(column="disease", p=0.7, categories=("flu", "gout")).protect(table)
     with pytest.raises(DataError, match="no rows"):
         RandomizeResponse(column="smokes", p=0.7).protect(table.with_frame(table.frame.clear()))

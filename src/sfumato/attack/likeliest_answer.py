@@ -167,7 +167,10 @@ class Votes:
         if channel.one_answer:
             codes = channel.codes(cells)
             if strange := int((codes == STRANGE).sum()):
-                raise DataError(f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories")
+                raise DataError(
+                    f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories; take the answers "
+                    "and what `public` says of them from the same release, unchanged"
+                )
             return cls(channel, codes, codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)

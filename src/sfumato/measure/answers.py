@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Whether randomized answers are what was promised: ε by its formula, frequencies by the originals.
 
-Nothing of the method is used here. How often the truth and each other answer was given is compared with the stated
-probabilities by exact binomial tails, shown as standard errors of a normal distribution. An answer is counted by how
-many places it lies behind the truth, in the order of the categories. Warner 1965, seed 001; Wang and others 2017.
+Nothing of the method is used here. How often people of each truth gave each answer is compared with the stated
+probabilities by exact binomial tails, shown as standard errors of a normal distribution; and so is what ought to be
+independent, since shares may be right and answers sure nevertheless: neighbouring rows, and the bits of one cell.
+Warner 1965, seed 001; Wang and others 2017.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.measure.alignment import Rows, beside, compared, present
+from sfumato.progress import tell
 from sfumato.release import Number
 from sfumato.table import Table
 
@@ -27,8 +29,11 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Bytes = npt.NDArray[np.uint8]
 _MOST_ERRORS = 37.0
 _CELLS = 20_000_000
+_BLOCK = 512
+_LOOKED_AT = 1_000
 
 
 def answer_epsilon(kind: str | Sequence[str], p: Any, q: Any) -> float:
@@ -73,8 +78,9 @@ def answers_off_channel(
 ) -> float:
     """By how many standard errors answers are off the probabilities p of the truth and q of each other answer.
 
-    The worst of all places behind the truth, with regard to how many there are. Rows that tell the same of the same
-    `person` are counted once.
+    The worst of several kinds of counts, with regard to how many there are: each answer of people with each truth; each
+    answer by how many places it lies behind the truth, of everybody; true answers in neighbouring rows; of bits also
+    how many of a cell are set, and pairs of them. Rows that tell the same of the same `person` are counted once.
     """
     taken = beside(original, published, rows)
     present(taken, (column, *person), original.source)
@@ -87,11 +93,11 @@ def answers_off_channel(
     cells = published.frame[column].filter(pl.Series(there))
     truth = truth[there]
     if kind == "unary":
-        found = _set_behind(cells, truth, len(names))
+        tails = _bits_off(_packed(cells, len(names)), truth, len(names), p, q)
     else:
-        answers = _numbers(cells, names)
-        found = np.bincount((answers - truth)[answers >= 0] % len(names), minlength=len(names))
-    return _errors(found.astype(np.int64), len(truth), np.asarray([p] + [q] * (len(names) - 1)))
+        tails = _answers_off(_numbers(cells, names), truth, len(names), p, q)
+    tail = min(max(min(tails) * len(tails), 1e-300), 1.0)
+    return round(min(abs(NormalDist().inv_cdf(tail / 2)), _MOST_ERRORS), 12)
 
 
 def answers_that_differ(
@@ -153,30 +159,160 @@ def _first_of(frame: pl.DataFrame, column: str, person: Sequence[str]) -> npt.ND
     return keys.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()
 
 
-def _set_behind(cells: pl.Series, truth: Ints, size: int) -> Ints:
-    """How often the bit is set that stands so many places behind the truth's; a cell that is no bits has none."""
-    found = np.zeros(size, dtype=np.int64)
+def _answers_off(answers: Ints, truth: Ints, size: int, p: float, q: float) -> list[float]:
+    """How likely it is by chance that single answers are so far off, by each of three kinds of counts."""
+    held = np.bincount(truth, minlength=size)
+    met = np.flatnonzero(held)
+    said = answers >= 0
+    pairs, times = np.unique(truth[said] * size + answers[said], return_counts=True)
+    true, answer = np.divmod(pairs, size)
+    kept = np.zeros(size, dtype=np.int64)
+    kept[true[true == answer]] = times[true == answer]
+    others, times = true[true != answer], times[true != answer]
+    # What was never said is as telling as what was: of each truth one such answer stands for all, which are alike.
+    silent = met[np.bincount(others, minlength=size)[met] < size - 1]
+    counts = np.concatenate([kept[met], times, np.zeros(len(silent), dtype=np.int64)])
+    asked = np.concatenate([held[met], held[others], held[silent]])
+    chances = np.where(np.arange(len(counts)) < len(met), p, q)
+    behind = np.bincount((answers - truth)[said] % size, minlength=size)
+    return [
+        _least(counts, asked, chances) * len(met) * size,
+        _least(behind, len(truth), np.where(np.arange(size) == 0, p, q)) * size,
+        _side_by_side(answers == truth, p),
+    ]
+
+
+def _bits_off(packed: Bytes, truth: Ints, size: int, p: float, q: float) -> list[float]:
+    """How likely it is by chance that bits are so far off, by each of seven kinds of counts."""
+    rows, byte, place = np.arange(len(truth)), truth >> 3, (7 - (truth & 7)).astype(np.uint8)
+    own = (packed[rows, byte] >> place) & np.uint8(1)
+    rest = packed.copy()
+    rest[rows, byte] &= ~(np.uint8(1) << place)
+    held = np.bincount(truth, minlength=size)
+    return [
+        *_bits_by_truth(rest, own, truth, held, p, q),
+        _side_by_side(own == 1, p),
+        _how_many(np.bitwise_count(rest).sum(axis=1, dtype=np.int64), own, size, p, q),
+        _both_set(rest, held, q),
+    ]
+
+
+def _bits_by_truth(rest: Bytes, own: Bytes, truth: Ints, held: Ints, p: float, q: float) -> list[float]:
+    """Bits of people with the same truth, each alone and together with the truth's; both also of everybody, by places
+    behind the truth.
+
+    `rest` are the bits without the truth's own.
+    """
+    size, met = len(held), np.flatnonzero(held)
+    place = np.cumsum(held > 0) - 1
+    groups, starts, order = _runs(2 * place[truth] + own)
+    kept = np.bincount(truth, own, size).astype(np.int64)
+    alone, together = _least(kept[met], held[met], np.asarray(p)), 1.0
+    behind = np.zeros((2, size))
+    step = 8 * max(_CELLS // (8 * len(truth)), 1)
+    for begin in range(0, size, step):
+        tell("counting the answers", begin, size)
+        end = min(begin + step, size)
+        bits = np.unpackbits(rest[order, begin // 8 : (end + 7) // 8], axis=1, count=end - begin)
+        found = np.zeros((2 * len(met), end - begin), dtype=np.int64)
+        found[groups] = np.add.reduceat(bits, starts, axis=0, dtype=np.int64)
+        every = found[0::2] + found[1::2]
+        which = np.arange(begin, end)[None, :] - met[:, None]
+        other = which != 0
+        asked = np.broadcast_to(held[met][:, None], other.shape)[other]
+        alone = min(alone, _least(every[other], asked, np.asarray(q)))
+        together = min(together, _least(found[1::2][other], asked, np.asarray(p * q)))
+        places = (which % size).ravel()
+        behind += [np.bincount(places, one.ravel(), size) for one in (every, found[1::2])]
+    behind[:, 0] = kept.sum()
+    chances = np.where(np.arange(size) == 0, p, np.asarray([[q], [p * q]]))
+    return [
+        alone * len(met) * size,
+        together * len(met) * size,
+        *(_least(one, len(truth), chance) * size for one, chance in zip(behind.astype(np.int64), chances, strict=True)),
+    ]
+
+
+def _how_many(sums: Ints, own: Bytes, size: int, p: float, q: float) -> float:
+    """How many bits besides the truth's are set in a row: so many, or so many at most; with the truth's and without."""
+    from scipy.special import bdtr, gammaln, xlog1py, xlogy
+
+    counts = np.bincount(own * np.int64(size) + sums, minlength=2 * size).reshape(2, size)
+    most, set_ = size - 1, np.arange(size)
+    ways = gammaln(most + 1) - gammaln(set_ + 1) - gammaln(most - set_ + 1)
+    exactly = np.exp(ways + xlogy(set_, q) + xlog1py(most - set_, -q))
+    chances = np.stack([exactly, bdtr(set_.astype(np.float64), most, q)])[:, None, :] * np.asarray([[1 - p], [p]])
+    found = np.stack([counts, counts.cumsum(axis=1)])
+    return _least(found, len(sums), chances) * found.size
+
+
+def _both_set(rest: Bytes, held: Ints, q: float) -> float:
+    """How often two bits are both set, of people of whom neither is the truth.
+
+    All pairs of up to 1,024 categories; of more, each with those that follow it so closely.
+    """
+    size, rows = len(held), len(rest)
+    least, tests = 1.0, 0
+    for begin in range(0, size, _BLOCK):
+        end = min(begin + 2 * _BLOCK, size)
+        both = np.zeros((min(_BLOCK, end - begin), end - begin))
+        step = max(_CELLS // (end - begin), 1)
+        for start in range(0, rows, step):
+            tell("counting the answers", begin * rows + start, size * rows)
+            part = rest[start : start + step, begin // 8 : (end + 7) // 8]
+            bits = np.unpackbits(part, axis=1, count=end - begin).astype(np.float32)
+            both += bits[:, :_BLOCK].T @ bits
+        asked = rows - held[begin : begin + len(both), None] - held[None, begin:end]
+        pair = np.triu(np.ones(both.shape, dtype=np.bool_), 1)
+        if pair.any():
+            least = min(least, _least(both[pair].astype(np.int64), asked[pair], np.asarray(q * q)))
+            tests += int(pair.sum())
+    return least * max(tests, 1)
+
+
+def _side_by_side(kept: npt.NDArray[np.bool_], p: float) -> float:
+    """Whether true answers stand beside each other as often as by chance: both of two rows, one, or none."""
+    pairs = kept[: len(kept) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    chances = np.asarray([(1 - p) ** 2, 2 * p * (1 - p), p**2])
+    return _least(np.bincount(pairs, minlength=3), len(pairs), chances) * 3
+
+
+def _runs(keys: Ints) -> tuple[Ints, Ints, Ints]:
+    """The different keys, where each one's run begins once they are in order, and that order."""
+    order = np.argsort(keys, kind="stable")
+    found, starts = np.unique(keys[order], return_index=True)
+    return found, starts.astype(np.int64), order.astype(np.int64)
+
+
+def _packed(cells: pl.Series, size: int) -> Bytes:
+    """The bits of cells, eight in a byte; a cell that is no bits has none set."""
     length = (size + 7) // 8
-    read = cells.cast(pl.String).str.slice(1).str.decode("hex", strict=False).fill_null(b"").to_list()
-    packed = b"".join(one if len(one) == length else bytes(length) for one in read)
-    every = np.frombuffer(packed, dtype=np.uint8).reshape(len(cells), length)
-    step = max(_CELLS // size, 1)
-    for begin in range(0, len(cells), step):
-        bits = np.unpackbits(every[begin : begin + step], axis=1, count=size)
-        here = truth[begin : begin + step]
-        held = np.bincount(here, minlength=size)
-        alike = np.split(np.argsort(here, kind="stable"), np.cumsum(held)[:-1])
-        for at in np.flatnonzero(held):
-            found += np.roll(bits[alike[at]].sum(axis=0, dtype=np.int64), -at)
-    return found
+    texts = cells.cast(pl.String)
+    fine = texts.str.contains(f"^x[0-9a-f]{{{2 * length}}}$").fill_null(value=False)
+    texts = texts.zip_with(fine, pl.Series(["x" + "00" * length]))
+    letters = np.frombuffer(texts.str.join("")[0].encode(), dtype=np.uint8).reshape(len(cells), 1 + 2 * length)[:, 1:]
+    digits = np.where(letters > ord("9"), letters - np.uint8(ord("a") - 10), letters - np.uint8(ord("0")))
+    packed = np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
+    packed[:, -1] &= np.uint8(256 - (1 << -size % 8))
+    return packed
 
 
-def _errors(found: Ints, n: int, chances: Floats) -> float:
-    """The worst of several counts as standard errors: a two-sided exact binomial tail, times how many there are."""
+def _least(counts: Ints, asked: Ints | int, chances: Floats) -> float:
+    """The least two-sided exact binomial tail of several counts.
+
+    Of very many, those that a normal distribution finds the most unusual on either side are looked at.
+    """
     from scipy.special import bdtr, bdtrc
 
-    counts = found.astype(np.float64)
-    below = bdtr(counts, n, chances)
-    above = np.where(counts > 0, bdtrc(counts - 1, n, chances), 1.0)
-    tail = float(np.clip(2 * np.minimum(below, above).min() * len(chances), 1e-300, 1.0))
-    return round(min(abs(NormalDist().inv_cdf(tail / 2)), _MOST_ERRORS), 12)
+    found, many, chance = (one.ravel() for one in np.broadcast_arrays(counts, asked, chances))
+    if not len(found):
+        return 1.0
+    if len(found) > 2 * _LOOKED_AT:
+        off = (found - many * chance) / np.sqrt(np.maximum(many * chance * (1 - chance), 1e-300))
+        order = np.argpartition(off, (_LOOKED_AT, len(off) - _LOOKED_AT))
+        chosen = np.concatenate([order[:_LOOKED_AT], order[-_LOOKED_AT:]])
+        found, many, chance = found[chosen], many[chosen], chance[chosen]
+    counted = found.astype(np.float64)
+    below = bdtr(counted, many, chance)
+    above = np.where(found > 0, bdtrc(counted - 1, many, chance), 1.0)
+    return min(2 * float(np.minimum(below, above).min()), 1.0)

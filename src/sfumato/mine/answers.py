@@ -85,6 +85,8 @@ class Channel(Description):
     @property
     def epsilon(self) -> float:
         """ε: no answer is more than e^ε times as likely for one truth as for another (local differential privacy)."""
+        if not self.informative:
+            return 0.0
         if self.one_answer:
             return abs(log(self.p / self.q))
         return abs(log(self.p * (1 - self.q) / ((1 - self.p) * self.q)))
@@ -112,10 +114,18 @@ class Channel(Description):
         width = len(self.categories)
         taken = (width + 7) // 8
         texts = cells.drop_nulls()
-        packed = [] if texts.dtype != pl.String else texts.str.slice(1).str.decode("hex", strict=False).to_list()
-        if len(packed) < len(texts) or any(one is None or len(one) != taken for one in packed):
-            raise DataError(f"{len(texts)} answers of {width} bits are not all spelt as such; read the release again")
-        return np.frombuffer(b"".join(packed), dtype=np.uint8).reshape(len(packed), taken)
+        if not len(texts):
+            return np.zeros((0, taken), dtype=np.uint8)
+        if texts.dtype == pl.String and bool((texts.str.len_bytes() == 1 + 2 * taken).all()):
+            joined = np.frombuffer(texts.str.join("")[0].encode(), dtype=np.uint8).reshape(len(texts), 1 + 2 * taken)
+            digits = _DIGITS[joined[:, 1:]]
+            if int(digits.max()) < 16:
+                return np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
+        raise DataError(f"{len(texts)} answers of {width} bits are not all spelt as such; read the release again")
+
+
+_DIGITS = np.asarray([int(chr(one), 16) if chr(one) in "0123456789abcdefABCDEF" else 255 for one in range(256)], "u1")
+"""What a byte of text is as a hexadecimal digit; 255 if it is none."""
 
 
 def answer_by_chance(truth: Ints, channel: Channel, drawn: Callable[[slice, int], Floats]) -> Ints | Bits:
@@ -145,6 +155,8 @@ def as_values(categories: Sequence[str | None], kind: pl.DataType) -> pl.Series 
     texts = pl.Series(list(categories), dtype=pl.String)
     if kind == pl.Boolean:
         found = texts.replace_strict(["true", "false"], [True, False], default=None, return_dtype=pl.Boolean)
+    elif kind == pl.Date:
+        found = texts.str.to_date("%Y-%m-%d", strict=False)
     else:
         found = texts.cast(kind, strict=False)
     return found if spelt(found).eq_missing(texts).all() else None
@@ -158,7 +170,7 @@ def spell_bits(bits: Bits) -> pl.Series:
     digits = np.frombuffer(b"".join(f"{byte:02x}".encode() for byte in range(256)), dtype=np.uint8).reshape(256, 2)
     text = np.empty((len(bits), 1 + 2 * packed.shape[1]), dtype=np.uint8)
     text[:, 0] = ord(MARK)
-    text[:, 1:] = digits[packed].reshape(len(bits), -1)
+    text[:, 1:] = digits[packed].reshape(len(bits), 2 * packed.shape[1])
     ends = np.arange(len(bits) + 1, dtype=np.int64) * text.shape[1]
     made = pa.LargeStringArray.from_buffers(len(bits), pa.py_buffer(ends), pa.py_buffer(text))
     found = pl.from_arrow(made)
@@ -171,7 +183,8 @@ def designed(
 ) -> Channel:
     """The channel that an argument asks for: by the probability of the truth, or by ε.
 
-    `auto` takes the kind whose estimates vary less at the same ε: unary from k = 3 e^ε + 2 categories on.
+    Given ε, `auto` takes the kind whose estimates vary less: unary from k = 3 e^ε + 2 categories on. Whoever gives p
+    means that an answer is true with that probability, which is a single answer.
     """
     size = len(categories)
     if size < 2:
@@ -181,16 +194,21 @@ def designed(
     if kind == "unary" and p is not None:
         raise PolicyError("kind = unary keeps the true category's bit with probability 1/2, always; give `epsilon`")
     p = _kept(size, epsilon) if p is None else p
+    if epsilon is not None and p >= 1.0:
+        raise PolicyError(
+            f"epsilon = {epsilon:g} is so much that every answer is the truth itself, and nothing is protected; choose "
+            "a smaller one, 10 at most"
+        )
     if not 0.0 < p < 1.0:
         said = "is the truth itself" if p else "tells what is not true"
         raise PolicyError(
             f"p = {p:g}: every answer {said}, so nothing is protected (ε is infinite); choose p between 0 and 1"
         )
     q = (1 - p) / (size - 1)
-    found = abs(log(p / q)) if epsilon is None else epsilon
-    many = size >= 3 * exp(min(found, 700.0)) + 2 and abs(p - q) > 1e-12
-    if kind == "unary" or (kind == "auto" and many):
-        return Channel(kind="unary", p=0.5, q=_kept(2, -found), categories=tuple(categories))
+    if epsilon is not None:
+        many = size >= 3 * exp(min(epsilon, 700.0)) + 2 and abs(p - q) > 1e-12
+        if kind == "unary" or (kind == "auto" and many):
+            return Channel(kind="unary", p=0.5, q=_kept(2, -epsilon), categories=tuple(categories))
     return Channel(kind="warner" if size == 2 and kind != "k_ary" else "k_ary", p=p, q=q, categories=tuple(categories))
 
 

@@ -26,11 +26,6 @@ def estimated(release: Release, columns: Sequence[str]) -> pl.DataFrame:
             {"column": list(known), "kind": [told["kind"] for told in known.values()]},
             schema={"column": pl.String, "kind": pl.String},
         )
-    if len(columns) == 2 and (noisy := [name for name in columns if name in noisy_columns(release)]):
-        raise PolicyError(
-            f"«{noisy[0]}» is under noise, and a table of two is estimated from answers and plain columns alone; "
-            "ask for one column"
-        )
     if len(columns) == 2:
         return estimate_joint(release, (columns[0], columns[1]))
     name = columns[0]

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.mine.answers import Bits, Channel, Floats, Ints
 from sfumato.progress import tell
@@ -23,6 +25,7 @@ _CELLS = 4_000_000
 _PRODUCTS = 5e8
 _WIDEST = 1_500
 _FEW_BYTES = 3
+_MANY_ROWS = 65_536
 _MOST_STEPS = 20_000
 
 
@@ -111,9 +114,21 @@ class Bitwise:
         """How many shares there are."""
         return len(self.channel.categories)
 
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint8 | np.uint16]:
+        """The same bits, a row for each byte or, if people are many, for each two: half as many to look up."""
+        if len(self.packed) < _MANY_ROWS:
+            return np.ascontiguousarray(self.packed.T)
+        even = np.zeros((len(self.packed), (self.packed.shape[1] + 1) // 2 * 2), dtype=np.uint8)
+        even[:, : self.packed.shape[1]] = self.packed
+        return np.ascontiguousarray(even.view(">u2").T.astype(np.uint16))
+
     def held(self, weights: Floats) -> Floats:
         """For each bit the sum of the weights of rows that have it set."""
-        found = [np.bincount(byte, weights, 256) @ _BYTES for byte in self.packed.T]
+        found = []
+        for word in self.words:
+            sums = np.bincount(word, weights, 256**word.itemsize).reshape(-1, 256)
+            found += [sums.sum(axis=axis) @ _BYTES for axis in (1, 0)[-word.itemsize :]]
         return np.concatenate(found)[: self.size]
 
     def pulls(self, shares: Floats) -> tuple[Floats, float]:
@@ -139,11 +154,12 @@ class Bitwise:
 
     def _likely(self, shares: Floats) -> Floats:
         off, gain = self._gain()
-        padded = np.zeros(8 * self.packed.shape[1])
-        padded[: self.size] = shares
+        padded = np.zeros((len(self.words), self.words.itemsize, 8))
+        padded.ravel()[: self.size] = shares
         found = np.full(len(self.counts), off * shares.sum())
-        for at, byte in enumerate(self.packed.T):
-            found += (gain * (_BYTES @ padded[8 * at : 8 * at + 8]))[byte]
+        for word, (*high, low) in zip(self.words, padded, strict=True):
+            each = [(_BYTES @ part)[:, None] for part in high]
+            found += (gain * sum(each, _BYTES @ low)).ravel()[word]
         return found
 
     def _gain(self) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.answers import STRANGE, Bits, Channel, Floats, Ints, answered_columns, channel_of
 from sfumato.mine.likeliest_shares import Bitwise, Crossed, Listed, likeliest_of_counts, likeliest_shares
+from sfumato.mine.noises import noisy_columns
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -36,8 +37,14 @@ def warner_estimate(yes: Any, n: int, p: float) -> Any:
     """
     if abs(p - 0.5) < 1e-12:
         raise PolicyError("p = 1/2: answers do not depend on the truth, and no number of them tells the share")
+    if not 0.0 <= p <= 1.0:
+        raise PolicyError(f"a probability lies between 0 and 1, and p = {p:g} does not")
     if n < 1:
         raise DataError("nobody was asked, so there is nothing to estimate from")
+    if not np.all((np.asarray(yes) >= 0) & (np.asarray(yes) <= n)):
+        raise DataError(
+            f"of {n} who were asked, from 0 to {n} say yes; give the yeses first, and then how many answered"
+        )
     return (p - 1) / (2 * p - 1) + np.asarray(yes) / ((2 * p - 1) * n) if np.ndim(yes) else _solved(yes, n, p)
 
 
@@ -161,6 +168,11 @@ class _Side:
         if name not in table.frame.columns:
             raise DataError(f"{table.source}: there is no column «{name}» in the release")
         cells = table.frame[name]
+        if name in noisy_columns(release):
+            raise PolicyError(
+                f"«{name}» is under noise, and a table of two is estimated from answers and plain columns alone; "
+                "reconstruct it by itself, or publish it as intervals"
+            )
         if name not in answered_columns(release):
             values = tuple(spelt(cells.drop_nulls().unique().sort()).to_list())
             codes = spelt(cells).replace_strict(values, list(range(len(values))), return_dtype=pl.Int64)
@@ -246,6 +258,8 @@ def _given(
         cells = answers if isinstance(answers, pl.Series) else pl.Series(list(answers))
         return cells, Channel.of(channel)
     names = answered_columns(answers)
+    if column is not None and not isinstance(column, str):
+        raise PolicyError("shares of one column take its name; those of two columns together are `estimate_joint`'s")
     if column is None and len(names) != 1:
         raise PolicyError(f"{len(names)} columns of the release hold randomized answers; name one as `column`")
     name = names[0] if column is None else column
@@ -260,7 +274,10 @@ def _codes(cells: pl.Series, channel: Channel, name: str) -> Ints:
     codes = channel.codes(cells)
     strange = int((codes == STRANGE).sum())
     if strange:
-        raise DataError(f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories")
+        raise DataError(
+            f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories; take the answers and "
+            "what `public` says of them from the same release, unchanged"
+        )
     return codes
 
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
@@ -66,15 +67,24 @@ class RandomizeResponse(Method):
     """ε in the place of p."""
     kind: Literal["auto", "warner", "k_ary", "unary"] = "auto"
     """`warner` for two categories, `k_ary` for more: each other one is equally likely. `unary` for very many: a cell
-    has a bit for each category, published as text. `auto` takes what estimates best at the same ε."""
-    categories: tuple[str | bool | int | float, ...] | None = None
-    """The possible answers; those that occur if not given."""
+    has a bit for each category, published as text. `auto` takes what estimates best at a given ε; given p, `warner` or
+    `k_ary`."""
+    categories: tuple[str | bool | int | float | date | datetime, ...] | None = None
+    """The possible answers, dates as such or as ISO texts; those that occur if not given."""
     missing: Literal["keep", "answer"] = "keep"
     """Whether a missing answer stays missing, or is an answer like the others."""
     person: tuple[str, ...] | None = None
     """The columns that tell who somebody is, whose answers are then the same; the identifying ones if not given."""
     memory: str | None = None
     """A file with the secret from which answers follow, made if it is not there; it stays home."""
+
+    @field_validator("categories", mode="before")
+    @classmethod
+    def _dates_as_texts(cls, given: Any) -> Any:
+        """Dates and times as a table spells them, so that they stay the same through a policy file."""
+        if not isinstance(given, list | tuple):
+            return given
+        return tuple(_text(one) if isinstance(one, date) else one for one in given)
 
     @model_validator(mode="after")
     def _one_of_two(self) -> RandomizeResponse:
@@ -84,12 +94,26 @@ class RandomizeResponse(Method):
             raise ValueError("the same category is named twice")
         return self
 
-    def new_key(self, randomness: Randomness | None = None) -> Key:
-        """Draw a secret that makes answers the same in every release; what `memory` keeps in a file."""
+    def new_key(self, data: Table | Randomness | None = None, randomness: Randomness | None = None) -> Key:
+        """Draw a secret that makes answers the same in every release; what `memory` keeps in a file.
+
+        It fits every table, so that `data` may be left out.
+        """
+        if isinstance(data, Randomness):
+            if randomness is not None:
+                raise PolicyError("new_key takes a table and one source of chance, and two sources were given")
+            randomness = data
         return new_memory(randomness or Randomness.secure())
 
-    def protect(self, data: Table, randomness: Randomness | None = None, key: Key | None = None) -> Release:
-        """For each column: find the possible answers, set the channel, and let chance answer for everybody."""
+    def protect(self, data: Table, randomness: Randomness | Key | None = None, key: Key | None = None) -> Release:
+        """For each column: find the possible answers, set the channel, and let chance answer for everybody.
+
+        A key may stand where chance stands, as with every method that has a secret.
+        """
+        if isinstance(randomness, Key):
+            if key is not None:
+                raise PolicyError("answers follow from one key, and two were given")
+            randomness, key = None, randomness
         chance = randomness or Randomness.secure()
         names = self._columns(data)
         if not len(data):
@@ -143,10 +167,12 @@ class RandomizeResponse(Method):
         answers = {self.column} if isinstance(self.column, str) else set(self.column)
         strange = [name for name in person if name not in table.frame.columns or name in answers]
         if strange or not person:
-            said = ", ".join(f"«{name}»" for name in strange) or "no column"
+            said = (
+                f"{', '.join(f'«{name}»' for name in strange)} cannot tell" if strange else "no column is left to tell"
+            )
             raise PolicyError(
-                f"{table.source}: {said} cannot tell who is asked; name columns of the table other than the answers as "
-                "`person`, or make some identifying"
+                f"{table.source}: {said} who is asked; name columns other than the answers as `person`, or make some "
+                "identifying. A method that runs before takes identifying columns out: let this one be the first"
             )
         unknown = int(table.frame.select(pl.any_horizontal(pl.col(list(person)).is_null())).to_series().sum())
         if unknown:
@@ -175,7 +201,10 @@ class RandomizeResponse(Method):
         codes = channel.codes(column)
         strange = int((codes < NO_ANSWER).sum())
         if strange:
-            raise DataError(f"{table.source}: «{name}»: {strange} cells are none of the {len(values)} `categories`")
+            raise DataError(
+                f"{table.source}: «{name}»: {strange} cells are none of the {len(values)} `categories`; add what "
+                "occurs to `categories`, or leave them out to take those that occur"
+            )
         there = np.flatnonzero(codes != NO_ANSWER)
         tokens = draws.tokens(name, channel, spelt(column), there)
         repeats = 1.0 if draws.people is None or not len(there) else _repeats(tokens)
@@ -194,7 +223,7 @@ class RandomizeResponse(Method):
         if found is None:
             raise PolicyError(
                 f"{table.source}: some of the {len(self.categories)} `categories` are not spelt as cells of «{name}» "
-                f"are, which holds {column.dtype}"
+                f"are, which holds {column.dtype}; spell them so, dates as year-month-day"
             )
         return found
 
@@ -268,8 +297,9 @@ class _Asked:
                 measure="answers_off_channel",
                 arguments={**answers, "p": channel.p, "q": channel.q, "person": person},
                 needs_original=True,
-                meaning=f"True and other answers in {column} are as frequent as their probabilities say, within "
-                f"{ERRORS:g} standard errors (an honest release fails once in a million times).",
+                meaning=f"Every answer in {column} is as frequent among people of each truth as its probability says, "
+                f"and as independent, within {ERRORS:g} standard errors (an honest release fails less than once in a "
+                "million times).",
             ),
         ]
         if person:
@@ -332,9 +362,9 @@ def _losses(done: Sequence[_Asked]) -> dict[str, Number]:
     }
 
 
-def _text(category: str | bool | int | float) -> str:
+def _text(category: str | bool | int | float | date) -> str:
     if isinstance(category, bool):
         return "true" if category else "false"
-    if isinstance(category, float):
+    if isinstance(category, float | date):
         return str(spelt(pl.Series([category]))[0])
     return str(category)
