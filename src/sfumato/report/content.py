@@ -7,7 +7,7 @@ original and a published count would tell how many people of one value were supp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import polars as pl
 
 from sfumato.report import words
 from sfumato.report.account import Account
+from sfumato.report.findings import lost_by
 
 
 @dataclass(frozen=True)
@@ -95,9 +96,17 @@ def gates(body: Mapping[str, Any]) -> list[Gate]:
     """Every limit of the gate beside what was found, in words."""
     rows = []
     for gate in body.get("gate", ()):
-        title, meaning = words.GATES.get(gate["gate"], (words.spaced(gate["gate"]), ""))
+        title, meaning = words.GATES.get(gate["gate"]) or _risk_gate(gate["gate"])
         rows.append(Gate(title, meaning, words.percent(gate["limit"]), words.percent(gate["found"]), gate["open"]))
     return rows
+
+
+def _risk_gate(name: str) -> tuple[str, str]:
+    """A limit on one attack, `max_risk.ATTACK`; whatever else there is by its name."""
+    said, _, attack = name.partition(".")
+    if said != "max_risk" or not attack:
+        return words.spaced(name), ""
+    return f"Risk by {words.spaced(attack)}", "The share of guesses that are right, at the upper end of its interval."
 
 
 def verdict(body: Mapping[str, Any]) -> Verdict:
@@ -126,29 +135,49 @@ def verdict(body: Mapping[str, Any]) -> Verdict:
     return Verdict(True, hold, sentence, warning)
 
 
+def drawn_rows(account: Account) -> bool:
+    """Whether no published cell is anybody's own: every column is drawn, and no row is a person's."""
+    names, public = getattr(getattr(account.published, "frame", None), "columns", ()), account.certificate.get("public")
+    return bool(names) and all((public or {}).get(name, {}).get("kind") == "synthetic" for name in names)
+
+
+def things(account: Account) -> str:
+    """What the release is made of: people, unless their rows are drawn."""
+    return "rows" if drawn_rows(account) else words.THINGS[account.certificate["data"]["shape"]][0]
+
+
 def tiles(account: Account, internal: bool) -> list[Tile]:
-    """The key figures."""
-    body = account.certificate
-    made = [_size_tile(body["data"])]
-    if account.sizes_after.height:
+    """The key figures; who stands in which crowd means nothing where rows are drawn."""
+    body, drawn = account.certificate, drawn_rows(account)
+    made = [_size_tile(body["data"], things(account))]
+    if account.sizes_after.height and not drawn:
         made.append(_crowd_tile(account))
-    if "suppressed_rows" in body["losses"] and "derived_entries" not in body["losses"]:
+    if "suppressed_rows" in body["losses"] and "derived_entries" not in body["losses"] and not drawn:
         made.append(Tile(words.number(body["suppression"]["rows"]), "rows suppressed", _suppressed_share(body)))
     made += _method_tiles(body["losses"], internal)
     linking = main_attack(body)
-    if linking is not None and account.before is not None:
+    if linking is not None and account.before is not None and not drawn:
         before = words.percent(Originals.of(account, internal).share(account.before.risk))
         note = f"before → after; 95 % interval {words.span(linking['low'], linking['high'])}"
         figure = f"{before} → {words.percent(linking['risk'])}"
         made.append(Tile(figure, "of people can be linked to their row", note, wide=True))
+    return made + _kept_tiles(body)
+
+
+def _kept_tiles(body: Mapping[str, Any]) -> list[Tile]:
+    """What is left: by the method's own loss where it takes no detail but swaps, adds or draws."""
+    by = lost_by(body)
+    own = body["losses"].get("loss") if by in words.KEPT_OF else None
+    if own is not None:
+        return [Tile(words.percent(1 - own), *words.KEPT_OF[by])]
     loss = body["utility"].get("loss")
-    if loss is not None:
-        made.append(Tile(words.percent(1 - loss), "of the detail kept", words.KEPT[body["data"]["shape"]]))
-    return made
+    if loss is None:
+        return []
+    return [Tile(words.percent(1 - loss), "of the detail kept", words.KEPT[body["data"]["shape"]])]
 
 
-def _size_tile(data: Mapping[str, Any]) -> Tile:
-    things, columns = words.THINGS[data["shape"]]
+def _size_tile(data: Mapping[str, Any], things: str) -> Tile:
+    columns = words.THINGS[data["shape"]][1]
     parts = data.get("columns") if data.get("columns") is not None else data.get("items")
     return Tile(words.number(data["rows"]), f"{things} in the release", words.several(parts or 0, columns))
 
@@ -230,7 +259,7 @@ def columns(account: Account, internal: bool) -> list[ColumnRow]:
     """One line a released column."""
     levels, heights = account.certificate.get("levels", {}), account.certificate.get("heights", {})
     blanked = "derived_entries" in account.certificate["losses"]
-    chance = account.certificate.get("public", {})
+    chance, swapped = account.certificate.get("public", {}), _swapped(account.certificate)
     made = []
     for name, counts in account.distributions.items():
         role = str(account.certificate["roles"].get(name, ""))
@@ -250,9 +279,9 @@ def columns(account: Account, internal: bool) -> list[ColumnRow]:
                     if blanked
                     else words.CHANCE.get(chance[name]["kind"], "changed by chance")
                     if name in chance
-                    else _done(level, height, bool(told))
+                    else _done(level, height, bool(told), name in swapped)
                 ),
-                loss=None if name in chance else account.column_loss.get(name),
+                loss=None if name in chance or name in swapped else account.column_loss.get(name),
                 values=seen.height,
                 examples=tuple(words.short(label, 28) for label in told),
                 original_values=_original_values(account, name) if internal else None,
@@ -266,12 +295,19 @@ def _original_values(account: Account, name: str) -> int | None:
     return frame[name].n_unique() if name in frame.columns else None
 
 
-def _done(level: int | None, height: int | None, told: bool) -> str:
+def _swapped(body: Mapping[str, Any]) -> set[str]:
+    """The columns whose values were exchanged among people."""
+    named = [method["column"] for method in body["methods"] if method["method"] == "swap_confidential"]
+    return {name for one in named for name in ([one] if isinstance(one, str) else one)}
+
+
+def _done(level: int | None, height: int | None, told: bool, swapped: bool = False) -> str:
     if level is None or height is None:
-        return "published as it is"
+        return words.SWAPPED if swapped else "published as it is"
     if not told:
         return "nothing told"
-    return "kept exact" if level == 0 else f"level {level} of {height}"
+    coarse = "kept exact" if level == 0 else f"level {level} of {height}"
+    return words.SWAPPED if swapped and level == 0 else f"{coarse}, {words.SWAPPED}" if swapped else coarse
 
 
 def roles(body: Mapping[str, Any]) -> str:
@@ -279,83 +315,6 @@ def roles(body: Mapping[str, Any]) -> str:
     present = [words.ROLES[role] for role in words.ROLES if role in body.get("roles", {}).values()]
     said = "; ".join(f"{'a' if name[0] not in 'aeiou' else 'an'} {name} one {meaning}" for name, meaning in present)
     return f"Every column has a role: {said}." if said else ""
-
-
-def claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each claim in words: promised, measured, and who can check it."""
-    made = []
-    for claim in body["claims"]:
-        share = claim["property"].endswith("_share")
-        column = claim.get("claim", {}).get("arguments", {}).get("column")
-        title = words.PROPERTIES.get(claim["property"], words.spaced(claim["property"]).capitalize())
-        made.append(
-            {
-                "title": title + (f", column «{words.short(column)}»" if isinstance(column, str) else ""),
-                "meaning": claim["meaning"],
-                "promised": words.promised(claim["bound"], claim["threshold"], share=share),
-                "measured": words.percent(claim["measured"]) if share else words.number(claim["measured"]),
-                "holds": claim["holds"],
-                "who": "only with the originals" if claim["needs_original"] else "anyone with the file",
-            }
-        )
-    return made
-
-
-def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
-    """Each loss with one sentence; how many people were left out for missing cells is told in the house only."""
-    made = []
-    for name, value in body["losses"].items():
-        if name == "dropped_rows" and not internal:
-            continue
-        title, meaning = words.LOSSES.get(name, (words.spaced(name).capitalize(), ""))
-        if name == "loss":
-            meaning = words.LOSS_OF.get(body["methods"][-1]["method"], meaning)
-        told = words.percent if name.startswith("loss") else words.number
-        if name == "height" and body.get("heights"):
-            meaning += f" The highest possible is {sum(body['heights'].values())}."
-        again = body["utility"].get(name)
-        made.append(
-            {"title": title, "value": told(value), "again": "" if again is None else told(again), "meaning": meaning}
-        )
-    return made
-
-
-def attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each attack: its story, and how far it got."""
-    known = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
-    tried = "People tried" if body["data"]["shape"] == "table" else "Tried"
-    made = []
-    for attack in body["attacks"]:
-        title, story = words.STORIES.get(attack["attack"]) or _registered_story(attack["attack"])
-        names: Sequence[str] = attack.get("knowledge") or ()
-        everything = f"all {words.several(len(known), 'quasi-identifying column')}"
-        knows = everything if known and set(names) == set(known) else words.listed(names)
-        tries = attack["attempts"]
-        facts = [
-            ("Knows", knows or "nothing but the release"),
-            (tried, words.number(tries)),
-            ("Right guesses", words.number(attack["successes"])),
-            ("Risk", f"{words.percent(attack['risk'])} (95 % interval {words.span(attack['low'], attack['high'])})"),
-            ("By blind guessing", words.percent(attack["baseline"] / tries if tries else 0.0)),
-        ]
-        if attack.get("control") is not None:
-            facts.append(("Equally sure about strangers", words.number(attack["control"])))
-        if "highest_risk" in attack:
-            facts.append(("Highest risk for one person", words.percent(attack["highest_risk"])))
-        if "smallest_match" in attack:
-            facts.append(("Smallest match", words.several(attack["smallest_match"], "row")))
-        made.append({"title": title, "story": story, "facts": facts})
-    return made
-
-
-def _registered_story(tag: str) -> tuple[str, str]:
-    """An attack's own story: what its class says first."""
-    from sfumato.attack import ATTACKS
-
-    for kind in ATTACKS:
-        if kind.model_fields["attack"].default == tag and kind.__doc__:
-            return words.spaced(tag).capitalize(), kind.__doc__.split("\n\n")[0].replace("`", "").strip()
-    return words.spaced(tag).capitalize(), ""
 
 
 def parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:

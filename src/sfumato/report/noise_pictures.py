@@ -15,10 +15,11 @@ import numpy.typing as npt
 from sfumato.report import words
 from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
 
-_INK, _SOFT, _LINE = (PALETTE[name][0] for name in ("ink", "soft", "line"))
+_INK, _CARD = (PALETTE[name][0] for name in ("ink", "card"))
 _HUES = {name: PALETTE[hue][0] for name, hue in (("originals", "before"), ("release", "soft"), ("estimate", "accent"))}
 _DASHES = {"originals": [1, 0], "release": [2, 3], "estimate": [7, 3]}
-_SIGNS = {"originals": "circle", "release": "cross", "estimate": "circle"}
+_SIGNS = {"originals": "square", "release": "M-1,-1L1,1M-1,1L1,-1", "estimate": "circle"}
+"""A cross of two strokes stays a cross when it is small; a filled one becomes a spot."""
 SERIES = tuple(_HUES)
 """What a picture can show: the originals (in the house only), the release, what is estimated from it."""
 
@@ -47,7 +48,7 @@ def shapes(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
     encoding: Spec = {
         "x": {"field": "x", "type": "quantitative", "title": words.short(column, LABEL), "axis": axis},
         "y": {"field": "y", "type": "quantitative", "title": None, "axis": None},
-        "color": _by(densities, _HUES, legend=True),
+        "color": _by(densities, _HUES, legend={"symbolSize": 500}),
         "strokeDash": _by(densities, _DASHES),
     }
     spec: Spec = {"width": 330, "height": 170, "data": {"values": values}}
@@ -65,9 +66,9 @@ def recovered(column: str, truth: Floats, release: Floats, estimate: Floats) -> 
     quantitative: Spec = {"type": "quantitative", "scale": {"zero": False}, "axis": {"tickCount": 5, "format": "~s"}}
     series = ("release", "estimate")
     dots: Spec = {
-        "mark": {"type": "point", "size": 22, "opacity": 0.65},
+        "mark": {"type": "point", "size": 30, "strokeWidth": 1.3, "filled": False, "opacity": 0.7},
         "encoding": {
-            "color": _by(series, _HUES, legend=True),
+            "color": _by(series, _HUES, legend={"symbolSize": 60, "symbolStrokeWidth": 1.5}),
             "shape": _by(series, _SIGNS),
         },
     }
@@ -97,12 +98,16 @@ def answers(shares: Sequence[Share]) -> str:
     x: Spec = {"field": "share", "type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 5}}
     bars: Spec = {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},
-        "encoding": {"x": x, "color": _by(series, _HUES, legend=True)},
+        "encoding": {"x": x, "color": _by(series, _HUES, legend={})},
     }
     reach: Spec = {
         "transform": [{"filter": "isValid(datum.low)"}],
-        "mark": {"type": "rule", "color": _INK},
         "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}},
+        # The wide line below keeps the other one apart from its bar, by light and by dark.
+        "layer": [
+            {"mark": {"type": "rule", "color": colour, "strokeWidth": width}}
+            for colour, width in ((_CARD, 4), (_INK, 1.5))
+        ],
     }
     said: Spec = {
         "mark": {"type": "text", "align": "left", "dx": 5, "fontSize": 10},
@@ -115,13 +120,9 @@ def answers(shares: Sequence[Share]) -> str:
     return drawn(spec | {"encoding": encoding, "layer": [bars, reach, said]})
 
 
-def _by(series: Mapping[str, object] | Sequence[str], kinds: Mapping[str, object], *, legend: bool = False) -> Spec:
-    """One channel of the picture that tells the series apart."""
+def _by(series: Mapping[str, object] | Sequence[str], kinds: Mapping[str, object], legend: Spec | None = None) -> Spec:
+    """One channel of the picture that tells the series apart; with a legend for one of them."""
     names = [name for name in SERIES if name in series]
-    look: Spec | None = (
-        {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}
-        if legend
-        else None
-    )
+    look: Spec = {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}
     scale: Spec = {"domain": names, "range": [kinds[name] for name in names]}
-    return {"field": "series", "type": "nominal", "scale": scale, "legend": look}
+    return {"field": "series", "type": "nominal", "scale": scale, "legend": None if legend is None else look | legend}

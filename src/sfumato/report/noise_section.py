@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attack.bayes_estimate import BayesEstimate
-from sfumato.mine.noises import noisy_columns
+from sfumato.mine.noises import noisy_columns, numbers_of
 from sfumato.mine.proportions import estimate_proportions
 from sfumato.mine.reconstruction import Reconstruction, reconstruct_distribution
 from sfumato.release import Release
@@ -171,9 +171,8 @@ def _counted(column: pl.Series) -> dict[str, float]:
 
 def _numbers(column: pl.Series, *, drop: bool = True) -> Floats:
     """A column's values as numbers, dates as days."""
-    plain = column.cast(pl.Date).cast(pl.Int32) if column.dtype.is_temporal() else column
-    kept = plain.drop_nulls() if drop else plain
-    return kept.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    found = numbers_of(column)
+    return found[~np.isnan(found)] if drop else found
 
 
 def _dense(values: Floats, edges: Floats) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ import polars as pl
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from sfumato.report import content, pictures, words
+from sfumato.report import content, findings, pictures, words
 from sfumato.report.account import Account, Section
 from sfumato.report.lattice import lattice
 
@@ -54,19 +54,22 @@ def _said(account: Account, internal: bool) -> dict[str, Any]:
         "tiles": content.tiles(account, internal),
         "linking": _linking(account, internal),
         "crowds": _crowds(account, internal),
-        "claims": content.claims(body),
+        "claims": findings.claims(body),
         "columns": content.columns(account, internal),
         "roles": content.roles(body),
         "first": PICTURED,
         "removed": words.listed(body.get("removed_columns", ()), most=60),
-        "attacks": content.attacks(body),
-        "losses": content.losses(body, internal),
+        "attacks": findings.attacks(body),
+        "losses": findings.losses(body, internal),
         "distributions": _distributions(account, internal),
         "gates": content.gates(body),
         "methods": content.parameters(body),
         "missing": words.MISSING.get(body.get("missing", ""), ""),
         "created": words.moment(body["created"]),
         "size": content.size(body["data"]),
+        "things": content.things(account),
+        "drawn": content.drawn_rows(account),
+        "by_chance": bool(body.get("public")) or any(method["method"] in words.LOSS_OF for method in body["methods"]),
         "advice": account.advice if internal else (),
         "reasons": account.reasons if internal else (),
         "lattice": _lattice(account) if internal else None,
@@ -97,7 +100,7 @@ def _lattice(account: Account) -> dict[str, Any] | None:
 def _linking(account: Account, internal: bool) -> dict[str, Any] | None:
     """The risk before and after."""
     after, before = content.main_attack(account.certificate), account.before
-    if after is None or before is None:
+    if after is None or before is None or content.drawn_rows(account):
         return None
     originals = content.Originals.of(account, internal)
     risk, low, high = (originals.share(share) for share in (before.risk, before.low, before.high))
@@ -131,7 +134,7 @@ def _section(section: Section) -> dict[str, Any]:
 
 
 def _crowds(account: Account, internal: bool) -> dict[str, Any] | None:
-    if not account.sizes_before.height:
+    if not account.sizes_before.height or content.drawn_rows(account):
         return None
     before, after = content.crowd_shares(account.sizes_before), content.crowd_shares(account.sizes_after)
     originals = content.Originals.of(account, internal)
@@ -163,11 +166,11 @@ def _distributions(account: Account, internal: bool) -> dict[str, Any]:
         if told.height <= 1 and (starred or counts.height <= 1 or not internal):
             single.append((name, told["value"][0] if told.height else None))
         else:
-            drawn.append(_distribution(name, counts if internal else told, internal))
+            drawn.append(_distribution(name, counts if internal else told, internal, content.things(account)))
     return {"drawn": drawn, "single": single, "left": len(names) - len(names[:PICTURED])}
 
 
-def _distribution(name: str, counts: pl.DataFrame, internal: bool) -> dict[str, Any]:
+def _distribution(name: str, counts: pl.DataFrame, internal: bool, things: str) -> dict[str, Any]:
     rows, rest = _shortened(counts)
     labels = [label for label, _, _ in rows]
     before = [count for _, count, _ in rows] if internal else None
@@ -175,7 +178,7 @@ def _distribution(name: str, counts: pl.DataFrame, internal: bool) -> dict[str, 
     return {
         "name": name,
         "svg": Markup(pictures.distribution(labels, after, before)),
-        "label": f"People by value of {words.short(name)}, {words.several(counts.height, 'value')}.",
+        "label": f"{things.capitalize()} by value of {words.short(name)}, {words.several(counts.height, 'value')}.",
         "rows": [(words.short(label, 60), was if internal else None, now) for label, was, now in rows],
         "rest": rest,
     }
@@ -206,7 +209,7 @@ def _house(account: Account) -> list[tuple[str, str]]:
     said = [
         ("Source", words.clean(account.source)),
         (f"{things} of the originals", words.number(len(account.original))),
-        (f"{things} in the release", words.number(body["data"]["rows"])),
+        (f"{content.things(account).capitalize()} in the release", words.number(body["data"]["rows"])),
         *_crowd_facts(account),
     ]
     if nodes is not None and checked is not None:
@@ -226,10 +229,13 @@ def _crowd_facts(account: Account) -> list[tuple[str, str]]:
     body, before = account.certificate, account.sizes_before
     if account.before is None:
         return []
+    width = ("Columns of the originals", words.number(account.original.frame.width))
+    if content.drawn_rows(account):
+        return [width]
     k = max(content.smallest(account.sizes_after), 1)
     fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
     return [
-        ("Columns of the originals", words.number(account.original.frame.width)),
+        width,
         ("Rows suppressed", words.number(body["suppression"]["rows"])),
         ("Rows left out for missing cells", words.number(body["losses"].get("dropped_rows", 0))),
         ("Combinations of quasi-identifying values, before", words.number(int(before["classes"].sum()))),

@@ -54,11 +54,12 @@ def _figure(title: str, caption: str, rows: Sequence[tuple[str, float, float]], 
         for what, *both in rows
         for side, value in zip(_SIDES, both, strict=True)
     ]
+    most = max((max(both) for _, *both in rows), default=0) or 1
     legend: Spec = {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}
     encoding: Spec = {
         "y": {"field": "what", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False}},
         "yOffset": {"field": "side", "type": "nominal", "scale": {"domain": list(_SIDES)}},
-        "x": {"field": "value", "type": "quantitative", "title": None, "axis": None},
+        "x": {"field": "value", "type": "quantitative", "title": None, "axis": None, "scale": {"domain": [0, most]}},
     }
     colour: Spec = {
         "field": "side",

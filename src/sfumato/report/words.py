@@ -17,7 +17,7 @@ ROLES = {
         "is known to others, and can single a person out together with the rest",
     ),
     "sensitive": ("sensitive", "is what nobody should learn about a person"),
-    "insensitive": ("insensitive", "is published as it is, and thought to be harmless"),
+    "insensitive": ("insensitive", "is thought to be harmless"),
 }
 
 MISSING = {
@@ -49,19 +49,27 @@ PROPERTIES = {
     "interval_privacy": "Values are told no closer than promised",
     "noise_centre": "The noise is centred",
     "noise_dependence": "The noise does not follow the values",
+    "noise_law": "The noise is the one told",
+    "unchanged_cells": "No more values than chance leaves were published as they were",
     "noise_shape": "The noise is shaped like the data",
     "outside_interval": "Every value lies in its interval",
     "changed_beside_noise": "Nothing but the noise was changed",
     "epsilon": "No answer tells much (ε)",
+    "epsilon_in_all": "All answers together do not tell much (ε)",
     "strange_answers": "Every answer is a possible one",
     "answers_off_channel": "Chance did what is said",
     "answers_that_differ": "Asked again, everybody answers the same",
     "changed_beside_answers": "Nothing but the answers was changed",
     "foreign_values": "No value that nobody has",
     "people_at_extremes": "Nobody stands out by a number",
+    "rare_words": "No word that few people have",
     "copied_uniques": "Nobody unique is copied",
     "kept_cells_changed": "Nothing but the drawn columns was changed",
     "nearer_training": "No nearer to people than to strangers",
+    "uniques_off_share": "As many records swapped as promised",
+    "groups_unbroken": "No group of records agrees",
+    "marginal_shift": "Values occur as often as before",
+    "changed_elsewhere": "Nothing but swapped values was changed",
 }
 
 STORIES = {
@@ -101,15 +109,121 @@ LOSSES = {
     "added_baskets": ("Baskets added", "Invented baskets that raised supports."),
     "dissimilarity": ("Dissimilarity", "How far item frequencies moved, of their sum."),
     "dropped_rows": ("Rows left out", "Rows with a missing cell, left out because missing = drop."),
+    "largest_loss": ("Largest loss", "The same in the column that lost most."),
+    "epsilon": (
+        "Privacy budget ε",
+        "All answers of a person together are at most e^ε times as likely for one truth as for another. Less is safer.",
+    ),
+    "redrawn_rows": ("Rows drawn again", "Rows that equalled somebody unique, and were drawn anew."),
+    "rare_words": (
+        "Rare words",
+        "Of the drawn cells that hold words, the share whose word few people have: fewer than a leaf must hold.",
+    ),
+    "replaced_words": (
+        "Words replaced",
+        "Of people's words in drawn columns, the share that few people have: others were drawn in their place.",
+    ),
+    "changed_cells": ("Values swapped", "Cells that hold another value than before."),
+    "joint_total_variation": (
+        "Shift beside other columns",
+        "How far the joint distribution of a swapped column and another one moved (total variation), in the mean.",
+    ),
+    "marginal_shift": (
+        "Shift in counts",
+        "By how much the numbers of people with each swapped value differ from before, added up.",
+    ),
+    "objective": (
+        "Cost of swapping",
+        "How much likelier the true values were than those in their place, added up. Smaller keeps more of the data.",
+    ),
+    "c_avg": ("Average crowd over k", "How many times larger the crowds are, on average, than was promised."),
+    "precision": ("Precision", "How far below the top of their hierarchies cells stayed: 100 % is the original."),
+    "non_uniform_entropy": (
+        "Non-uniform entropy",
+        "How hard originals are to guess from published cells, of what it would be were nothing published.",
+    ),
+    "total_variation": (
+        "Shift of single columns",
+        "How far the distribution of a column moved (total variation), in the mean: 0 % is the original.",
+    ),
+    "pair_total_variation": (
+        "Shift of pairs of columns",
+        "How far the joint distribution of two columns moved (total variation), in the mean: 0 % is the original.",
+    ),
+    "largest_mean_shift": (
+        "Largest shift of a mean",
+        "By how many standard deviations the mean of a column moved, where it moved most.",
+    ),
+    "largest_spread_change": (
+        "Largest change of a spread",
+        "How much wider or narrower a column's standard deviation became, where it changed most.",
+    ),
+    "largest_correlation_shift": (
+        "Largest shift of a correlation",
+        "By how much the correlation of two columns changed, where it changed most; it lies between −1 and 1.",
+    ),
+    "query_error": (
+        "Error of queries",
+        "Half of the random counting queries put to the published values were off by no more than this share.",
+    ),
 }
+
+MEASURED = (
+    "total_variation",
+    "pair_total_variation",
+    "largest_mean_shift",
+    "largest_spread_change",
+    "largest_correlation_shift",
+    "query_error",
+)
+"""What is measured on the file where chance changed values, and no method tells."""
+
+SHARES = frozenset(
+    {
+        "largest_loss",
+        "precision",
+        "non_uniform_entropy",
+        "rare_words",
+        "replaced_words",
+        "joint_total_variation",
+        "total_variation",
+        "pair_total_variation",
+        "largest_spread_change",
+        "query_error",
+        "derived_share",
+        "dissimilarity",
+    }
+)
+"""Losses that are told in per cent, beside every `loss…`."""
 
 LOSS_OF = {
-    "add_noise": "Of the spread of the published numbers, the share that is noise.",
-    "randomize_response": "The share of answers that are not the true ones, on average.",
+    "add_noise": "Of the spread (variance) of the published numbers, the share that is noise.",
+    "discretize": "Of the spread (variance) of the numbers, the share that the intervals do not show.",
+    "randomize_response": "The share of answers that chance alone gives, whatever the truth is.",
     "synthesize": "How far the joint distribution of two columns moved (total variation), in the mean over all pairs.",
+    "swap_confidential": "Of the values in swapped columns, the share that is not the person's own.",
+    "several": "The largest loss of all methods, each by its own measure.",
 }
-"""What is lost where it is not detail."""
+"""What is lost where it is not detail: by a method, by its kind where that says more, by several of them."""
 
+KEPT_OF = {
+    "add_noise": ("of the spread is data", "variance of noisy columns; the rest is noise"),
+    "discretize": ("of the spread is shown", "variance of columns cut into intervals"),
+    "randomize_response": ("of answers depend on the truth", "chance alone gives the rest"),
+    "synthesize": ("alike, columns in pairs", "overlap of joint distributions, in the mean"),
+    "swap_confidential": ("of values left as they were", "in the swapped columns"),
+    "several": ("kept where most was lost", "each method by its own measure"),
+}
+"""The same turned round, for a tile: what is left, and of what."""
+
+KEPT = {
+    "table": "in the columns that were changed",
+    "baskets": "of the items in baskets",
+    "patterns": "of the frequent patterns",
+}
+"""Of what the detail was kept, by shape."""
+
+SWAPPED = "some values swapped"
 CHANCE = {
     "uniform": "noise added",
     "gaussian": "noise added",
@@ -122,14 +236,19 @@ CHANCE = {
 }
 """What was done to a column that chance changed."""
 
+KNOWS = {
+    "dictionary": "which items there are",
+    "supports": "how often each item occurs",
+    "pairs": "how often items occur, alone and two together",
+    "ignorant": "no values of single codes",
+    "knowledgeable": "the values of 2 codes, nearly",
+    "expert": "the values of 4 codes, nearly",
+    "insider": "the values of 8 codes, nearly",
+}
+"""What an attacker knows who knows other things than columns."""
+
 THINGS = {"table": ("people", "column"), "baskets": ("baskets", "item"), "patterns": ("patterns", "item")}
 """What a release of each shape is made of, and what that holds."""
-
-KEPT = {
-    "table": "in the columns that were changed",
-    "baskets": "of the items in baskets",
-    "patterns": "of the frequent patterns",
-}
 
 GATES = {
     "max_linking_risk": ("Linking risk", "The share of people whom linking finds, at the upper end of its interval."),

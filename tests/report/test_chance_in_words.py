@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: MIT
+"""The report about releases of chance: what was done, what is left, and who knew what, in words that are true."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato import pipeline
+from sfumato.policy import Policy
+from sfumato.report import content, findings, words
+from sfumato.report.noise_pictures import Share, answers, recovered, shapes
+from sfumato.report.pictures import PALETTE
+
+INK = PALETTE["ink"][0]
+METHODS = {
+    "swap": {"method": "swap_confidential", "column": "ill", "share": 0.5, "search": "random"},
+    "noise": {"method": "add_noise", "columns": ["age", "pay"], "privacy": 0.3},
+    "intervals": {"method": "add_noise", "columns": ["age"], "privacy": 0.2, "kind": "discretize"},
+    "answers": {"method": "randomize_response", "column": ["ill", "sex"], "epsilon": 1.0},
+    "full": {"method": "synthesize", "holdout": 0.2},
+    "partial": {"method": "synthesize", "kind": "partial", "columns": ["pay"]},
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, Any], str, str]]:
+    """Every method of chance: the certificate, the page that leaves, the page that stays."""
+    root = tmp_path_factory.mktemp("chance")
+    chance, rows = np.random.default_rng(3), 150
+    frame = pl.DataFrame(
+        {
+            "age": chance.integers(20, 80, rows),
+            "sex": chance.choice(["f", "m"], rows),
+            "ill": chance.choice(["flu", "cold", "no"], rows),
+            "pay": chance.normal(3000, 400, rows).round(1),
+        }
+    )
+    frame.write_csv(root / "people.csv")
+    made = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SFUMATO_HOME", str(root / "home"))
+        for name, method in METHODS.items():
+            policy = Policy.model_validate(
+                {
+                    "title": name,
+                    "data": {"path": str(root / "people.csv")},
+                    "roles": {"quasi_identifying": ["age", "sex"], "sensitive": ["ill", "pay"]},
+                    "protect": [method],
+                    "attack": [{"attack": "inference", "column": "ill"}, {"attack": "singling_out", "attempts": 20}],
+                    "measure": {"queries": 50},
+                }
+            )
+            done = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
+            leaving, house = ((root / name / side / "report.html").read_text() for side in ("release", "private"))
+            made[name] = (dict(done.certificate.body), leaving, house)
+    return made
+
+
+def text(page: str) -> str:
+    """What a page says, without its pictures and style."""
+    bare = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.S)
+    return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", bare))
+
+
+def facts(page: str, title: str) -> str:
+    return text(next(one for one in page.split('<article class="attack">') if f"<h3>{title}</h3>" in one))
+
+
+def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
+    body, leaving, house = runs["swap"]
+    for page in (leaving, house):
+        row = next(one for one in page.split("<tr>") if '<span class="name">ill</span>' in one)
+        assert "some values swapped" in row
+        assert "published as it is" not in row
+        assert "published as it is" in next(one for one in page.split("<tr>") if '<span class="name">pay</span>' in one)
+    loss = body["losses"]["loss"]
+    assert loss > 0.05
+    assert body["utility"]["loss"] == 0
+    assert f"{words.percent(1 - loss)}</dd>" in leaving
+    assert f"of values left as they were {words.percent(1 - loss)}" in text(leaving)
+    assert "of the detail kept" not in leaving
+
+
+def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> None:
+    body = {"methods": [{"method": "swap_confidential", "column": ["a", "b"]}, {"method": "generalize"}]}
+    assert content._swapped(body) == {"a", "b"}
+    assert content._done(1, 3, True, swapped=True) == "level 1 of 3, some values swapped"
+    assert content._done(0, 3, True, swapped=True) == "some values swapped"
+    assert content._done(None, None, True) == "published as it is"
+
+
+@pytest.mark.parametrize(
+    ("name", "caption"),
+    [
+        ("noise", "of the spread is data"),
+        ("intervals", "of the spread is shown"),
+        ("answers", "of answers depend on the truth"),
+        ("full", "alike, columns in pairs"),
+        ("partial", "alike, columns in pairs"),
+    ],
+)
+def test_what_is_left_is_said_of_what_the_method_took(runs: Any, name: str, caption: str) -> None:
+    body, leaving, _ = runs[name]
+    assert f"{caption} {words.percent(1 - body['losses']['loss'])}" in text(leaving)
+    assert "of the detail kept" not in leaving
+
+
+def test_the_loss_of_several_methods_is_the_largest_and_said_so() -> None:
+    noise, cut = {"method": "add_noise", "kind": "gaussian"}, {"method": "add_noise", "kind": "discretize"}
+    body = {"losses": {"loss": 0.4}, "utility": {"loss": 0.3}, "data": {"shape": "table"}}
+    chains = ([noise, {"method": "generalize"}], [noise, cut], [noise, noise], [{"method": "generalize"}] * 2)
+    said = [content._kept_tiles({**body, "methods": methods})[0] for methods in chains]
+    assert [(one.figure[:2], one.caption) for one in said] == [
+        ("60", "kept where most was lost"),
+        ("60", "kept where most was lost"),
+        ("60", "of the spread is data"),
+        ("70", "of the detail kept"),
+    ]
+
+
+def test_who_knew_what_is_told_as_the_certificate_has_it(runs: Any) -> None:
+    for name in runs:
+        page = runs[name][1]
+        assert "nothing but the release" not in page
+        assert "Knows all 2 quasi-identifying columns" in facts(page, "Inference")
+        assert "Knows" not in facts(page, "Singling out")
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"knowledge": ["age"]}, "«age»"),
+        ({"known": ["age", "sex"]}, "all 2 quasi-identifying columns"),
+        ({"known": "sex"}, "«sex»"),
+        ({"known": None}, ""),
+        ({"known": [["age"], ["ill", "pay"]]}, "«age»; on the other side «ill», «pay»"),
+        ({"knowledge": None, "columns": ["ill"]}, "all 2 quasi-identifying columns"),
+        ({"knowledge": None, "column": "age"}, "«sex»"),
+        ({"knowledge": "pairs"}, "how often items occur, alone and two together"),
+        ({}, ""),
+    ],
+)
+def test_what_is_known_has_many_forms(entry: dict[str, Any], said: str) -> None:
+    roles = {"age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
+    assert findings._known(entry, {"roles": roles}) == said
+
+
+def test_drawn_rows_are_no_people_and_stand_in_no_crowd(runs: Any) -> None:
+    _, leaving, house = runs["full"]
+    for page in (leaving, house):
+        said = text(page)
+        assert "rows in the release" in said
+        assert "people in the release" not in said
+        for word in ("smallest crowd", "can be linked", "No row was suppressed", "rows suppressed", "How large the"):
+            assert word not in said
+        assert "Rows by value" in said
+    assert "Rows in the release" in house
+    assert "smaller than" not in text(house)
+
+
+@pytest.mark.parametrize("name", ["noise", "partial", "answers"])
+def test_where_rows_are_peoples_crowds_are_told(runs: Any, name: str) -> None:
+    said = text(runs[name][1])
+    for word in (
+        "people in the release",
+        "smallest crowd",
+        "can be linked",
+        "No row was suppressed",
+        "People by value",
+    ):
+        assert word in said
+
+
+def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
+    for name, (body, leaving, _) in runs.items():
+        for loss in [*body["losses"], *body["utility"]]:
+            title, meaning = words.LOSSES.get(loss, ("", ""))
+            assert title and meaning, (name, loss)
+        told = [loss for loss in body["losses"] if loss != "dropped_rows"]
+        told += [measure for measure in words.MEASURED if measure in body["utility"]]
+        for loss in told:
+            assert f'<tr><th scope="row">{words.LOSSES[loss][0]}<small>' in leaving, (name, loss)
+        assert words.LOSS_OF[findings.lost_by(body)] in leaving.replace("&#39;", "'")
+        for claim in body["claims"]:
+            assert claim["property"] in words.PROPERTIES
+
+
+def test_shares_are_told_in_per_cent_and_loss_is_not_measured_twice() -> None:
+    body = {
+        "methods": [{"method": "swap_confidential", "column": "ill"}],
+        "losses": {"loss": 0.5, "changed_cells": 12, "joint_total_variation": 0.125},
+        "utility": {"loss": 0.0, "query_error": 0.04, "tree_accuracy": 0.6, "tree_accuracy_original": 0.7},
+    }
+    gap = "\N{NO-BREAK SPACE}"
+    found = [(one["title"], one["value"], one["again"]) for one in findings.losses(body, internal=False)]
+    assert found == [
+        ("Loss", f"50{gap}%", ""),
+        ("Values swapped", "12", ""),
+        ("Shift beside other columns", f"12{gap}%", ""),
+        ("Error of queries", "", f"4{gap}%"),
+        ("Accuracy of tree", "", f"60{gap}%"),
+    ]
+
+
+def test_records_off_a_share_are_counted() -> None:
+    claim = {"property": "uniques_off_share", "bound": "exactly", "threshold": 0, "measured": 3, "holds": False}
+    claim |= {"meaning": "", "needs_original": True}
+    assert findings.claims({"claims": [claim]})[0]["measured"] == "3"
+
+
+def test_a_limit_on_one_attack_is_named() -> None:
+    gate = {"gate": "max_risk.likeliest_answer", "limit": 0.3, "found": 0.2, "open": True}
+    assert content.gates({"gate": [gate]})[0].name == "Risk by likeliest answer"
+
+
+def signs(svg: str, role: str) -> dict[str, set[str]]:
+    """Of every colour the signs drawn in it, without their size: how often a path moves, draws lines and arcs."""
+    part = svg.split(f'class="mark-symbol {role}')[1:]
+    found: dict[str, set[str]] = {}
+    for one in part:
+        for path in re.findall(r"<path[^>]*>", one.split("</g>")[0]):
+            told = dict(re.findall(r' ([\w-]+)="([^"]*)"', path))
+            kinds = re.sub(r"[^MLAZ]", "", told["d"]) + ("filled" if told.get("fill", "none") != "none" else "")
+            found.setdefault(told["stroke"], set()).add(kinds)
+    return found
+
+
+def test_signs_of_the_scatter_differ_and_are_those_of_its_legend() -> None:
+    values = np.array([1.0, 2.0, 3.0])
+    svg = recovered("age", values, values + 1, values - 1)
+    drawn, legend = signs(svg, "role-mark"), signs(svg, "role-legend-symbol")
+    release, estimate = PALETTE["soft"][0], PALETTE["accent"][0]
+    assert drawn == legend == {release: {"MLML"}, estimate: {"MAA"}}
+
+
+@pytest.mark.parametrize("kind", ["shapes", "recovered", "answers", "strangers"])
+def test_labels_of_legends_are_ink(kind: str) -> None:
+    edges, values = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5])
+    dense = {"originals": (edges, values), "release": (edges, values), "estimate": (edges, values)}
+    if kind == "strangers":
+        from sfumato.report.synthesis_section import _figure
+
+        svg = _figure("t", "c", (("equal", 0, 0),), words.number).svg
+        assert svg.count(">0</text>") == 2
+        assert not re.search(r"translate\(12\d[.\d]*,[^)]*\)[^>]*>0</text>", svg)  # beside bars of no length
+    else:
+        svg = {
+            "shapes": lambda: shapes("a", dense),
+            "recovered": lambda: recovered("a", edges, edges, edges),
+            "answers": lambda: answers([Share("y", "release", 0.5), Share("y", "estimate", 0.4, 0.3, 0.5)]),
+        }[kind]()
+    labels = [part.split("</g>")[0] for part in svg.split("role-legend-label")[1:]]
+    assert len(labels) >= 2
+    assert all(f'fill="{INK}"' in label for label in labels)
