@@ -15,10 +15,12 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.data.quest_people import GROUP, RANGES, quest_people
 from sfumato.measure.checks import Evidence
 from sfumato.measure.noise import evidence_checks
 from sfumato.mine.noises import Noise, noise_covariance, privacy_level
 from sfumato.mine.reconstruction import reconstruct_distribution
+from sfumato.mine.tree_on_noise import train_tree_on_noise
 from sfumato.protect.add_noise import AddNoise
 from sfumato.protect.noise_columns import number_column
 from sfumato.protect.noise_scales import intervals_for, least_level, middles
@@ -153,9 +155,9 @@ def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privac
     for middle, members in groups.items():
         whole = int(noise.scale)
         assert members[0] <= middle <= members[-1] or whole > len(members)
-        # one interval may be wider than the range; nobody can hide better than in all of it
-        wide = whole if len(groups) == 1 else len(members)
-        assert confidence * wide >= privacy * span - 1e-6
+        # nobody can hide better than in all of the range
+        assert confidence * len(members) >= min(privacy, confidence) * span - 1e-6
+        assert whole >= 2
 
 
 @settings(max_examples=100, deadline=None)
@@ -239,9 +241,13 @@ def test_a_method_survives_json() -> None:
         ([1, 2], {"columns": "z"}, sf.PolicyError, "«z»"),
         ([1, 2], {"columns": ()}, sf.PolicyError, "nothing"),
         ([1, 2], {"columns": ("x", "x")}, sf.PolicyError, "different"),
-        ([0, 10], {"privacy": 0.1}, sf.ImpossibleRelease, "above 0.1"),
-        ([0, 10], {"privacy": 0.05, "kind": "discretize"}, sf.ImpossibleRelease, "above 0.1"),
-        ([0, 10, 0, 10], {"privacy": 0.2, "kind": "correlated"}, sf.ImpossibleRelease, "above 0.294"),
+        (pl.Series([None] * 5, dtype=pl.Float64), {}, sf.ImpossibleRelease, "has no known value"),
+        ([1e300, -1e300, 0.0], {}, sf.DataError, "2 values beyond"),
+        ([1.0, 2.0], {"ranges": {"x": (0, 1e300)}}, sf.DataError, "range of another size"),
+        ([1.0, 2.0, 3.0], {"privacy": 1e-17}, sf.ImpossibleRelease, "ask for more privacy"),
+        ([1.0, 2.0, 3.0], {"privacy": 1e200}, sf.ImpossibleRelease, "3 noisy values are too large"),
+        ([1.0, 2.0], {"confidence": 1e-17}, sf.PolicyError, "greater `confidence`"),
+        ([1, 2, 3], {"privacy": 1e200, "kind": "discretize"}, sf.ImpossibleRelease, "ask for less privacy"),
         ([2**64 - 1, 1], {}, sf.DataError, "1 whole numbers beyond"),
         ([-(2**54), 1], {}, sf.DataError, "1 whole numbers beyond"),
     ],
@@ -292,3 +298,159 @@ def test_honest_noise_is_never_accused(kind: str, count: int) -> None:
     least = least_level(kind, 0.9, count)
     assert widths.min() >= least > 0
     assert least_level(kind, 0.9, 100 * count) > least
+
+
+def two_columns(x: Any, w: Any) -> sf.Table:
+    return sf.Table.of(pl.DataFrame({"x": x, "w": w}), {"x": "sensitive", "w": "sensitive"})
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "uniform"])
+def test_forged_noise_is_found(kind: str) -> None:
+    chance, count = np.random.default_rng(1), 3_000
+    x, w = chance.normal(50, 10, (2, count))
+    table = two_columns(x, w)
+    release = AddNoise(columns=("x", "w"), kind=kind, privacy=0.5).protect(table, Randomness.seeded(1))
+    noise, other = ((release.data.frame[name] - table.frame[name]).to_numpy() for name in ("x", "w"))
+    points = np.quantile(noise, (np.arange(11) + 0.5) / 11)
+    some = np.arange(count)
+    forged = {
+        "a fifth as it was": (np.where(some % 5 == 0, 0, noise), other),
+        "3 % as they were": (np.where(some % 33 == 0, 0, noise), other),
+        "3 % nearly as they were": (np.where(some % 33 == 0, 1e-9, noise), other),
+        "the same noise": (noise, noise * other.std() / noise.std() * 0.999),
+        "the other's value": (noise, (x - x.mean()) * other.std() / x.std()),
+        "signs that tell": (np.sign(np.abs(x - 50) - 6.7) * np.abs(noise), other),
+        "sizes that tell": (np.sign(noise) * np.sort(np.abs(noise))[np.argsort(np.argsort(x))], other),
+        "five times": (5 * noise - 5 * noise.mean(), other),
+        "another law": (chance.laplace(0, noise.std() / np.sqrt(2), count), other),
+        "eleven points": (points[np.abs(noise[:, None] - points).argmin(axis=1)], other),
+    }
+    assert all(kept(release, table))
+    for name, (one, two) in forged.items():
+        assert not all(kept(release, table, two_columns(x + one, w + two))), name
+
+
+def test_forged_whole_noise_is_found() -> None:
+    chance, count = np.random.default_rng(1), 3_000
+    x, w = chance.integers(0, 100, (2, count))
+    table = two_columns(x, w)
+    release = AddNoise(columns=("x", "w"), privacy=0.5).protect(table, Randomness.seeded(1))
+    noise, other = ((release.data.frame[name] - table.frame[name]).to_numpy() for name in ("x", "w"))
+    assert all(kept(release, table))
+    for one, two in ((np.where(np.arange(count) % 20 == 0, 0, noise), other), (noise, noise), (noise // 9 * 9, other)):
+        assert not all(kept(release, table, two_columns(x + one, w + two)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_honest_releases_keep_every_claim(kind: str) -> None:
+    """Few rows and many, all types, holes, all levels."""
+    chance = np.random.default_rng(KINDS.index(kind))
+    for _ in range(40):
+        count = int(10 ** chance.uniform(0.5, 3))
+        frame = pl.DataFrame(
+            {
+                "tiny": chance.normal(size=count) * 1e-20,
+                "far": 1e9 + chance.random(count),
+                "single": pl.Series(chance.normal(1e5, 1e4, count), dtype=pl.Float32),
+                "few": np.arange(count) % 3,
+                "day": pl.Series(chance.integers(0, 9_999, count) + np.arange(count)).cast(pl.Int32).cast(pl.Date),
+            }
+        )
+        holes = pl.when(pl.int_range(count) % 7 == 3).then(None).otherwise(pl.col("tiny")).alias("tiny")
+        table = sf.Table.of(frame.with_columns(holes), dict.fromkeys(frame.columns, "sensitive"))
+        method = AddNoise(columns=tuple(frame.columns), kind=kind, privacy=float(10 ** chance.uniform(-1.5, 0.5)))
+        assert all(kept(method.protect(table), table))
+
+
+def test_correlated_noise_beside_much_larger_numbers_is_not_lost() -> None:
+    """Eigenvectors of a covariance of very different sizes would round the small column's noise off."""
+    chance = np.random.default_rng(2)
+    table = two_columns(chance.normal(size=500) * 1e-9, chance.normal(size=500) * 1e9)
+    release = AddNoise(columns=("x", "w"), kind="correlated").protect(table)
+    added = (release.data.frame["x"] - table.frame["x"]).to_numpy()
+    assert added.std() == pytest.approx(release.public["x"]["scale"], rel=0.15)
+    assert all(kept(release, table))
+
+
+def test_intervals_claim_no_more_than_the_range_leaves_open() -> None:
+    """One interval of 200 over a range of 100 that everybody knows: at 50 % a value is told to within 50."""
+    table = one_column(np.linspace(0, 100, 1_001))
+    release = AddNoise(columns="x", kind="discretize", privacy=1.0, confidence=0.5).protect(table)
+    assert release.public["x"]["scale"] == 200
+    assert release.public["x"]["achieved"] == 0.5
+    assert release.claims[0].threshold == pytest.approx(0.5)
+    assert "cannot be had" in release.claims[0].meaning
+    assert all(kept(release, table))
+    enough = AddNoise(columns="x", kind="discretize", privacy=0.4, confidence=0.5).protect(table)
+    assert enough.public["x"]["achieved"] == 0.4
+    assert "cannot be had" not in enough.claims[0].meaning
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated"])
+def test_dates_stay_in_the_calendar(kind: str) -> None:
+    days = [dt.date(2000, 1, 1) + dt.timedelta(days=number) for number in range(50)]
+    never = one_column([*days, dt.date(9999, 12, 31), dt.date(9999, 12, 31)])
+    with pytest.raises(sf.ImpossibleRelease, match=r"«x»: noise takes 52 dates out of the calendar.*missing.*`ranges`"):
+        AddNoise(columns="x", kind=kind, privacy=0.5).protect(never)
+    with pytest.raises(sf.ImpossibleRelease, match="50 dates out"):
+        AddNoise(columns="x", kind=kind, privacy=1e5).protect(one_column(days))
+    last = one_column([dt.date(9990 + number % 10, 1, 1 + number) for number in range(20)])
+    with pytest.raises(sf.ImpossibleRelease, match="out of the calendar"):
+        AddNoise(columns="x", kind=kind).protect(last)
+    assert AddNoise(columns="x", kind="discretize").protect(never).data.frame["x"].dt.year().max() < 9_999
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "values", [[1e300, -1e300, 0.0], [1.7e308, -1.7e308, 0.0], [1e-300, 2e-300, 3e-300] * 10, [0.0, 5e-324] * 10]
+)
+def test_extreme_numbers_are_refused_with_a_sentence(kind: str, values: list[float]) -> None:
+    with pytest.raises(sf.DataError, match=r"divide|multiply"):
+        AddNoise(columns="x", kind=kind).protect(one_column(values))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("privacy", [5e-324, 1e-300, 1e-20, 1e195, 1e300, 1.7e308])
+@pytest.mark.parametrize("size", [1e-90, 1.0, 1e90])
+def test_extreme_levels_are_refused_with_a_sentence(kind: str, privacy: float, size: float) -> None:
+    with pytest.raises(sf.ImpossibleRelease, match=r"ask for (more|less) privacy"):
+        AddNoise(columns="x", kind=kind, privacy=privacy).protect(one_column([size, 2 * size, 3 * size]))
+
+
+def test_chance_that_is_none() -> None:
+    with pytest.raises(sf.PolicyError, match=r"sf\.Randomness\.seeded\(1\)"):
+        AddNoise(columns="age").protect(people(), randomness=1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "discretize"])
+def test_a_column_of_nothing_with_a_range_can_be_checked(kind: str) -> None:
+    table = one_column(pl.Series([None] * 5, dtype=pl.Float64))
+    release = AddNoise(columns="x", kind=kind, ranges={"x": (0, 1)}).protect(table)
+    assert all(kept(release, table))
+    assert all(finding.holds for finding in sf.check(release, table))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whole_numbers_at_every_level(kind: str) -> None:
+    """Little noise on few whole numbers is made as much as rounding leaves; the level is then more than asked for."""
+    frame = quest_people(400)
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "sensitive"))
+    for privacy in (0.1, 0.25, 0.5, 1.0, 2.0):
+        release = AddNoise(columns=tuple(RANGES), kind=kind, privacy=privacy, ranges=RANGES).protect(table)
+        assert all(kept(release, table))
+        if kind != "discretize":
+            assert all(told["achieved"] >= privacy for told in release.public.values())
+            assert (release.data.frame["elevel"] != table.frame["elevel"]).mean() > 0.35
+        else:
+            assert min(told["scale"] for told in release.public.values()) >= 2
+    told = AddNoise(columns="elevel", privacy=0.1).protect(table).public["elevel"]
+    assert told["scale"] == 0.75
+    assert told["achieved"] == pytest.approx(privacy_level(("gaussian", 0.75), (0, 4)))
+
+
+def test_trees_grow_on_little_noise_in_few_whole_numbers() -> None:
+    frame = quest_people(2_000, "Fn3")
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "sensitive"))
+    method = AddNoise(columns=tuple(RANGES), kind="uniform", privacy=0.25, ranges=RANGES)
+    tree = train_tree_on_noise(method.protect(table, Randomness.seeded(1)), GROUP)
+    assert tree.accuracy(table) > 0.8

@@ -434,7 +434,7 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         (RandomizeResponse(column="disease", p=0.7, kind="unary"), "give `epsilon`"),
         (RandomizeResponse(column="visits", p=0.7, categories=("many", "few")), "not spelt as cells"),
         (RandomizeResponse(column="smokes", p=0.7, person=("smokes",)), "«smokes» cannot tell who is asked"),
-        (RandomizeResponse(column="smokes", p=0.7, person=()), "no column cannot tell"),
+        (RandomizeResponse(column="smokes", p=0.7, person=()), "no column is left to tell"),
     ]
     for method, message in cases:
         with pytest.raises(PolicyError, match=message):

@@ -162,7 +162,7 @@ CHECKS: Mapping[str, Check] = {
     **_in_module("noise", "changed_beside_noise", "interval_privacy", "noise_centre", "noise_dependence"),
     **_in_module("noise", "noise_law", "noise_privacy", "noise_shape", "outside_interval", "unchanged_cells"),
     **_in_module("synthetic", "copied_uniques", "foreign_values", "kept_cells_changed", "nearer_training"),
-    **_in_module("synthetic", "people_at_extremes"),
+    **_in_module("synthetic", "people_at_extremes", "rare_words"),
     **_in_module("swapping", "changed_elsewhere", "groups_unbroken", "marginal_shift", "uniques_off_share"),
     **_in_module("tree_equality", "trees_that_differ", "rows"),
     **_in_module("rules_left", "leftover_rules", "visible_private_entries"),

@@ -9,6 +9,7 @@ differences. Whole numbers (and dates, in days) are as wide as they are many.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,6 +42,8 @@ def noise_privacy(
     if not 0 < confidence < 1:
         raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
     true, shown, whole = _pairs(original, published, column, rows)
+    if not len(true):
+        return 0.0
     least, most = (float(true.min()) if low is None else low), (float(true.max()) if high is None else high)
     if not most > least:
         raise DataError(f"{original.source}: «{column}» has no range to take a share of; give `low` and `high`")
@@ -56,21 +59,66 @@ def noise_centre(
     """By how many standard errors the mean of what was added is off 0; `deviation` is the noise's, if it is known."""
     true, shown, _ = _pairs(original, published, column, rows)
     added = shown - true
+    if not len(added):
+        return 0.0
     off, error = abs(float(added.mean())), _deviation(added, deviation) / np.sqrt(len(added))
     return round(float(off / error), 12) if off else 0.0
 
 
-def noise_dependence(
-    original: Table, published: Table, column: str, deviation: float | None = None, rows: Rows = None
+def noise_law(
+    original: Table, published: Table, column: str, kind: str, scale: float, step: float = 0.0, rows: Rows = None
 ) -> float:
-    """By how many standard errors what was added goes with the values it was added to: the slope's, about 0."""
+    """By how many standard errors what was added is off the noise that was told: `kind`, `scale`, rounded to `step`.
+
+    Three questions, each answered by a bound that holds for any number of values: how far the distribution is off as a
+    whole (Kolmogorov and Smirnov's distance, with Massart's bound), whether the least and the greatest sizes are those
+    of so many draws (Beta), whether some differences are closer together than draws can be (binomial). The rarest
+    answer, times how many there are, is told as the standard errors that are as rare.
+    """
+    from scipy.special import ndtri
+
     true, shown, _ = _pairs(original, published, column, rows)
-    added, about = shown - true, true - true.mean()
-    length = float(np.sqrt(about @ about))
-    if length <= 1e-12 * (1 + float(np.abs(true).max())):
+    if not len(true):
         return 0.0
-    along = abs(float(about @ added)) / length
-    return round(along / _deviation(added, deviation), 12) if along else 0.0
+    law, added = _Law(kind, scale, step), np.sort(shown - true)
+    blur = step / 2 if step else max(1e-5 * scale, 2 * _grain(original.frame[column], true, shown))
+    answers = [_straying(added, law, blur), *_sizes(added, law, blur), *_crowding(added, law, blur)]
+    rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
+    return round(-float(ndtri(rare / 2)), 12) + 0.0
+
+
+def noise_dependence(
+    original: Table,
+    published: Table,
+    column: str,
+    kind: str,
+    scale: float,
+    step: float = 0.0,
+    others: Sequence[str] = (),
+    apart: int = 1,
+    rows: Rows = None,
+) -> float:
+    """By how many standard errors what was added, or its size, goes with the values it was added to, with how far out
+    they are, with the same of other noisy columns and, where it was drawn apart from theirs, with their noise.
+
+    Noise is told by its place in the distribution told, which is uniform: sums of it with any weights that do not
+    depend on it stray further than x standard errors with probability 2 exp(−x² / 2) at the most, however few.
+    """
+    taken = beside(original, published, rows)
+    true, added = _added(taken, published.frame, column)
+    law = _Law(kind, scale, step)
+    places = np.array((law.place(added), law.place_of_size(added)))
+    found = [_along(np.array(_standing(true)), places)]
+    for name in others:
+        values, theirs = _added(taken, published.frame, name)
+        found.append(_along(np.array((*_standing(values), *((theirs, np.abs(theirs)) if apart else ()))), places))
+    return round(max(found), 12)
+
+
+def unchanged_cells(original: Table, published: Table, column: str, rows: Rows = None) -> int:
+    """How many known values of a column were published as they were."""
+    true, shown, _ = _pairs(original, published, column, rows)
+    return int((true == shown).sum())
 
 
 def noise_shape(original: Table, published: Table, columns: Sequence[str], times: float, rows: Rows = None) -> float:
@@ -101,11 +149,17 @@ def interval_privacy(
     confidence: float = 0.95,
     rows: Rows = None,
 ) -> float:
-    """The privacy level of intervals: how far the published values are apart (one alone: the width told), times the
-    confidence, as a share of the range."""
-    _, shown, _ = _pairs(original, published, column, rows)
-    apart = np.diff(np.unique(shown))
-    return round(confidence * float(apart.min() if len(apart) else width) / (high - low), 12)
+    """The privacy level of intervals: of the interval of each published value, cut by the range that everybody knows,
+    the width of the narrowest, times the confidence, as a share of the range. An interval is as wide as was told, or as
+    published values are apart, if that is less."""
+    _, shown, whole = _pairs(original, published, column, rows)
+    middle, step = np.unique(shown), 1.0 if whole else 0.0
+    apart = np.diff(middle)
+    size = min(width, float(apart.min())) if len(apart) else width
+    begin = middle - (np.floor((size - 1) / 2) if whole else size / 2)
+    within = np.minimum(begin + size, high + step) - np.maximum(begin, low)
+    narrowest = float(within.min()) if len(within) else min(size, high + step - low)
+    return round(confidence * max(0.0, narrowest) / (high - low), 12)
 
 
 def outside_interval(
@@ -123,7 +177,7 @@ def outside_interval(
     place = np.rint((shown - origin - (width - step) / 2 + (step / 4 if step else 0.0)) / width)
     begin = origin + place * width
     middle = begin + ((width - step) / 2 if not step else np.floor((width / step - 1) / 2) * step)
-    slack = 1e-9 * (width + np.abs(shown))
+    slack = 1e-9 * (width + np.abs(shown)) + (2 * _grain(original.frame[column], true, shown) if not step else 0.0)
     within = (true >= begin - slack) & (true <= begin + width - step + slack)
     return int((~within | (np.abs(shown - middle) > slack)).sum())
 
@@ -143,6 +197,8 @@ def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Nu
     """The checks by their names: what a claim calls, with its arguments."""
     measures: Mapping[str, Callable[..., Number]] = {
         "noise_privacy": noise_privacy,
+        "noise_law": noise_law,
+        "unchanged_cells": unchanged_cells,
         "noise_centre": noise_centre,
         "noise_dependence": noise_dependence,
         "noise_shape": noise_shape,
@@ -154,11 +210,11 @@ def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Nu
 
 
 def _pairs(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
-    """Original and published numbers where both are known, and whether they are whole."""
+    """Original and published numbers where both are known, and whether they are whole; none where none ever was."""
     taken = beside(original, published, rows)
     (true, whole), (shown, _) = _numbers(taken, column), _numbers(published.frame, column)
     known = np.isfinite(true) & np.isfinite(shown)
-    if not known.any():
+    if not known.any() and (np.isfinite(true).any() or np.isfinite(shown).any()):
         raise DataError(f"{published.source}: no row has «{column}» both in the release and in the originals")
     return true[known], shown[known], whole
 
@@ -184,3 +240,105 @@ def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
 def _deviation(added: Floats, told: float | None) -> float:
     found = float(added.std()) if told is None else told
     return found if found > 0 else 1e-300
+
+
+def _added(taken: pl.DataFrame, published: pl.DataFrame, name: str) -> tuple[Floats, Floats]:
+    """Original numbers and what was added to them, NaN where either is missing."""
+    true, shown = _numbers(taken, name)[0], _numbers(published, name)[0]
+    return true, shown - true
+
+
+def _grain(column: pl.Series, true: Floats, shown: Floats) -> float:
+    """What the largest of the numbers is rounded to when it is stored."""
+    largest = max(float(np.abs(one).max(initial=0.0)) for one in (true, shown))
+    return float(np.spacing(np.float32(largest) if column.dtype == pl.Float32 else largest))
+
+
+@dataclass(frozen=True)
+class _Law:
+    """The distribution that noise was told to have; written here again, since the method's is not to be believed."""
+
+    kind: str
+    scale: float
+    step: float
+
+    def below(self, at: Floats) -> Floats:
+        """The probability of less than so much, before rounding."""
+        if self.kind == "gaussian":
+            from scipy.special import ndtr
+
+            return np.asarray(ndtr(at / self.scale))
+        if self.kind == "uniform":
+            return np.clip((at / self.scale + 1) / 2, 0.0, 1.0)
+        raise PolicyError(f"noise is uniform or gaussian, and «{self.kind}» is neither")
+
+    def larger(self, size: Floats) -> Floats:
+        """The probability that noise is further off 0."""
+        return np.where(size <= 0, 1.0, 2 * self.below(-np.abs(size)))
+
+    def place(self, added: Floats) -> Floats:
+        """Where noise stands among all there could be, from −½ to ½; rounded noise in the middle of what it may be."""
+        return (self.below(added - self.step / 2) + self.below(added + self.step / 2) - 1) / 2
+
+    def place_of_size(self, added: Floats) -> Floats:
+        """Where the size of noise stands among all there could be, from −½ to ½."""
+        size = np.abs(added)
+        return (1 - self.larger(size - self.step / 2) - self.larger(size + self.step / 2)) / 2
+
+
+def _straying(added: Floats, law: _Law, blur: float) -> float:
+    """How rare so large a distance of the distributions is at the most: 2 exp(−2 n d²)."""
+    count = len(added)
+    ranks = np.arange(count + 1) / count
+    above, under = ranks[1:] - law.below(added + blur), law.below(added - blur) - ranks[:-1]
+    far = max(0.0, float(above.max()), float(under.max()))
+    return float(2 * np.exp(-2 * count * far**2))
+
+
+def _sizes(added: Floats, law: _Law, blur: float) -> list[float]:
+    """How rare it is that the i-th least and the i-th greatest size are so small, and so large; i = 1, 2, 4, …"""
+    from scipy.special import betainc
+
+    count, sizes = len(added), np.sort(np.abs(added))
+    steps = 2 ** np.arange(int(np.log2(count)) + 1)
+    ranks = np.unique(np.append(steps, count + 1 - steps))
+    chosen = sizes[ranks - 1]
+    small = betainc(ranks, count + 1 - ranks, 1 - law.larger(chosen + blur))
+    large = betainc(count + 1 - ranks, ranks, law.larger(chosen - blur))
+    return [*map(float, small), *map(float, large)]
+
+
+def _crowding(added: Floats, law: _Law, blur: float) -> list[float]:
+    """How rare it is at the most that 1, 2, 4, … others lie so close above some difference."""
+    from scipy.special import bdtrc
+
+    count = len(added)
+    others = 2 ** np.arange(int(np.log2(count - 1)) + 1) if count > 1 else np.zeros(0, np.int64)
+    close = np.array([(added[many:] - added[:-many]).min() for many in others]) / 2 + blur
+    return [
+        count * float(bdtrc(many - 1, count - 1, share))
+        for many, share in zip(others.tolist(), 1 - law.larger(close), strict=True)
+    ]
+
+
+def _standing(values: Floats) -> tuple[Floats, Floats]:
+    """Where values stand, and how far out; a few that are far out count no more than three times the usual distance."""
+    known = values[np.isfinite(values)]
+    middle = float(np.median(known)) if len(known) else 0.0
+    usual = float(np.median(np.abs(known - middle)) or np.abs(known - middle).mean()) if len(known) else 0.0
+    stand = np.clip((values - middle) / (usual or 1.0), -3.0, 3.0)
+    return stand, np.abs(stand)
+
+
+def _along(weights: Floats, places: Floats) -> float:
+    """By how many standard errors uniform places go with weights: the most of all pairs of rows."""
+    known = np.isfinite(weights[-1]) & np.isfinite(places[0])
+    if not known.all():
+        weights, places = weights[:, known], places[:, known]
+    if not known.any():
+        return 0.0
+    about = weights - weights.mean(axis=1, keepdims=True)
+    lengths = np.sqrt(np.einsum("ij,ij->i", about, about))
+    varied = lengths > 1e-9 * np.abs(weights).max(axis=1)
+    sums = np.abs(about[varied] @ places.T) * np.sqrt(12) / lengths[varied, None]
+    return float(sums.max(initial=0.0))

@@ -26,7 +26,16 @@ from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import Method
 from sfumato.protect.noise_claims import noise_claims
 from sfumato.protect.noise_columns import Floats, NumberColumn, covariance, number_column
-from sfumato.protect.noise_scales import draw_together, intervals_for, like_the_data, middles, refuse_unseen
+from sfumato.protect.noise_scales import (
+    achieved_level,
+    draw_together,
+    intervals_for,
+    like_the_data,
+    middles,
+    noise_for,
+    width_for,
+    with_room,
+)
 from sfumato.randomness import Randomness
 from sfumato.release import Number, Release
 from sfumato.table import Table
@@ -39,7 +48,9 @@ class AddNoise(Method):
 
     Guarantee: what was added to a value is drawn by lot, centred at 0 and independent of all values; with the given
     confidence it cannot be told to within less than `privacy` times the column's range. With `discretize` the value
-    itself is not published, but the middle of its interval. No other cell changes; missing cells stay missing.
+    itself is not published, but the middle of its interval; the range is public, so a level above the confidence cannot
+    be had, and is not claimed. Whole numbers get at least the noise that rounding leaves: half of them change. No other
+    cell changes; missing cells stay missing.
     Against: an adversary who sees one published number and knows the noise, but nothing of the person.
     Limits: who knows the distribution of values, reconstructed or from elsewhere, narrows single ones down. Columns
     that go together give each other's values away: a spectral filter or a Bayes estimate takes independent noise off
@@ -75,7 +86,7 @@ class AddNoise(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
-        chance = (randomness or Randomness.secure()).generator()
+        chance = _chance(randomness)
         columns = self._columns(data)
         tell("drawing noise", 0, len(columns))
         noisy = self._together(columns, data.source, chance) if self.kind == "correlated" else []
@@ -110,31 +121,31 @@ class AddNoise(Method):
         unused = [name for name in self.ranges or {} if name not in named]
         if unused:
             raise PolicyError(f"`ranges` tells of {_quoted(unused)}, to which no noise is added")
+        if self.confidence < 1e-6:
+            raise PolicyError("who is less sure than one in a million knows nothing; ask for a greater `confidence`")
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows")
         return [number_column(table, name, self.ranges) for name in named]
 
     def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _Noisy:
         """One column by itself: noise of the scale that its level asks for, or intervals."""
-        width = self.privacy * column.span
+        width = width_for(column, self.privacy)
         if self.kind == "discretize":
-            noise = refuse_unseen(column, intervals_for(column, width, self.confidence), self.confidence)
+            noise = intervals_for(column, width, self.confidence)
             return _Noisy.of(column, noise, column.replaced(middles(column, noise)))
-        kind: Literal["uniform", "gaussian"] = "uniform" if self.kind == "uniform" else "gaussian"
-        noise = refuse_unseen(column, Noise.for_privacy(kind, width, self.confidence, column.step), self.confidence)
+        noise = noise_for(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
         return _Noisy.of(column, noise, column.moved(noise.draw(chance, len(column.numbers))))
 
     def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
         """All columns at once: covariance c² times the data's, c the least that gives every column its level."""
         spread = covariance(columns, source)
-        times = like_the_data(spread, [self.privacy * column.span for column in columns], self.confidence) ** 2
+        times = like_the_data(spread, columns, self.privacy, self.confidence) ** 2
         drawn = draw_together(times * spread, len(columns[0].known), chance)
         made = []
         for at, column in enumerate(columns):
             noise = Noise(kind="gaussian", scale=float(np.sqrt(times * spread[at, at])), step=column.step)
-            refuse_unseen(column, noise, self.confidence, least=0.75)
             shared = {other.name: float(times * spread[at, to]) for to, other in enumerate(columns)}
-            made.append(_Noisy.of(column, noise, column.moved(drawn[at][column.known]), shared))
+            made.append(_Noisy.of(column, with_room(column, noise), column.moved(drawn[at][column.known]), shared))
         return made
 
     def _public(self, one: _Noisy) -> dict[str, Any]:
@@ -147,6 +158,7 @@ class AddNoise(Method):
             "range": one.column.ends(),
             "privacy": self.privacy,
             "confidence": self.confidence,
+            "achieved": achieved_level(one.column, one.noise, self.privacy, self.confidence),
         }
         return told if one.covariance is None else told | {"covariance": dict(one.covariance)}
 
@@ -172,6 +184,12 @@ class _Noisy:
         else:
             loss = noise.variance / (column.variance + noise.variance)
         return cls(column, noise, published, loss, covariance)
+
+
+def _chance(randomness: Randomness | None) -> np.random.Generator:
+    if not (randomness is None or isinstance(randomness, Randomness)):
+        raise PolicyError("chance is given as randomness = sf.Randomness.seeded(1), or not at all for a true release")
+    return (randomness or Randomness.secure()).generator()
 
 
 def _unseen(true: Floats, shown: Floats) -> float:

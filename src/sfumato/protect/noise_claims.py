@@ -10,13 +10,12 @@ import numpy as np
 from sfumato.mine.noises import Noise
 from sfumato.protect.claims import with_originals
 from sfumato.protect.noise_columns import NumberColumn
-from sfumato.protect.noise_scales import ALARM, least_level
+from sfumato.protect.noise_scales import ALARM, achieved_level, deviation_of, least_level, most_unchanged
 from sfumato.release import Claim
 
-DEVIATIONS = 6.0
-"""Standard errors that a mean may be off: of Gaussian or uniform noise, more happens at most once in 30 million cases,
-so that many columns fail once in a million."""
 _BY_CHANCE = "chance exceeds that less than once in a million releases"
+_BY_CHANCE_CLAIMS = 5
+"""Claims of a column that chance can break."""
 
 
 def noise_claims(
@@ -24,14 +23,21 @@ def noise_claims(
 ) -> tuple[Claim, ...]:
     """Per column its level, and that noise is noise; then that nothing else was changed."""
     found: list[Claim] = []
-    for column, noise in noisy:
-        if kind == "discretize":
-            found += _interval_claims(column, noise, privacy, confidence)
-        else:
-            found += _added_claims(column, noise, privacy, confidence)
-    if kind == "correlated":
-        found.append(_shapewith_originals(noisy))
     names = tuple(column.name for column, _ in noisy)
+    rare = ALARM / (_BY_CHANCE_CLAIMS * len(noisy) + 1)
+    for column, noise in noisy:
+        level = achieved_level(column, noise, privacy, confidence)
+        if kind == "discretize":
+            found += _interval_claims(column, noise, privacy, level, confidence)
+            continue
+        others = tuple(name for name in names if name != column.name)
+        found += [
+            _level_claim(column, noise, level, confidence, rare),
+            *_law_claims(column, noise, rare),
+            _dependence_claim(column, noise, others, kind != "correlated", rare),
+        ]
+    if kind == "correlated":
+        found.append(_shape_claim(noisy, rare))
     return (
         *found,
         with_originals(
@@ -44,47 +50,95 @@ def noise_claims(
     )
 
 
-def _added_claims(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> list[Claim]:
+def _level_claim(column: NumberColumn, noise: Noise, level: float, confidence: float, rare: float) -> Claim:
     count = len(column.numbers)
-    level = privacy * least_level(noise.kind, confidence, count)
-    deviation = float(np.sqrt(noise.variance + noise.step**2 / 12))
-    of = {"column": column.name}
+    least = level * least_level(noise.kind, confidence, count, rare)
+    return with_originals(
+        "noise_privacy",
+        least,
+        "at_least",
+        {"column": column.name, "low": column.low, "high": column.high, "confidence": confidence},
+        f"With {confidence:.4g} confidence, «{column.name}» is told to within {level:.4g} of its range; of "
+        f"{count} differences that is measured as {least:.4g} or more, and {_BY_CHANCE}.",
+    )
+
+
+def _law_claims(column: NumberColumn, noise: Noise, rare: float) -> list[Claim]:
+    """That the noise is the noise told: no other, not off 0, and none left out."""
+    from scipy.special import ndtri
+
+    name, unchanged = column.name, most_unchanged(column, noise, rare)
+    errors, stray = round(-float(ndtri(rare / 2)), 6), _errors(1, rare)
+    drawn = f"{noise.kind} noise of scale {noise.scale:.6g}" + (" rounded to whole numbers" if noise.step else "")
     return [
         with_originals(
-            "noise_privacy",
-            level,
-            "at_least",
-            {**of, "low": column.low, "high": column.high, "confidence": confidence},
-            f"With {confidence:.4g} confidence, «{column.name}» is told to within {privacy:.4g} of its range; of "
-            f"{count} differences that is measured as {level:.4g} or more, and {_BY_CHANCE}.",
+            "noise_law",
+            errors,
+            "at_most",
+            {"column": name, "kind": noise.kind, "scale": noise.scale, "step": noise.step},
+            f"What was added to «{name}» is {drawn}, within what {errors:.4g} standard errors are; {_BY_CHANCE}.",
+        ),
+        with_originals(
+            "unchanged_cells",
+            unchanged,
+            "at_most",
+            {"column": name},
+            f"Of the {len(column.numbers)} known values of «{name}», {unchanged} at the most are published as they "
+            f"were; {_BY_CHANCE}.",
         ),
         with_originals(
             "noise_centre",
-            DEVIATIONS,
+            stray,
             "at_most",
-            {**of, "deviation": deviation},
-            f"What was added to «{column.name}» is 0 in the mean, within {DEVIATIONS:g} standard errors; {_BY_CHANCE}.",
-        ),
-        with_originals(
-            "noise_dependence",
-            DEVIATIONS,
-            "at_most",
-            {**of, "deviation": deviation},
-            f"What was added to «{column.name}» does not go with its values, within {DEVIATIONS:g} standard errors; "
-            f"{_BY_CHANCE}.",
+            {"column": name, "deviation": deviation_of(noise)},
+            f"What was added to «{name}» is 0 in the mean, within {stray:.4g} standard errors; {_BY_CHANCE}.",
         ),
     ]
 
 
-def _interval_claims(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> list[Claim]:
+def _dependence_claim(column: NumberColumn, noise: Noise, others: tuple[str, ...], apart: bool, rare: float) -> Claim:
+    tests = 2 * (2 + len(others) * (4 if apart else 2))
+    errors, name = _errors(tests, rare), column.name
+    also = ", nor with the values" + (" or the noise" if apart else "") + " of other noisy columns" if others else ""
+    return with_originals(
+        "noise_dependence",
+        errors,
+        "at_most",
+        {
+            "column": name,
+            "kind": noise.kind,
+            "scale": noise.scale,
+            "step": noise.step,
+            "others": others,
+            "apart": int(apart),
+        },
+        f"What was added to «{name}», and how much, does not go with its values{also}, within {errors:.4g} standard "
+        f"errors in each of {tests} comparisons; {_BY_CHANCE}.",
+    )
+
+
+def _errors(tests: int, rare: float) -> float:
+    """How many standard errors a sum of noise may be off in any of some tests: uniform and Gaussian noise, with any
+    weights and for any number of values, strays further than x with probability 2 exp(−x² / 2) at the most."""
+    return round(float(np.sqrt(2 * np.log(2 * tests / rare))), 6)
+
+
+def _interval_claims(
+    column: NumberColumn, noise: Noise, privacy: float, level: float, confidence: float
+) -> list[Claim]:
     of = {"column": column.name, "width": noise.scale}
+    less = (
+        f" The {privacy:.4g} that was asked for cannot be had: the range is known, and with that confidence the whole "
+        f"of it leaves {level:.4g} open."
+    )
     return [
         with_originals(
             "interval_privacy",
-            privacy * (1 - 1e-9),  # middles are rounded
+            level * (1 - 1e-9),  # middles are rounded
             "at_least",
             {**of, "low": column.low, "high": column.high, "confidence": confidence},
-            f"With {confidence:.4g} confidence, «{column.name}» is told to within {privacy:.4g} of its range.",
+            f"With {confidence:.4g} confidence, «{column.name}» is told to within {level:.4g} of its range."
+            + (less if level < privacy else ""),
         ),
         with_originals(
             "outside_interval",
@@ -96,11 +150,11 @@ def _interval_claims(column: NumberColumn, noise: Noise, privacy: float, confide
     ]
 
 
-def _shapewith_originals(noisy: Sequence[tuple[NumberColumn, Noise]]) -> Claim:
+def _shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], chance: float) -> Claim:
     """Products of two Gaussians stray by √(2x) + √2 x / √n standard errors with probability 2 e⁻ˣ at the most."""
     whole = np.logical_and.reduce([column.known for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
-    rare = np.log(2 * pairs / ALARM)
+    rare = np.log(2 * pairs / chance)
     first, noise = noisy[0]
     chosen = first.numbers[whole[first.known]]
     return with_originals(

@@ -18,6 +18,9 @@ from sfumato.table import Table
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 _DAY = "%Y-%m-%d"
+_CALENDAR = (float((date.min - date(1970, 1, 1)).days), float((date.max - date(1970, 1, 1)).days))
+LARGE, _SMALL = 1e100, 1e-100
+"""Beyond these, squares of numbers are no numbers any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +60,54 @@ class NumberColumn:
         """The range, as it is told."""
         return [self.low, self.high] if self.whole is None else [int(self.low), int(self.high)]
 
+    @property
+    def grain(self) -> float:
+        """What the largest number of the range is rounded to when it is stored; 0 for whole ones."""
+        if self.whole is not None:
+            return 0.0
+        largest = max(abs(self.low), abs(self.high))
+        return float(np.spacing(np.float32(largest) if self.column.dtype == pl.Float32 else largest))
+
     def moved(self, noise: Floats) -> pl.Series:
         """The column with noise added to each known cell; whole numbers stay whole."""
         if self.whole is None:
             return self._published(self.numbers + noise)
-        steps = np.rint(noise)
-        self._refuse_overflow(steps)
-        return self._published(self.whole + steps.astype(np.int64))
+        return self._published(self.whole + np.rint(noise).astype(np.int64))
 
     def replaced(self, values: Floats | Ints) -> pl.Series:
         """The column with other values in the known cells."""
         return self._published(values)
+
+    def refuse_beyond(self, reach: float) -> None:
+        """Refuse to take values as far as `reach`, if they could not be stored there.
+
+        This does not look at what was drawn: noise that is drawn again until it fits is not the noise that was told.
+        """
+        least, most = self._room()
+        far = int(((self.numbers - reach < least) | (self.numbers + reach > most)).sum())
+        if not far and reach <= most - least:
+            return
+        if self.is_date:
+            raise ImpossibleRelease(
+                f"«{self.name}»: noise takes {far} dates out of the calendar, which has the years 1 to 9999; make "
+                "dates that stand for «never» or «unknown» missing, give `ranges` of dates that occur, or ask for less "
+                "privacy"
+            )
+        raise ImpossibleRelease(
+            f"«{self.name}»: {far} noisy values are too large to be stored; divide them first, or ask for less privacy"
+        )
+
+    @property
+    def is_date(self) -> bool:
+        """Whether the numbers are days."""
+        return self.column.dtype in (pl.Date, pl.String)
+
+    def _room(self) -> tuple[float, float]:
+        if self.is_date:
+            return _CALENDAR
+        limit = LARGE if self.whole is None else 2.0**63 - 1025
+        limit = 3e38 if self.column.dtype == pl.Float32 else limit
+        return -limit, limit
 
     def _published(self, values: Floats | Ints) -> pl.Series:
         full = np.zeros(len(self.known), dtype=values.dtype)
@@ -80,13 +120,6 @@ class NumberColumn:
             fits = made.cast(kind, strict=False)
             return fits if fits.null_count() == made.null_count() else made
         return made.cast(kind)
-
-    def _refuse_overflow(self, steps: Floats) -> None:
-        assert self.whole is not None
-        limit = 2**31 - 1 if self.column.dtype in (pl.Date, pl.String) else 2**63 - 1025
-        far = int((np.abs(self.whole.astype(np.float64) + steps) > limit).sum())
-        if far:
-            raise ImpossibleRelease(f"«{self.name}»: {far} noisy values are too large to be stored; divide them first")
 
 
 def number_column(table: Table, name: str, ranges: Mapping[str, Sequence[Any]] | None) -> NumberColumn:
@@ -102,6 +135,7 @@ def number_column(table: Table, name: str, ranges: Mapping[str, Sequence[Any]] |
             f"{table.source}: «{name}» has {strange} cells that are no finite number; make them missing, or mend them"
         )
     low, high = _range(table, name, numbers, (ranges or {}).get(name))
+    _refuse_extremes(table, name, numbers, low, high)
     return NumberColumn(column, known, numbers, whole, low, high)
 
 
@@ -130,15 +164,20 @@ def _physical(table: Table, column: pl.Series) -> pl.Series:
 
 def _range(table: Table, name: str, numbers: Floats, told: Sequence[Any] | None) -> tuple[float, float]:
     if told is None:
-        if not len(numbers) or numbers.min() == numbers.max():
+        if not len(numbers):
+            raise ImpossibleRelease(
+                f"{table.source}: «{name}» has no known value, so there is no range to take a share of; leave the "
+                f'column out, or give a range, as in ranges={{"{name}": (0, 120)}}'
+            )
+        if numbers.min() == numbers.max():
             raise ImpossibleRelease(
                 f"{table.source}: all {len(numbers)} known values of «{name}» are the same, so there is no range to "
                 f'take a share of; give one, as in ranges={{"{name}": (0, 120)}}'
             )
         return float(numbers.min()), float(numbers.max())
     low, high = (_end(end) for end in told)
-    if not low < high:
-        raise PolicyError(f"the range of «{name}» goes from a least to a greatest value, and the two differ")
+    if not (low < high and np.isfinite(high - low)):
+        raise PolicyError(f"the range of «{name}» goes from a least to a greatest finite value, and the two differ")
     outside = int(((numbers < low) | (numbers > high)).sum())
     if outside:
         raise DataError(
@@ -146,6 +185,21 @@ def _range(table: Table, name: str, numbers: Floats, told: Sequence[Any] | None)
             "range, or bring the values into it"
         )
     return low, high
+
+
+def _refuse_extremes(table: Table, name: str, numbers: Floats, low: float, high: float) -> None:
+    large = int((np.abs(numbers) > LARGE).sum())
+    if large:
+        raise DataError(
+            f"{table.source}: «{name}» has {large} values beyond ±10¹⁰⁰, with which nothing can be computed; divide "
+            "all of them first, or make these missing"
+        )
+    if max(-low, high) > LARGE or high - low < _SMALL:
+        raise DataError(
+            f"{table.source}: the range of the {len(numbers)} known values of «{name}» reaches beyond ±10¹⁰⁰ or is "
+            "narrower than 10⁻¹⁰⁰, with which nothing can be computed; divide or multiply them first, or give a "
+            "range of another size"
+        )
 
 
 def _end(told: Any) -> float:
