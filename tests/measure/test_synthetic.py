@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,47 @@ def test_pairwise_total_variation_by_brute_force(before: list[Row], after: list[
     assert pairwise_total_variation(spelt[0], spelt[1]) == pytest.approx(sum(expected) / 3)
 
 
+numbers = st.none() | st.integers(-3, 12)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.none() | st.integers(0, 9), numbers), min_size=1, max_size=30),
+    st.lists(st.tuples(numbers, numbers), min_size=1, max_size=20),
+    st.integers(1, 12),
+)
+def test_cuts_of_numbers_by_brute_force(before: list[Any], after: list[Any], bins: int) -> None:
+    """As the definition says it, with published numbers that no original has, between and beyond them."""
+    groups: list[list[list[int]]] = [[], []]
+    for at in (0, 1):
+        known = sorted(row[at] for row in before if row[at] is not None)
+        ranks = [-(-len(known) * k // bins) for k in range(1, bins)]
+        cuts = sorted({known[rank - 1] for rank in ranks if rank}) if known else []
+        for side, rows in enumerate((before, after)):
+            found = []
+            for row in rows:
+                below = [place for place, cut in enumerate(cuts) if row[at] is not None and row[at] <= cut]
+                found.append(-1 if row[at] is None else below[0] if below else len(cuts))
+            groups[side].append(found)
+    counts = [Counter(zip(*one, strict=True)) for one in groups]
+    keys = counts[0].keys() | counts[1].keys()
+    expected = sum(abs(counts[0][key] / len(before) - counts[1][key] / len(after)) for key in keys) / 2
+    schema = {"x": pl.Int64, "y": pl.Int64}
+    old, new = (table(pl.DataFrame(rows, schema=schema, orient="row").to_dict()) for rows in (before, after))
+    assert pairwise_total_variation(old, new, bins=bins) == pytest.approx(expected)
+
+
+def test_numbers_without_a_cut_between_them_are_one_group() -> None:
+    """By hand, ten groups: a number of one person in thirty has no cut of its own, and none lies where nobody is."""
+    before = table({"x": [0] * 13 + [1] + [2] * 16})
+    assert pairwise_total_variation(before, table({"x": [1] * 10})) == pytest.approx(13 / 30)
+    assert pairwise_total_variation(before, table({"x": [3] * 10})) == 1  # above the last cut, which is 2
+    few = table({"x": [0] * 29 + [5]})
+    assert pairwise_total_variation(few, table({"x": [9] * 10})) == pytest.approx(29 / 30)  # above it, as 5 is
+    words = [one.with_frame(one.frame.cast(pl.String)) for one in (before, table({"x": [1] * 10}))]
+    assert pairwise_total_variation(words[0], words[1]) == pytest.approx(29 / 30)
+
+
 def test_numbers_are_cut_into_groups_of_equal_size() -> None:
     """By hand: of 0 … 99 in four groups the halves are apart by one half; a shift within groups costs nothing."""
     numbers = table({"x": list(range(100)), "y": ["a"] * 100})
@@ -192,6 +234,45 @@ def test_people_at_extremes() -> None:
     assert people_at_extremes(before, table({"x": [10, 2]}), ["x"]) == 0
 
 
+def test_people_at_extremes_of_numbers_kept_as_text() -> None:
+    before = table(
+        {
+            "day": [f"2024-01-0{at}" for at in range(1, 6)],
+            "moment": [f"2024-01-0{at}T10:30:00.5Z" for at in range(1, 6)],
+            "hour": [f"0{at}:30" for at in range(1, 6)],
+            "paid": ["9.50", "10.00", "11.25", "100.00", "-3.00"],
+        }
+    )
+    after = before.with_frame(before.frame[1:3])
+    assert people_at_extremes(before, after, ["day"]) == 2
+    assert people_at_extremes(before, after, ["moment"]) == 2
+    assert people_at_extremes(before, after, ["hour"]) == 2
+    assert people_at_extremes(before, after, ["paid"]) == 2  # as text, «9.50» would be the highest
+    assert people_at_extremes(before, before, before.frame.columns) == 1
+    assert foreign_values(before, after, before.frame.columns) == 0
+    assert foreign_values(before, table({"day": ["2024-01-02", "2024-01-09", "never"]}), ["day"]) == 2
+    assert people_at_extremes(table({"w": ["a", "b"]}), table({"w": ["a"]}), ["w"]) == 0
+    assert people_at_extremes(table({"w": ["24-01-01", "b"]}), table({"w": ["a"]}), ["w"]) == 0
+
+
+def test_dates_that_were_written_and_read_again() -> None:
+    """A file of text has no dates: the release read from it holds text where the originals hold dates."""
+    days = [date(2024, 1, 1) + timedelta(days=at) for at in range(40)]
+    before = table({"d": days, "n": list(range(40))})
+    after = before.with_frame(before.frame[5:35])
+    read = table(pl.read_csv(io.StringIO(after.frame.write_csv())).to_dict(as_series=False))
+    assert read.frame.schema["d"] == pl.String
+    assert people_at_extremes(before, read, ["d"]) == people_at_extremes(before, after, ["d"]) == 6
+    assert foreign_values(before, read, ["d", "n"]) == 0
+    assert pairwise_total_variation(before, read) == pairwise_total_variation(before, after) < 1
+    halves = (before.with_frame(before.frame[:20]), before.with_frame(before.frame[20:]))
+    assert closest_records(read, *halves) == closest_records(after, *halves)
+    text = before.with_frame(before.frame.with_columns(pl.col("d").cast(pl.String)))
+    assert pairwise_total_variation(text, after) == pairwise_total_variation(before, after)
+    sides = (text.with_frame(text.frame[:20]), text.with_frame(text.frame[20:]))
+    assert closest_records(after, *sides) == closest_records(after, *halves)
+
+
 def test_kept_cells() -> None:
     before = table([(1, "a", True), (5, None, False)])
     assert kept_cells_changed(before, before, ["n", "w", "b"]) == 0
@@ -203,7 +284,12 @@ def test_kept_cells() -> None:
 
 
 def test_rare_words() -> None:
-    before = table({"w": ["a"] * 5 + ["b"] * 2 + [None], "n": [1] * 8})
+    days = [f"2024-01-0{at}" for at in range(1, 9)]
+    before = table({"w": ["a"] * 5 + ["b"] * 2 + [None], "n": [1] * 8, "d": days})
+    assert rare_words(before, before, 3, ["d"]) == 8
+    assert rare_words(before, table({"w": ["strange", "a", None]}), 1) == 1
+    check = evidence_checks()["rare_words"]
+    assert check(Evidence(before, before), {"fewest": 3, "columns": ("w",)}) == 2
     assert rare_words(before, before, 3) == 2
     assert rare_words(before, before, 2) == 0
 

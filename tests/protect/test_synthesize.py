@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import sfumato as sf
 from sfumato.measure.checks import Evidence
 from sfumato.measure.synthetic import evidence_checks, foreign_values
 from sfumato.protect.sequential_trees import Growth, Model
+from sfumato.protect.spelt_numbers import Spelling
 from sfumato.protect.synthesis_columns import Column, classes_of, order_by_classes
 from sfumato.protect.synthesize import Synthesize
 
@@ -85,11 +87,11 @@ def test_columns_keep_their_types_and_names_leave(kind: str) -> None:
 def test_claims_of_each_kind() -> None:
     table = mixed(200)
     names = [claim.property for claim in made(table).claims]
-    assert names == ["people_at_extremes", "copied_uniques", "identifying_columns"]
+    assert names == ["people_at_extremes", "rare_words", "copied_uniques", "identifying_columns"]
     names = [claim.property for claim in made(table, kind="partial", columns=("town", "price")).claims]
-    assert names == ["people_at_extremes", "kept_cells_changed", "identifying_columns"]
-    names = [claim.property for claim in made(table, smooth=False, copies="allow", most_nearer=0.9).claims]
-    assert names == ["nearer_training", "identifying_columns"]
+    assert names == ["people_at_extremes", "rare_words", "kept_cells_changed", "identifying_columns"]
+    said: dict[str, Any] = {"smooth": False, "copies": "allow", "most_nearer": 0.9, "rare": "keep"}
+    assert [claim.property for claim in made(table, **said).claims] == ["nearer_training", "identifying_columns"]
 
 
 def test_the_originals_break_the_claims() -> None:
@@ -165,7 +167,9 @@ def test_people_set_aside_leave_no_trace() -> None:
     table = mixed(400)
     frame = table.frame.with_columns(pl.Series("town", [f"t{at}" for at in range(400)]))
     table = sf.Table.of(frame, ROLES)
-    release = made(table, holdout=0.25)
+    with pytest.raises(sf.ImpossibleRelease, match=r"300 of the 300 people .* «town»"):
+        made(table, holdout=0.25)
+    release = made(table, holdout=0.25, rare="keep")
     learnt, aside = release.details["training"], release.details["holdout"]
     assert len(aside) == 100
     assert sorted([*learnt, *aside]) == list(range(400))
@@ -216,15 +220,41 @@ def test_smoothing_keeps_heaps_and_blurs_the_rare() -> None:
     assert set(plain) <= {float(one) for one in numbers}
 
 
-def test_numbers_of_a_hierarchy_stay_in_it() -> None:
+@pytest.mark.parametrize("numbers", [np.arange(0, 102, 2), np.arange(0, 70, 7)])
+def test_numbers_of_a_hierarchy_stay_in_it(numbers: np.ndarray[Any, Any]) -> None:
+    """Ages, which fill their range, and few numbers that many people have, beside others that few have."""
     chance = np.random.default_rng(8)
-    frame = pl.DataFrame({"x": chance.choice(np.arange(0, 3000, 7), 200), "y": chance.normal(size=200)})
+    x = [*chance.choice(numbers, 97).tolist(), *np.repeat(numbers[:10], 10).tolist(), 30, 44, 52, 58, 66, 100]
+    frame = pl.DataFrame({"x": x, "y": chance.normal(size=203)})
+    kinds = dict.fromkeys(frame.columns, "quasi_identifying")
+    table = sf.Table.of(frame, kinds, {"x": {"kind": "intervals", "widths": [10, 1000]}})
+    release = made(table, holdout=0.0, rows=3000)
+    assert set(release.data.frame["x"]) <= set(x)
+    assert "x" in release.data.hierarchies
+    assert all(checked(release, table).values())
+    assert not set(made(sf.Table.of(frame, kinds), holdout=0.0, rows=3000).data.frame["x"]) <= set(x)
+
+
+def test_whole_numbers_of_few_people_come_to_lie_between() -> None:
+    """Everybody has an even number of their own: but for those pulled back to the fifth extreme, all drawn are odd."""
+    table = sf.Table.of({"x": [2 * at for at in range(100)]}, {"x": "quasi_identifying"})
+    drawn = made(table, holdout=0.0, rows=500).data.frame["x"]
+    assert set(drawn.filter(drawn % 2 == 0)) <= {8, 190}
+    assert drawn.n_unique() > 80
+
+
+def test_a_hierarchy_of_peoples_own_numbers_is_given_up() -> None:
+    chance = np.random.default_rng(8)
+    frame = pl.DataFrame({"x": chance.choice(np.arange(0, 30_000, 7), 200), "y": chance.normal(size=200)})
     kinds = dict.fromkeys(frame.columns, "quasi_identifying")
     table = sf.Table.of(frame, kinds, {"x": {"kind": "intervals", "widths": [100, 1000]}})
     release = made(table, holdout=0.0)
-    assert set(release.data.frame["x"]) <= set(frame["x"])
+    assert release.data.frame["x"].is_in(frame["x"].implode()).mean() < 0.3
+    assert not release.data.hierarchies
     assert all(checked(release, table).values())
-    assert not set(made(sf.Table.of(frame, kinds), holdout=0.0).data.frame["x"]) <= set(frame["x"])
+    plain = made(table, holdout=0.0, smooth=False)
+    assert set(plain.data.frame["x"]) <= set(frame["x"])
+    assert list(plain.data.hierarchies) == ["x"]
 
 
 def test_whole_numbers_of_any_size() -> None:
@@ -267,6 +297,7 @@ def test_copies_of_unique_people_are_drawn_again() -> None:
     chance = np.random.default_rng(6)
     one, two = chance.integers(0, 12, 150), chance.integers(0, 12, 150)
     frame = pl.DataFrame({"one": one, "two": two}).cast(pl.String)
+    frame = frame.with_columns("w" + pl.col("one"))
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
     uniques = {row for row, count in Counter(frame.rows()).items() if count == 1}
     allowed = made(table, copies="allow", holdout=0.0, rows=2000)
@@ -276,14 +307,155 @@ def test_copies_of_unique_people_are_drawn_again() -> None:
     assert not any(row in uniques for row in release.data.frame.rows())
     everyone = sf.Table.of({"id": [f"p{at}" for at in range(50)]}, {"id": "quasi_identifying"})
     with pytest.raises(sf.ImpossibleRelease, match="50 synthetic rows"):
-        made(everyone)
+        made(everyone, rare="keep")
 
 
 def test_rows_that_cannot_be_drawn_anew_take_others() -> None:
     """Ninety-nine of a hundred draws are somebody unique: after some rounds the rest repeats what is nobody's."""
     words = [f"p{at}" for at in range(990)] + ["many"] * 10
     table = sf.Table.of({"id": words}, {"id": "quasi_identifying"})
-    assert set(made(table, holdout=0.0).data.frame["id"]) == {"many"}
+    assert set(made(table, holdout=0.0, rare="keep").data.frame["id"]) == {"many"}
+
+
+def test_drawing_again_keeps_the_share_of_groups() -> None:
+    """Where c is x, b is missing, and most rows are somebody's: they must not give way to rows of other groups."""
+    chance = np.random.default_rng(3)
+    frame = pl.DataFrame({"a": chance.integers(0, 100, 500), "b": chance.normal(size=500)})
+    frame = frame.with_columns(pl.Series("c", chance.choice(list("xyz"), 500)))
+    frame = frame.with_columns(pl.when(pl.col("c") != "x").then(pl.col("b")).alias("b"))
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    shares = []
+    for copies in ("allow", "redraw"):
+        drawn = [made(table, seed, min_leaf=10, holdout=0.0, copies=copies) for seed in range(8)]
+        shares.append(np.mean([(release.data.frame["c"] == "x").mean() for release in drawn]))
+    assert sum(release.losses["redrawn_rows"] for release in drawn) > 100
+    assert shares[0] == pytest.approx(shares[1], abs=0.004)
+
+
+SPELT: dict[str, list[Any]] = {
+    "date": [date(1940, 1, 1) + timedelta(days=at) for at in range(25_000)],
+    "moment": [datetime(2000, 1, 1) + timedelta(minutes=3 * at) for at in range(25_000)],
+    "time": [time(at // 3600, at // 60 % 60, at % 60) for at in range(0, 75_000, 3)],
+    "decimal": [Decimal(at * 7) / 100 for at in range(-12_500, 12_500)],
+}
+
+
+@pytest.mark.parametrize("kind", list(SPELT))
+@pytest.mark.parametrize("missing", [False, True])
+def test_numbers_kept_as_text_are_moved_and_spelt_as_they_were(kind: str, missing: bool) -> None:
+    """A file of text has dates as text, and a table keeps moments and amounts so: they are numbers all the same."""
+    chance = np.random.default_rng(11)
+    own = pl.Series("x", SPELT[kind]).cast(pl.String)[np.sort(chance.choice(25_000, 400, replace=False))]
+    own = own.set(pl.Series(np.arange(400) % 9 == 0), None) if missing else own
+    frame = pl.DataFrame({"x": own, "y": np.arange(400) // 20})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
+    for how in ("full", "partial"):
+        release = made(table, kind=how)
+        drawn = release.data.frame["x"]
+        assert drawn.dtype == pl.String
+        assert (drawn.null_count() > 0) == missing
+        assert set(drawn.drop_nulls().str.replace_all(r"\d+", "0")) <= set(
+            own.drop_nulls().str.replace_all(r"\d+", "0")
+        )
+        assert drawn.drop_nulls().is_in(own.implode()).mean() < 0.25
+        assert next(one for one in release.claims if one.property == "people_at_extremes").arguments["columns"] == (
+            "x",
+            "y",
+        )
+        assert all(checked(release, table).values())
+        assert not checked(sf.Release(table, None, release.claims, {}, release.details), table)["people_at_extremes"]
+        assert release.losses["loss"] < 0.35
+
+
+def test_a_date_is_drawn_alike_from_a_file_of_text_and_from_dates() -> None:
+    table = mixed()
+    text = sf.Table.of(table.frame.with_columns(pl.col("born").cast(pl.String)), ROLES)
+    assert made(table).data.frame.with_columns(pl.col("born").cast(pl.String)).equals(made(text).data.frame)
+    kept = made(text, kind="partial", columns=("ill",)).data.frame
+    assert kept["born"].equals(text.frame["born"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "step"),
+    [
+        (["1980-02-03", "0001-01-01"], "1980-02-04"),
+        (["1980-02-03 10:00", "1980-02-03 10:05"], "1980-02-03 10:01"),
+        (["1980-02-03T10:00:00Z", "1981-02-03T11:00:00Z"], "1980-02-03T11:00:00Z"),
+        (["1980-02-03T10:00:00.12+01:00"], "1980-02-03T10:00:00.13+01:00"),
+        (["1980-02-03 00:00:00.000000000"], "1980-02-04 00:00:00.000000000"),
+        (["10:30", "23:59"], "10:31"),
+        (["-0.05", "100.00"], "-0.04"),
+        (["1980-02-03", "1980-02-30"], None),
+        (["1980-2-3"], None),
+        (["1980-02-03 10:00+01:00", "1980-08-03 10:00+02:00"], None),
+        (["12.50", "12.5"], None),
+        (["-0.00"], None),
+        (["02.50"], None),
+        (["02139", "02140"], None),
+        (["9980-02-03 10:00:00.123456789"], None),
+        (["1980-02-03", "x"], None),
+        ([None], None),
+    ],
+)
+def test_how_text_spells_numbers(texts: list[str | None], step: str | None) -> None:
+    column = pl.Series("x", texts, dtype=pl.String)
+    spelling = Spelling.of(column)
+    if step is None:
+        assert spelling is None
+    else:
+        assert spelling is not None
+        numbers = spelling.read(column)
+        assert spelling.write(numbers).equals(column)
+        assert spelling.write(numbers + 1)[0] == step
+
+
+def rare_town(rows: int = 400) -> sf.Table:
+    """A column in which every tenth person has a word of their own, and truth values of which one is rare."""
+    chance = np.random.default_rng(2)
+    common = chance.choice(["Ulm", "Kiel", "Trier"], rows)
+    town = [f"t{at}" if at % 10 == 0 else word for at, word in enumerate(common)]
+    frame = pl.DataFrame({"town": town, "odd": [at < 3 for at in range(rows)], "age": chance.integers(20, 60, rows)})
+    return sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
+
+
+def test_words_that_few_people_have_are_not_drawn() -> None:
+    table = rare_town()
+    for how in ("full", "partial"):
+        release = made(table, kind=how)
+        assert set(release.data.frame["town"]) == {"Ulm", "Kiel", "Trier"}
+        assert set(release.data.frame["odd"]) == {False}
+        assert release.losses["rare_words"] == 0
+        assert (
+            0.02 < release.losses["replaced_words"] < 0.08
+        )  # every tenth of one column of two, and hardly of the other
+        assert release.details["words_left_out"]["town"] >= 25
+        assert checked(release, table)["rare_words"]
+        forged = sf.Release(table, None, release.claims, {}, release.details)
+        assert not checked(forged, table)["rare_words"]
+        kept = made(table, kind=how, rare="keep")
+        assert kept.losses["rare_words"] > 0
+        assert kept.losses["replaced_words"] == 0
+        assert "rare_words" not in [claim.property for claim in kept.claims]
+
+
+def test_words_of_columns_that_stay_are_nobodys_promise() -> None:
+    table = rare_town()
+    release = made(table, kind="partial", columns=("age", "odd"))
+    assert release.data.frame["town"].equals(table.frame["town"])
+    assert next(one for one in release.claims if one.property == "rare_words").arguments["columns"] == ("odd",)
+    assert checked(release, table)["rare_words"]
+
+
+@pytest.mark.parametrize(("alone", "refused"), [(70, False), (80, True)])
+def test_columns_of_words_that_few_people_have_are_refused(alone: int, refused: bool) -> None:
+    words = [f"w{at}" for at in range(alone)] + ["many"] * (100 - alone)
+    table = sf.Table.of({"x": words, "y": list(range(100))}, dict.fromkeys("xy", "insensitive"))
+    if not refused:
+        assert set(made(table, holdout=0.0).data.frame["x"]) == {"many"}
+        return
+    with pytest.raises(sf.ImpossibleRelease, match=r"80 of the 100 people .* «x» .* rare = .keep") as told:
+        made(table, holdout=0.0)
+    assert "w7" not in str(told.value)
 
 
 @settings(max_examples=40, deadline=None)

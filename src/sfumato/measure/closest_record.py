@@ -5,8 +5,8 @@ Somebody who was not learnt from is as near to the release as the population is 
 should be no nearer. So each synthetic row's distance to the closest of them is set beside its distance to the closest
 of equally many people who were set aside: a fair release has half of its rows nearer to either.
 The distance is Gower's (1971): the mean over columns of 0 or 1 for words, and of the difference over the range for
-numbers and dates; a missing cell is 1 from any value and 0 from another missing one. M. Platzer, T. Reutterer,
-*Holdout-based empirical assessment of mixed-type synthetic data* (2021).
+numbers and dates, also those kept as text; a missing cell is 1 from any value and 0 from another missing one.
+M. Platzer, T. Reutterer, *Holdout-based empirical assessment of mixed-type synthetic data* (2021).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
+from sfumato.measure.read_numbers import number_reader
 from sfumato.progress import tell
 from sfumato.table import Table
 
@@ -79,8 +80,7 @@ def closest_records(
         _some(table.frame.select(names), size, chance)
         for table, size in ((published, min(most, len(published))), (original, side), (holdout, side))
     ]
-    rows, learnt, aside = _coded(frames)
-    words = np.array([not _number(frames[1][name].dtype) for name in names])
+    (rows, learnt, aside), words = _coded(frames)
     order = np.argsort(-_telling(learnt, words), kind="stable")
     rows, learnt, aside = (np.ascontiguousarray(one[:, order]) for one in (rows, learnt, aside))
     # Rounded, so that sums of the same differences tie.
@@ -102,17 +102,15 @@ def _some(frame: pl.DataFrame, size: int, chance: np.random.Generator) -> pl.Dat
     return frame if size >= frame.height else frame[np.sort(chance.choice(frame.height, size, replace=False))]
 
 
-def _number(kind: pl.DataType) -> bool:
-    return kind.is_numeric() or kind == pl.Date
-
-
-def _coded(frames: Sequence[pl.DataFrame]) -> list[Floats]:
+def _coded(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]:
     """Each frame as numbers: words by a number each, numbers by their place in the range of the people's."""
-    columns = []
+    columns, words = [], []
     for name in frames[0].columns:
         parts = [frame[name] for frame in frames]
-        if _number(parts[1].dtype):
-            numbers = [part.to_physical().cast(pl.Float64, strict=False) for part in parts]
+        read = number_reader(parts[1])
+        words.append(read is None)
+        if read is not None:
+            numbers = [read(part).cast(pl.Float64, strict=False) for part in parts]
             known = np.concatenate([part.drop_nulls().to_numpy() for part in numbers[1:]])
             low, span = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
             columns.append([((part - low) / span).fill_null(_MISSING).to_numpy() for part in numbers])
@@ -121,7 +119,7 @@ def _coded(frames: Sequence[pl.DataFrame]) -> list[Floats]:
             codes = texts.rank("dense").fill_null(0).to_numpy().astype(np.float64)
             ends = np.cumsum([len(part) for part in parts])
             columns.append(np.split(codes, ends[:-1]))
-    return [np.column_stack([column[at] for column in columns]) for at in range(len(frames))]
+    return [np.column_stack([column[at] for column in columns]) for at in range(len(frames))], np.array(words)
 
 
 def _telling(people: Floats, words: Flags) -> Floats:

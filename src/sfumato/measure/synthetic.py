@@ -2,8 +2,9 @@
 """Whether synthetic data is what was promised, and how near it comes to people: counted from the originals.
 
 Nothing here is shared with the method. Cells are compared as they are spelt, so that a file that was written and read
-again is judged like the table it came from. Copies and distances mean little by themselves, since what is common is
-drawn often: they are set beside those of people who were set aside, of whom the method knew nothing.
+again is judged like the table it came from; dates, moments and amounts kept as text are numbers. Copies and distances
+mean little by themselves, since what is common is drawn often: they are set beside those of people who were set aside,
+of whom the method knew nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, beside, present
 from sfumato.measure.closest_record import SAMPLE, ClosestRecords, closest_records
+from sfumato.measure.read_numbers import number_reader
 from sfumato.release import Number
 from sfumato.table import Table
 
@@ -124,8 +126,13 @@ def pairwise_total_variation(
 ) -> float:
     """The total variation between the joint distributions of two columns, in the mean over all pairs of columns.
 
-    Numbers and dates are cut at the quantiles of the originals into at most so many groups; missing is a group of its
-    own. 0 means that every pair of columns is distributed as before, 1 that nothing is left.
+    Words are a group each, compared as they are spelt; missing is a group of its own. Numbers (and dates, moments and
+    amounts, also as text) are cut into at most `bins` groups. The cuts are quantiles of the n originals that are not
+    missing: for k = 1 … bins − 1 the ⌈n k / bins⌉th smallest of them, equal ones taken once. A number belongs to the
+    first cut that it does not exceed, or else lies above them all: so different numbers are one group where no cut
+    lies between them, with more than `bins` of them, with few people, or where no original is. A published cell that
+    is no number counts as missing there. 0 means that every pair of columns is distributed as before, 1 that nothing
+    is left.
     """
     names = list(columns or published.frame.columns)
     for table in (original, published):
@@ -152,8 +159,9 @@ def foreign_values(original: Table, published: Table, columns: Sequence[str]) ->
         before, after = original.frame[name], published.frame[name]
         if before.null_count() == 0:
             count += after.null_count()
-        if _number(before.dtype):
-            after = _as(after, before.dtype)
+        read = number_reader(before)
+        if read is not None:
+            before, after = read(before), read(after)
             strange = (after < before.min()) | (after > before.max()) if before.null_count() < len(before) else None
             count += after.len() - after.null_count() if strange is None else int(strange.fill_null(value=False).sum())
             count += after.null_count() - published.frame[name].null_count()
@@ -164,13 +172,18 @@ def foreign_values(original: Table, published: Table, columns: Sequence[str]) ->
 
 
 def people_at_extremes(original: Table, published: Table, columns: Sequence[str]) -> int:
-    """How many originals reach the highest number published, or the lowest, at the fewest over the columns."""
+    """How many originals reach the highest number published, or the lowest, at the fewest over the columns.
+
+    Dates, moments and amounts that are kept as text count as numbers; 0 if a column is of words, which reach nothing.
+    """
     for table in (original, published):
         present(table.frame, columns, table.source)
     fewest = len(original)
     for name in columns:
-        before = original.frame[name]
-        after = _as(published.frame[name], before.dtype)
+        read = number_reader(original.frame[name])
+        if read is None:
+            return 0
+        before, after = read(original.frame[name]), read(published.frame[name])
         if after.null_count() < len(after):
             reached = (int((before >= after.max()).sum()), int((before <= after.min()).sum()))
             fewest = min(fewest, *reached)
@@ -186,14 +199,19 @@ def kept_cells_changed(original: Table, published: Table, columns: Sequence[str]
 
 
 def rare_words(original: Table, published: Table, fewest: int, columns: Sequence[str] | None = None) -> int:
-    """How many published cells hold a word that fewer than so many originals have."""
+    """How many published cells hold a word that fewer than so many originals have, or none at all.
+
+    Of the columns named; or of all but those of numbers, dates, moments and amounts.
+    """
+    for table in (original, published):
+        present(table.frame, columns or published.frame.columns, table.source)
     count = 0
     for name in columns or published.frame.columns:
         before = original.frame[name]
-        if not _number(before.dtype):
+        if columns or number_reader(before) is None:
             counted = spelt(before).drop_nulls().alias("word").value_counts(name="people")
-            rare = counted.filter(pl.col("people") < fewest)["word"]
-            count += int(spelt(published.frame[name]).is_in(rare.implode()).sum())
+            common = counted.filter(pl.col("people") >= fewest)["word"]
+            count += int((~spelt(published.frame[name]).drop_nulls().is_in(common.implode())).sum())
     return count
 
 
@@ -212,16 +230,8 @@ def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Nu
             evidence.original, evidence.published, rows=evidence.rows, **said
         ),
         "nearer_training": nearer,
+        "rare_words": lambda evidence, said: rare_words(evidence.original, evidence.published, **said),
     }
-
-
-def _number(kind: pl.DataType) -> bool:
-    return kind.is_numeric() or kind == pl.Date
-
-
-def _as(column: pl.Series, kind: pl.DataType) -> pl.Series:
-    """Numbers as the originals are kept; what is none becomes missing."""
-    return column if column.dtype == kind or column.dtype.is_numeric() else column.cast(kind, strict=False)
 
 
 def _spelt(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -230,8 +240,9 @@ def _spelt(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 def _groups(before: pl.Series, after: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
     """The group of every cell of both, and how many groups there are."""
-    if _number(before.dtype):
-        numbers = [one.to_physical().cast(pl.Float64, strict=False) for one in (before, _as(after, before.dtype))]
+    read = number_reader(before)
+    if read is not None:
+        numbers = [read(one).cast(pl.Float64, strict=False) for one in (before, after)]
         known = np.sort(numbers[0].drop_nulls().to_numpy())
         cuts = (
             np.unique(known[[max(-(-len(known) * step // bins) - 1, 0) for step in range(1, bins)]])

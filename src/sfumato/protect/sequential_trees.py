@@ -4,7 +4,8 @@
 A table is drawn column by column. The first is drawn from everybody. For each next one a tree is grown on the columns
 before it; a synthetic row falls into a leaf, and takes the value of one of the people there. Whether a cell is missing
 is drawn first, by a tree of its own. A leaf has at least `min_leaf` people, so no value is drawn from fewer. What
-leaks: values are people's own values unless smoothed, and a leaf whose people all agree tells what they have.
+leaks: values are people's own values unless smoothed, and a leaf whose people all agree tells what they have. Words of
+too few people are nobody's to give: the tree of a column is grown without the people who have them.
 J. P. Reiter, *Using CART to generate partially synthetic public use microdata* (2005); B. Nowok, G. M. Raab, C. Dibben,
 *synthpop* (2016).
 """
@@ -34,6 +35,8 @@ from sfumato.protect.synthesis_columns import (
 # A cut must explain as much as half of one person's spread. Cuts that explain less follow chance: where many columns
 # are looked at, they give some people far more weight than others, and they copy.
 _LEAST_GAIN = 0.5
+# Where more people than that have a word of their own or nearly so, the others' words would say nothing of a column.
+_MOST_RARE = 0.75
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,6 +77,8 @@ class Growth:
     min_leaf: int
     smooth: bool
     seed: int
+    rare: bool = False
+    """Whether words that fewer than `min_leaf` people have are drawn, too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,8 +107,9 @@ class Model:
         if not len(known):
             return cls(column, missing, None, growth)
         if column.kind == "category":
-            classes, width = classes_of(column, known)
-            return cls(column, missing, grown(known, classes, width, before, growth, column.codes[known]), growth)
+            givers = known if growth.rare else _givers(column, growth.min_leaf, source)
+            classes, width = classes_of(column, givers)
+            return cls(column, missing, grown(givers, classes, width, before, growth, column.codes[givers]), growth)
         return cls(column, missing, grown(known, column.codes[known], 0, before, growth), growth)
 
     def draw(self, rows: Mapping[str, Drawn], count: int, chance: np.random.Generator) -> Drawn:
@@ -140,13 +146,14 @@ class Model:
         here, low, high = (numbers[one].astype(np.float64) for one in (found, below, above))
         down, up = here - low, high - here
         nearer_below = (place > start) & ((place == last) | (down <= up))
-        step = np.where(nearer_below, -down, up) * chance.random(len(found))
+        gap = np.where(nearer_below, -down, up)
         few = column.counts[found] < self.growth.min_leaf
-        drawn = _moved(numbers[found], np.where(few, step, 0.0), column.decimals)
-        if column.listed:
-            drawn = _nearest(numbers, drawn)
+        drawn = _moved(numbers[found], np.where(few, gap, 0.0), chance.random(len(found)), column.decimals)
         least, most = _extremes(column, self.growth.min_leaf)
         drawn = np.clip(drawn, numbers[least], numbers[most])
+        allowed = column.allowed(self.growth.min_leaf)
+        if allowed is not None:
+            drawn = _nearest(allowed, drawn)
         return Drawn(_standing(numbers, drawn), drawn)
 
 
@@ -217,10 +224,13 @@ def _drawn(leaves: Leaves, leaf: Ints, chance: np.random.Generator) -> tuple[Int
     return leaves.donors[place], place
 
 
-def _moved(numbers: npt.NDArray[Any], step: Floats, decimals: int | None) -> npt.NDArray[Any]:
+def _moved(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals: int | None) -> npt.NDArray[Any]:
+    """Numbers that went part of the way to another one; whole ones come to lie between, where something does."""
     if numbers.dtype.kind == "i":
-        return np.asarray(numbers + np.rint(step).astype(np.int64))
-    moved = numbers + step
+        wide = np.abs(gap) >= 2
+        between = np.sign(gap) * (1 + np.floor(part * (np.abs(gap) - 1)))
+        return np.asarray(numbers + np.where(wide, between, np.rint(part * gap)).astype(np.int64))
+    moved = numbers + part * gap
     return np.asarray(moved if decimals is None else np.round(moved, decimals))
 
 
@@ -236,6 +246,18 @@ def _extremes(column: Column, fewest: int) -> tuple[int, int]:
     from_below = np.cumsum(column.counts)
     from_above = from_below[-1] - from_below + column.counts
     return int(np.argmax(from_below >= fewest)), int(len(from_above) - 1 - np.argmax(from_above[::-1] >= fewest))
+
+
+def _givers(column: Column, fewest: int, source: str) -> Ints:
+    """The people whose word may be drawn, because enough have it."""
+    if column.rare_share(fewest) > _MOST_RARE:
+        rare = len(column.known) - len(column.common(fewest))
+        raise ImpossibleRelease(
+            f"{source}: {rare} of the {len(column.known)} people that are learnt from have a word of «{column.name}» "
+            f"that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, spell dates and "
+            'amounts all in one way, lower min_leaf, or say rare = "keep" to publish them as they are'
+        )
+    return column.common(fewest)
 
 
 def _refuse_few(column: Column, fewest: int, source: str) -> None:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.errors import DataError
+from sfumato.protect.spelt_numbers import Spelling
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -24,6 +25,7 @@ MISSING = -1
 MOST_CLASSES = 64
 """How many categories a tree tells apart when it foretells a column; the rarer ones are one group to it."""
 _MOST_DECIMALS = 6
+_MOSTLY = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,13 +44,16 @@ class Column:
     numbers: npt.NDArray[Any]
     """The values as whole or real numbers (days for dates); empty for categories."""
     listed: bool
-    """Whether the values are listed in a hierarchy, so that no others may be drawn."""
+    """Whether the values are listed in a hierarchy."""
     decimals: int | None
     """To how many digits after the point the numbers are given; 0 for whole ones, None for more than six."""
+    spelling: Spelling | None = None
+    """How text spells the numbers, if it does."""
 
     @classmethod
-    def of(cls, column: pl.Series, source: str, listed: bool = False) -> Column:
+    def of(cls, column: pl.Series, source: str, listed: bool = False, spelling: Spelling | None = None) -> Column:
         """Read a column, whose numbers are finite."""
+        column = spelling.read(column).alias(column.name) if spelling else column
         values = column.drop_nulls().unique().sort()
         if column.dtype == pl.String:
             places = column.cast(pl.Enum(values)).to_physical().cast(pl.Int64)
@@ -60,12 +65,33 @@ class Column:
         numbers = _numbers(column, values, source) if number else np.zeros(0)
         decimals = _decimals(numbers) if column.dtype.is_float() else 0
         kind: Literal["number", "category"] = "number" if number else "category"
-        return cls(column.name, kind, column.dtype, values, codes, counts, numbers, listed, decimals)
+        return cls(column.name, kind, column.dtype, values, codes, counts, numbers, listed, decimals, spelling)
 
     @property
     def known(self) -> Ints:
         """The people whose value is not missing."""
         return np.flatnonzero(self.codes >= 0).astype(np.int64)
+
+    def common(self, fewest: int) -> Ints:
+        """The people whose value at least so many have."""
+        known = self.known
+        return known[self.counts[self.codes[known]] >= fewest]
+
+    def rare_share(self, fewest: int) -> float:
+        """Of the people who have a value, the share who have one of fewer than so many people."""
+        return 1 - len(self.common(fewest)) / max(len(self.known), 1)
+
+    def allowed(self, fewest: int) -> npt.NDArray[Any] | None:
+        """The numbers to which drawn ones are moved, since a hierarchy lists them; None if any may be drawn.
+
+        All that are listed where they fill most of their range, as ages do: no number tells more than its neighbour.
+        Else those of enough people, if most people have one. Days of birth are neither.
+        """
+        if not self.listed or not len(self.numbers):
+            return None
+        if self.decimals == 0 and 2 * len(self.numbers) > float(self.numbers[-1]) - float(self.numbers[0]):
+            return self.numbers
+        return self.numbers[self.counts >= fewest] if self.rare_share(fewest) < _MOSTLY else None
 
     def published(self, drawn: Drawn) -> pl.Series:
         """What was drawn, in the column's own type."""
@@ -73,7 +99,8 @@ class Column:
         if self.kind == "category":
             places = pl.Series(drawn.codes.astype(np.int64)).set(unknown, None)
             return self.values.gather(places).alias(self.name)
-        return pl.Series(self.name, drawn.numbers).set(unknown, None).cast(self.dtype)
+        numbers = pl.Series(self.name, drawn.numbers).set(unknown, None).cast(self.dtype)
+        return self.spelling.write(numbers).alias(self.name) if self.spelling else numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,7 +17,10 @@ _MOST_CELLS = 1_000_000
 
 
 def pair_loss(before: pl.DataFrame, after: pl.DataFrame) -> float:
-    """The total variation between joint distributions, in the mean over all pairs of columns (one column: its own)."""
+    """The total variation between joint distributions, in the mean over all pairs of columns (one column: its own).
+
+    Numbers that are kept as text are to be read before.
+    """
     cut = [_cut(before[name], after[name]) for name in before.columns]
     pairs = list(combinations(cut, 2)) or [(cut[0], cut[0])]
     return sum(_apart(one, other) for one, other in pairs) / len(pairs)

@@ -3,16 +3,17 @@
 
 Against an adversary who looks for somebody's row: with `kind = "full"` no row is anybody's. Columns are drawn one after
 the other from trees grown on the columns before, as synthpop does. What leaks: everything that trees learn about groups
-of `min_leaf` people, values that few people have (unless they are numbers and smoothed), and rows that happen to be, or
-nearly be, somebody's. Synthetic is not anonymous by itself; people set aside (`holdout`) show how much is learnt of
-those who were not. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop: bespoke
-creation of synthetic data in R* (Journal of Statistical Software 2016).
+of `min_leaf` people, and rows that happen to be, or nearly be, somebody's; with `rare = "keep"` or without `smooth`
+also values that few people have. Synthetic is not anonymous by itself; people set aside (`holdout`) show how much is
+learnt of those who were not. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop:
+bespoke creation of synthetic data in R* (Journal of Statistical Software 2016).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,29 +25,30 @@ from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.method import Method
 from sfumato.protect.sequential_trees import Growth, Model, draw_rows, fit_models
+from sfumato.protect.spelt_numbers import Spelling
 from sfumato.protect.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
+from sfumato.protect.synthesis_copies import drawn_frame, without_copies
 from sfumato.protect.synthesis_utility import pair_loss
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
-
-_ROUNDS = 20
 
 
 class Synthesize(Method):
     """Draw a table from trees that were grown on people, column by column.
 
     Guarantee: no column that names a person is published. Every value is drawn from a leaf of at least `min_leaf`
-    people, who agree in what the tree asks of the columns before. With `smooth` no published number lies beyond what
-    at least `min_leaf` people reach. With `kind = "full"` no row is made from one person, and with
-    `copies = "redraw"` none equals the row of somebody who is unique in the originals. With `kind = "partial"` all
-    cells but those of the named columns stay as they are.
+    people, who agree in what the tree asks of the columns before. No drawn word is one that fewer than `min_leaf`
+    people have, unless `rare = "keep"`. With `smooth` no published number lies beyond what at least `min_leaf` people
+    reach; dates, moments and amounts that a column spells as text, all in one way, are numbers, too. With
+    `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of somebody who is
+    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay as they are.
     Against: an adversary who looks for somebody's row in the release and takes the rest of it for theirs.
     Limits: synthetic data is not anonymous by itself, and this is no differential privacy. A leaf whose people agree
-    tells their value. Words that few people have are published as they are. Who knows how the release was made learns
-    a little from the absence of a likely row. A partial release shows everybody's other cells, so everybody can be
-    found by them, and every drawn value may be the true one. How much is learnt of people beyond what is learnt of
-    anybody is to be measured, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`.
+    tells their value. Who knows how the release was made learns a little from the absence of a likely row, and that
+    absence moves the data where many people are unique. A partial release shows everybody's other cells, so everybody
+    can be found by them, and every drawn value may be the true one. How much is learnt of people beyond what is learnt
+    of anybody is to be measured, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`.
     Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben 2016.
     """
 
@@ -65,19 +67,26 @@ class Synthesize(Method):
     """The fewest people from whom a value is drawn."""
     smooth: bool = True
     """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
-    beyond what `min_leaf` people reach are pulled back to it; where a hierarchy lists the values, to one of them.
-    Otherwise numbers are published as people have them."""
+    beyond what `min_leaf` people reach are pulled back to it. Where a hierarchy lists the values, they stay among them;
+    but where these are few in their range and of few people each, as days of birth are, numbers are moved freely, and
+    the release is without that hierarchy. With false, numbers are published as people have them."""
     rows: int | None = Field(default=None, ge=1)
     """How many rows `full` draws; as many as there are originals if it is not said."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)
-    """The share of people that are set aside: nothing is learnt from them, so that what the release tells of the others
-    can be compared with what it tells of them. 0.2 if it is not said; 0 with `partial`, which shows everybody."""
+    """The share of people that are set aside, 0.5 at the most: nothing is learnt from them, so that what the release
+    tells of the others can be compared with what it tells of them. 0.2 if it is not said; 0 with `partial`, which shows
+    everybody."""
     copies: Literal["redraw", "allow"] | None = None
-    """Whether a row that equals a unique original is drawn again. `redraw` with `full` if it is not said; `partial`
-    allows them, since a value that is never the true one would tell which it is not."""
+    """Whether a row that equals a unique original is drawn again, with the same words and missing cells where it can
+    be; where many people are unique it moves the data. `redraw` with `full` if it is not said; `partial` allows them,
+    since a value that is never the true one would tell which it is not."""
     most_nearer: float | None = Field(default=None, ge=0.0, le=1.0)
     """The largest share of synthetic rows that may lie nearer to a person learnt from than to one set aside; 0.5 is
     fair. If it is given it is claimed, so that a release above it is refused."""
+    rare: Literal["redraw", "keep"] = "redraw"
+    """What becomes of words that fewer than `min_leaf` of the people learnt from have. `redraw` never draws them, but
+    words of others who agree in the columns before; a column in which three of four people have such a word is refused.
+    `keep` publishes them."""
 
     @model_validator(mode="after")
     def _fitting(self) -> Synthesize:
@@ -104,17 +113,23 @@ class Synthesize(Method):
         tell("encoding the table")
         frame = data.frame.select(names)
         refuse_infinite(frame, data.source)
-        learnt = {n: Column.of(frame[n][people.learnt], data.source, n in data.hierarchies) for n in names}
+        spelt = {name: Spelling.of(frame[name]) for name in names}
+        learnt = {
+            name: Column.of(frame[name][people.learnt], data.source, name in data.hierarchies, spelt[name])
+            for name in names
+        }
         drawn = self._drawn_columns(data, learnt)
         kept = [name for name in names if name not in drawn]
-        growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)))
+        growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
         models = fit_models([learnt[n] for n in drawn], [learnt[n] for n in kept], growth, data.source)
         count = len(data) if self.rows is None else self.rows
         rows = draw_rows(models, count, chance, {name: Drawn.kept(learnt[name]) for name in kept})
-        redrawn = self._without_copies(frame, models, learnt, rows, chance, data.source)
-        published = _frame(names, learnt, rows)
+        redrawn = 0
+        if self.kind == "full" and self.copies != "allow":
+            redrawn = without_copies(frame, models, learnt, rows, chance, data.source)
+        published = drawn_frame(names, learnt, rows)
         return Release(
-            data=data.with_frame(published),
+            data=self._explained(data.with_frame(published), learnt, drawn),
             method=self,
             claims=self._claims(data, learnt, drawn, kept),
             losses=self._losses(frame, published, learnt, drawn, redrawn),
@@ -166,40 +181,15 @@ class Synthesize(Method):
                 "to name different columns that are published and drawn"
             )
 
-    def _without_copies(
-        self,
-        frame: pl.DataFrame,
-        models: Sequence[Model],
-        learnt: Mapping[str, Column],
-        rows: dict[str, Drawn],
-        chance: np.random.Generator,
-        source: str,
-    ) -> int:
-        """Draw rows anew that equal a unique original, in place; how many there were."""
-        if self.kind == "partial" or self.copies == "allow":
-            return 0
-        names = frame.columns
-        unique = frame.filter(frame.is_unique())
-        count = len(rows[names[0]].codes)
-        left = first = _copied(_frame(names, learnt, rows), unique)
-        for _ in range(_ROUNDS):
-            if not len(left):
-                return len(first)
-            again = draw_rows(models, len(left), chance)
-            for name in names:
-                rows[name].put(left, again[name])
-            left = left[_copied(_frame(names, learnt, again), unique)]
-        # What is still somebody's takes the cells of a synthetic row that is nobody's.
-        good = np.setdiff1d(np.arange(count, dtype=np.int64), left)
-        if not len(good):
-            raise ImpossibleRelease(
-                f"{source}: every one of {count} synthetic rows equals an original that is unique; publish fewer "
-                'columns, or say copies = "allow"'
-            )
-        taken = good[chance.integers(0, len(good), len(left))]
-        for name in names:
-            rows[name].put(left, rows[name].some(taken))
-        return len(first)
+    def _explained(self, published: Table, learnt: Mapping[str, Column], drawn: Sequence[str]) -> Table:
+        """Without the hierarchies that do not list what was drawn."""
+        moved = [
+            name
+            for name in drawn
+            if self.smooth and learnt[name].kind == "number" and learnt[name].allowed(self.min_leaf) is None
+        ]
+        kept = {name: one for name, one in published.hierarchies.items() if name not in moved}
+        return replace(published, hierarchies=MappingProxyType(kept))
 
     def _claims(
         self, table: Table, learnt: Mapping[str, Column], drawn: Sequence[str], kept: Sequence[str]
@@ -209,6 +199,11 @@ class Synthesize(Method):
         if self.smooth and numbers:
             said = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
             made.append(with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, said))
+        words = tuple(name for name in drawn if learnt[name].kind == "category" and len(learnt[name].values))
+        if self.rare == "redraw" and words:
+            said = f"At least {self.min_leaf} people have every word that was drawn."
+            arguments = {"fewest": self.min_leaf, "columns": words}
+            made.append(with_originals("rare_words", 0, "exactly", arguments, said))
         if self.kind == "partial":
             said = "Nothing but the columns drawn was changed."
             made.append(with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, said))
@@ -230,10 +225,12 @@ class Synthesize(Method):
         tell("comparing before and after")
         words = [name for name in drawn if learnt[name].kind == "category"]
         rare = sum(_rare_cells(before[name], after[name], self.min_leaf) for name in words)
+        replaced = sum(learnt[name].rare_share(self.min_leaf) for name in words) if self.rare == "redraw" else 0.0
         return {
-            "loss": pair_loss(before, after),
+            "loss": pair_loss(*(_read(frame, learnt) for frame in (before, after))),
             "redrawn_rows": redrawn,
             "rare_words": rare / max(after.height * len(words), 1),
+            "replaced_words": replaced / max(len(words), 1),
         }
 
     def _details(
@@ -251,6 +248,11 @@ class Synthesize(Method):
             "leaves": {name: len(leaves.sizes) for name, leaves in grown.items()},
             "smallest_leaf": {name: leaves.smallest for name, leaves in grown.items()},
             "redrawn": redrawn,
+            "words_left_out": {
+                model.column.name: int((model.column.counts < self.min_leaf).sum())
+                for model in models
+                if model.column.kind == "category" and self.rare == "redraw"
+            },
         }
 
 
@@ -269,17 +271,10 @@ def _many_words(column: Column) -> bool:
     return column.kind == "category" and len(column.values) > MOST_CLASSES
 
 
-def _frame(names: Sequence[str], learnt: Mapping[str, Column], rows: Mapping[str, Drawn]) -> pl.DataFrame:
-    return pl.DataFrame([learnt[name].published(rows[name]) for name in names])
-
-
-def _copied(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:
-    """The synthetic rows that equal one of the originals."""
-    keys = [f"x{at}" for at in range(unique.width)]
-    people = unique.rename(dict(zip(unique.columns, keys, strict=True)))
-    rows = published.rename(dict(zip(unique.columns, keys, strict=True))).with_row_index("row")
-    found = rows.join(people, on=keys, how="semi", nulls_equal=True)
-    return np.sort(found["row"].to_numpy().astype(np.int64))
+def _read(frame: pl.DataFrame, learnt: Mapping[str, Column]) -> pl.DataFrame:
+    """Numbers that are kept as text, as numbers."""
+    spelt = {name: column.spelling for name, column in learnt.items()}
+    return frame.with_columns(one.read(frame[name]).alias(name) for name, one in spelt.items() if one is not None)
 
 
 def _rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
