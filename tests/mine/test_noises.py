@@ -32,6 +32,13 @@ KINDS = ("uniform", "gaussian", "discretize")
         ("gaussian", 2.5),
         {"kind": "gaussian", "scale": 2.5},
         {"sigma": 2.5},
+        ("normal", 2.5),
+        ("Gaussian", 2.5),
+        ["GAUSS", 2.5],
+        {"kind": "Normal", "scale": 2.5},
+        {"kind": "gaussian", "std": 2.5},
+        {"sd": 2.5},
+        {"stddev": 2.5},
         {"kind": "correlated", "scale": 2.5, "covariance": {"x": 6.25}, "privacy": 1.0},
     ],
 )
@@ -42,6 +49,21 @@ def test_spellings(told: object) -> None:
 def test_what_is_no_noise_is_refused() -> None:
     with pytest.raises(sf.PolicyError, match="noise is told as"):
         Noise.of(2.5)
+    for told, words in (
+        (("gaussian", 0), "its scale"),
+        (("gaussian", float("nan")), "its scale"),
+        (("gaussian", "wide"), "its scale"),
+        (("pink", 1), "its kind"),
+        ((1, 2), "its kind"),
+        ({"kind": "gaussian", "stdev": 12}, "its scale"),
+        ({"sigma": 2, "step": -1}, "its step"),
+        ({}, "its kind, scale"),
+        ({"kind": "uniform", "std": 2}, "«std» is of gaussian"),
+        ({"sigma": 2, "scale": 3}, "told twice: sigma, scale"),
+        ("gaussian", "noise is told as"),
+    ):
+        with pytest.raises(sf.PolicyError, match=words):
+            Noise.of(told)
     with pytest.raises(sf.PolicyError, match="between 0 and 1"):
         Noise(kind="uniform", scale=1).interval(1.0)
     with pytest.raises(sf.PolicyError, match="no width"):

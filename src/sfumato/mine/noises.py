@@ -14,14 +14,23 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 
 Floats = npt.NDArray[np.float64]
-_SPELT = {"alpha": "uniform", "sigma": "gaussian", "width": "discretize"}
+_SPELT = {
+    "alpha": "uniform",
+    "sigma": "gaussian",
+    "std": "gaussian",
+    "sd": "gaussian",
+    "stddev": "gaussian",
+    "width": "discretize",
+}
+_ALSO = {"normal": "gaussian", "gauss": "gaussian", "correlated": "gaussian"}  # of one column alone it is Gaussian
+_CURE = 'noise is told as Noise(kind="gaussian", scale=2.5), ("gaussian", 2.5) or {"sigma": 2.5}'
 
 
 class Noise(Description):
@@ -38,18 +47,26 @@ class Noise(Description):
 
     @classmethod
     def of(cls, told: Any) -> Noise:
-        """Noise in any of its spellings: itself, `("gaussian", 2.5)`, `{"kind": …, "scale": …}` or `{"sigma": 2.5}`."""
+        """Noise in any of its spellings: itself, `("gaussian", 2.5)`, `{"kind": …, "scale": …}` or `{"sigma": 2.5}`.
+
+        Upper and lower case are the same; normal is gaussian; std, sd and stddev are sigma.
+        """
         if isinstance(told, cls):
             return told
         if isinstance(told, tuple | list) and len(told) == 2:
-            return cls(kind=told[0], scale=told[1])
-        if isinstance(told, Mapping):
-            known = {name: told[name] for name in cls.model_fields if name in told}
-            known |= {"kind": kind, "scale": told[name]} if (name := _spelling(told)) and (kind := _SPELT[name]) else {}
-            if known.get("kind") == "correlated":  # of one column alone it is Gaussian
-                known["kind"] = "gaussian"
+            known = {"kind": _kind(told[0]), "scale": told[1]}
+        elif isinstance(told, Mapping):
+            known = _known(told)
+        else:
+            raise PolicyError(_CURE)
+        try:
             return cls.model_validate(known)
-        raise PolicyError('noise is told as Noise(kind="gaussian", scale=2.5), ("gaussian", 2.5) or {"sigma": 2.5}')
+        except ValidationError as error:
+            wrong = ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) for one in error.errors()))
+            raise PolicyError(
+                f"this is no noise: look at its {wrong} (the kind is uniform, gaussian or discretize, and the scale a "
+                f"finite number above 0); {_CURE}"
+            ) from None
 
     @classmethod
     def for_privacy(
@@ -92,8 +109,26 @@ class Noise(Description):
         return np.clip((at + half) / (2 * half), 0.0, 1.0)
 
 
-def _spelling(told: Mapping[str, Any]) -> str | None:
-    return next((name for name in _SPELT if name in told), None)
+def _kind(told: Any) -> Any:
+    if not isinstance(told, str):
+        return told
+    word = told.strip().lower()
+    return _ALSO.get(word, word)
+
+
+def _known(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Kind, scale, step and origin, however the first two are spelt; what else a release tells is left aside."""
+    known = {name: told[name] for name in Noise.model_fields if name in told}
+    if "kind" in known:
+        known["kind"] = _kind(known["kind"])
+    spelt = [name for name in _SPELT if name in told]
+    if len(spelt) + ("scale" in known) > 1:
+        raise PolicyError(f"the noise's scale is told twice: {', '.join([*spelt, *{'scale'} & known.keys()])}")
+    for name in spelt:
+        if known.setdefault("kind", _SPELT[name]) != _SPELT[name]:
+            raise PolicyError(f"«{name}» is of {_SPELT[name]} noise, and the kind says otherwise; use «scale»")
+        known["scale"] = told[name]
+    return known
 
 
 def _interval(kind: str, confidence: float) -> float:

@@ -9,10 +9,11 @@ EM algorithm of Agrawal and Aggarwal (PODS 2001), which is the same but for binn
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
@@ -26,16 +27,19 @@ from sfumato.mine.reconstruction_channel import (
     finer,
     noise_told,
     noisy_edges_of,
+    refuse_bins,
     refuse_far,
+    refuse_sizes,
     rising,
     true_edges_of,
 )
-from sfumato.mine.reconstruction_em import LEVEL, MOST, TOLERANCE, Estimate, Fit, Stop, binned_em, em, iterate, started
+from sfumato.mine.reconstruction_em import MOST, TOLERANCE, Estimate, Fit, Stop, binned_em, em, iterate, started
 from sfumato.mine.reconstruction_intervals import Intervals
 from sfumato.mine.reconstruction_intervals import intervals as bounded
 from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Release
+from sfumato.table import Table
 
 __all__ = [
     "Reconstruction",
@@ -63,12 +67,13 @@ class Reconstruction:
     """The lower end of each probability's interval; NaN where none was asked for."""
     high: Floats
     intervals: Intervals
-    """`bootstrap`: how far chance moves the estimate; `strict`: all bins at once hold the truth with the confidence."""
+    """`bootstrap`: how far chance moves the estimate; `strict`: all bins at once hold the truth with the confidence;
+    `none`: not asked for, or so many bins under so much noise that drawing them would take minutes."""
     confidence: float
     iterations: int
-    stopped: Literal["chi2", "no gain", "difference", "iterations"]
-    """Why the iteration ended: the noisy histogram fits; four times as many steps would fit no better than by chance;
-    successive estimates are the same; or it was told to, or had run long enough."""
+    stopped: Literal["chi2", "difference", "iterations"]
+    """Why the iteration ended: more steps would gain less in χ² than they risk; successive estimates are the same; or
+    it was told to, or had run long enough."""
     statistic: float
     """χ² between the noisy histogram and the one that the estimate predicts."""
     freedom: int
@@ -80,6 +85,8 @@ class Reconstruction:
     """Of the bins that the estimate was made on: fifty or so, even if fewer were asked for."""
     fine_probabilities: Floats = field(repr=False)
     step: float = field(default=0.0, repr=False)
+    dates: bool = field(default=False, repr=False)
+    """Whether the values are dates."""
 
     @property
     def density(self) -> Floats:
@@ -116,16 +123,18 @@ class Reconstruction:
         return float(found) if asked.ndim == 0 else found
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a bin: `from`, `to`, `probability`, `low`, `high`, `density`."""
-        return pl.DataFrame(
-            {
-                "from": self.edges[:-1],
-                "to": self.edges[1:],
-                "probability": self.probabilities,
-                "low": self.low,
-                "high": self.high,
-                "density": self.density,
-            }
+        """One row a bin: `from`, `to`, `probability`, `low`, `high`, `density`. Of dates, its first and last day."""
+        ends = pl.DataFrame({"from": self.edges[:-1], "to": self.edges[1:]})
+        if self.dates:
+            first = np.ceil(self.edges[:-1])
+            last = np.append(first[1:] - 1, np.floor(self.edges[-1]))
+            days = {"from": first, "to": np.maximum(first, last)}
+            ends = pl.DataFrame(days).cast(pl.Int32).cast(pl.Date)
+        return ends.with_columns(
+            pl.Series("probability", self.probabilities),
+            pl.Series("low", self.low),
+            pl.Series("high", self.high),
+            pl.Series("density", self.density),
         )
 
 
@@ -138,7 +147,7 @@ def reconstruct_distribution(
     column: str | None = None,
     range: tuple[float, float] | None = None,  # noqa: A002  # the word that a release uses
     form: Literal["bins", "values"] = "bins",
-    level: float = LEVEL,
+    level: float | None = None,
     tolerance: float = TOLERANCE,
     most: int = MOST,
     confidence: float = 0.95,
@@ -147,14 +156,18 @@ def reconstruct_distribution(
 ) -> Reconstruction:
     """Estimate the distribution of true values from noisy ones.
 
-    `values` are noisy numbers (missing ones are left out), or a `Release` of which `column` is taken, whose noise and
-    range are then known. `noise` is a `Noise`, `("gaussian", 2.5)`, `{"sigma": 2.5}`, `{"alpha": 10, "step": 1}` or a
-    frozen scipy distribution. `bins` is their number or their edges. `range` is where true values lie; where nobody
-    says, they are taken to lie between the least and the greatest noisy value, which is too wide. `stop` is `"chi2"`
-    (see `reconstruction_em`), `"difference"` of successive estimates, as published, or a number of iterations.
+    `values` are noisy numbers or dates (missing ones and NaN are left out), a table or frame of which `column` is
+    taken, or a `Release`, whose noise and range are then known. `noise` is a `Noise`, `("gaussian", 2.5)`,
+    `{"sigma": 2.5}`, `{"alpha": 10, "step": 1}` or a frozen continuous scipy distribution. `bins` is their number or
+    their edges; where values were put into intervals (`discretize`), a number is the most there are, each of whole
+    intervals. `range` is where true values lie; where nobody says, they are taken to lie between the least and the
+    greatest noisy value, which is too wide. `stop` is `"chi2"` (see `reconstruction_em`; with a `level`, where χ² first
+    has so large a p-value), `"difference"` of successive estimates, as published, or a number of iterations.
     `intervals` are `"bootstrap"`, `"strict"` (see `reconstruction_intervals`) or `"none"`, which is quickest.
     """
-    noisy, told, within = _read(values, noise, column, range)
+    series, told, within = _read(values, noise, column, range)
+    noisy = _numbers(series)
+    refuse_sizes(told, noisy, within, bins)
     true = _true_edges(noisy, told, bins, within)
     refuse_far(noisy, told, true)
     fine, starts = finer(true, told) if form == "bins" else (true, np.arange(len(true) - 1))
@@ -162,12 +175,13 @@ def reconstruct_distribution(
     channel = channel_of(told, fine, noisy_edges)
     counts = counted(noisy, noisy_edges)
     fit = Fit.of(counts, channel)
-    if form == "bins":
-        found = em(counts, channel, even(fine), stop, level=level, tolerance=tolerance, most=most)
-    elif form == "values":
-        found = _by_values(noisy, told, fine, fit, (stop, level, tolerance, most))
-    else:
+    if form not in ("bins", "values"):
         raise PolicyError(f'form is "bins" or "values", and not «{form}»')
+    if form == "bins" or stop == "chi2":
+        found = em(counts, channel, even(fine), stop, level=level, tolerance=tolerance, most=most)
+    if form == "values":
+        summed = _by_values(noisy, told, fine, found.iterations if stop == "chi2" else stop, tolerance, most)
+        found = summed if stop != "chi2" else replace(summed, stopped=found.stopped)
     low, high = bounded(intervals, found, counts, channel, (even(fine), starts), confidence, randomness)
     statistic = fit.statistic(found.probabilities)
     return Reconstruction(
@@ -175,7 +189,7 @@ def reconstruct_distribution(
         probabilities=np.add.reduceat(found.probabilities, starts),
         low=low,
         high=high,
-        intervals=intervals,
+        intervals="none" if np.isnan(low).any() else intervals,
         confidence=confidence,
         iterations=found.iterations,
         stopped=found.stopped,
@@ -186,6 +200,7 @@ def reconstruct_distribution(
         fine_edges=fine,
         fine_probabilities=found.probabilities,
         step=float(getattr(told, "step", 0.0)),
+        dates=series.dtype in (pl.Date, pl.String),
     )
 
 
@@ -195,8 +210,8 @@ def _middles(edges: Floats) -> Floats:
 
 def _read(
     values: Any, noise: Any, column: str | None, within: tuple[float, float] | None
-) -> tuple[Floats, Any, tuple[float, float] | None]:
-    """The noisy numbers, the noise, and the range of true values if it is known."""
+) -> tuple[pl.Series, Any, tuple[float, float] | None]:
+    """The noisy values, the noise, and the range of true values if it is known."""
     if isinstance(values, Release):
         names = noisy_columns(values)
         name = names[0] if column is None and len(names) == 1 else column
@@ -204,15 +219,45 @@ def _read(
             raise PolicyError(f"say which column to reconstruct: noise is in {', '.join(names) or 'none'}")
         told = noise_of(values, name) if noise is None else noise_told(noise)
         within = within or (tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None)
-        return _numbers(values.data.frame[name]), told, within
+        return _taken(values.data.frame, name), told, within
     if noise is None:
         raise PolicyError('the noise must be known: noise = ("gaussian", 2.5), {"alpha": 10} …')
-    return _numbers(values), noise_told(noise), within
+    if isinstance(values, Table | Mapping) or hasattr(values, "columns"):
+        table = values if isinstance(values, Table) else Table.of(values)
+        return _taken(table.frame, column), noise_told(noise), within
+    return _series(values), noise_told(noise), within
 
 
-def _numbers(values: Any) -> Floats:
-    series = values if isinstance(values, pl.Series) else pl.Series(np.asarray(values).ravel())
-    found = numbers_of(series.drop_nulls())
+def _taken(frame: pl.DataFrame, column: str | None) -> pl.Series:
+    if column is None and frame.width == 1:
+        return frame.to_series()
+    if column not in frame.columns:
+        said = "say which column to reconstruct" if column is None else f"there is no column «{column}»"
+        raise PolicyError(f"{said}; there are {', '.join(frame.columns[:12])}")
+    return frame[column]
+
+
+def _series(values: Any) -> pl.Series:
+    """Values of any kind; None is missing."""
+    try:
+        native = nw.from_native(values, series_only=True, pass_through=True)
+        if isinstance(native, nw.Series):
+            return native.to_polars()
+        listed: Any = np.asarray(values if isinstance(values, np.ndarray) else list(values)).ravel()
+        if listed.dtype == object:  # None and numbers, dates, text
+            numeric = all(isinstance(one, int | float | np.number) for one in listed if one is not None)
+            listed = listed.astype(np.float64) if numeric else listed.tolist()
+        return pl.Series("values", listed)
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise DataError("the noisy values are no list, array or series of numbers, or of dates, alone") from None
+
+
+def _numbers(series: pl.Series) -> Floats:
+    there = series.drop_nulls()
+    if not len(there):
+        raise DataError("there are no noisy values to reconstruct from")
+    found = numbers_of(there)
+    found = found[~np.isnan(found)]
     strange = int(len(found) - np.isfinite(found).sum())
     if strange:
         raise DataError(f"{strange} of {len(found)} noisy values are not finite; make them missing")
@@ -227,13 +272,15 @@ def _true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float, float
     low, high = within if within is not None else (float(noisy.min()), float(noisy.max()))
     if not isinstance(noise, Noise) or noise.kind != "discretize":
         return true_edges_of(low, high, bins, float(getattr(noise, "step", 0.0)))
-    # Nothing is told of where in its interval a value lies: the intervals are the bins.
+    # Nothing is told of where in its interval a value lies: a bin is an interval, or several.
     first = np.floor((low - noise.origin) / noise.scale + 1e-9)
     last = max(np.ceil((high - noise.origin + noise.step) / noise.scale - 1e-9), first + 1)
-    return np.asarray(noise.origin + np.arange(first, last + 1) * noise.scale - noise.step / 2)
+    refuse_bins(bins)
+    ends = np.rint(np.linspace(first, last, int(min(bins, last - first)) + 1))
+    return np.asarray(noise.origin + ends * noise.scale - noise.step / 2)
 
 
-def _by_values(noisy: Floats, noise: Any, true: Floats, fit: Fit, until: tuple[Stop, float, float, int]) -> Estimate:
+def _by_values(noisy: Floats, noise: Any, true: Floats, stop: Stop, tolerance: float, most: int) -> Estimate:
     """The published form: each step sums over all values, with the noise's density at the middles of the bins."""
     middles = _middles(true)
     rows = max(1, _AT_ONCE // len(middles))
@@ -251,7 +298,7 @@ def _by_values(noisy: Floats, noise: Any, true: Floats, fit: Fit, until: tuple[S
                 tell("summing over values", number, len(parts))
         return np.asarray(now * total / len(noisy))
 
-    return iterate(step, started(even(true), len(middles)), fit, *until)
+    return iterate(step, started(even(true), len(middles)), stop, tolerance, most)
 
 
 def _densities(values: Floats, middles: Floats, noise: Any) -> Floats:

@@ -24,13 +24,28 @@ FAR = 4.0
 """Deviations of Gaussian noise that noisy bins reach beyond the true ones; the last bins take all that is further."""
 FINE = 50
 """Bins that an estimate is made on, at the least, before it is summed up to those that were asked for."""
+_HUGE = 1e150
+_MANY = 400
+_IN_DEVIATION = {"gaussian": 32}
+_IN_DEVIATION_SHARP = 128
 _MOST_STEPS = 4_000_000
 _NODES = 16
 
 
 def noise_told(told: Any) -> Any:
-    """A `Noise` from any of its spellings; a frozen scipy distribution is taken as it is."""
-    return told if hasattr(told, "cdf") and hasattr(told, "ppf") else Noise.of(told)
+    """A `Noise` from any of its spellings; a frozen continuous scipy distribution is taken as it is."""
+    if not (hasattr(told, "cdf") and hasattr(told, "ppf")):
+        return Noise.of(told)
+    if hasattr(told, "freeze"):
+        raise PolicyError(
+            "a scipy distribution is noise once its parameters are told: scipy.stats.norm(0, 2.5), not scipy.stats.norm"
+        )
+    if hasattr(told, "pmf") and not hasattr(getattr(told, "dist", told), "pdf"):
+        raise PolicyError(
+            "a discrete distribution is not taken as noise; if the noise is rounded, say "
+            'Noise(kind="gaussian", scale=2.5, step=1)'
+        )
+    return told
 
 
 def true_edges_of(low: float, high: float, bins: int, step: float = 0.0) -> Floats:
@@ -38,8 +53,7 @@ def true_edges_of(low: float, high: float, bins: int, step: float = 0.0) -> Floa
 
     Whole numbers are shared out as evenly as can be, and there are never more bins than whole numbers.
     """
-    if bins < 1 or int(bins) != bins:
-        raise PolicyError(f"{bins} bins are no number of bins; ask for one or more")
+    refuse_bins(bins)
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
         raise PolicyError("a range goes from a least to a greatest value, both finite")
     if not step:
@@ -49,6 +63,28 @@ def true_edges_of(low: float, high: float, bins: int, step: float = 0.0) -> Floa
     first, last = np.floor(low / step), np.ceil(high / step) + 1
     edges = np.rint(np.linspace(first, last, int(min(bins, last - first)) + 1))
     return np.asarray((edges - 0.5) * step)
+
+
+def refuse_bins(bins: Any) -> None:
+    """What is no number of bins."""
+    if (
+        isinstance(bins, bool)
+        or not isinstance(bins, int | float | np.integer | np.floating)
+        or not bins >= 1
+        or bins % 1
+    ):
+        raise PolicyError("this is no number of bins; ask for one or more, or tell their edges")
+
+
+def refuse_sizes(noise: Any, *told: Any) -> None:
+    """Numbers whose squares are not; what is no number is refused elsewhere."""
+    numbers = (np.asarray(one, dtype=np.float64) for one in (getattr(noise, "scale", 0.0), *told) if _numeric(one))
+    if any((np.abs(one[np.isfinite(one)]) >= _HUGE).any() for one in numbers):
+        raise PolicyError("values, range or noise are beyond 1e150; divide them all by the same number")
+
+
+def _numeric(told: Any) -> bool:
+    return bool(np.asarray(told).dtype.kind in "iuf")
 
 
 def even(edges: Floats) -> Floats:
@@ -77,17 +113,33 @@ def finer(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
 
 
 def noisy_edges_of(noise: Any, true_edges: Floats) -> Floats:
-    """Edges of noisy bins: as wide as the true ones are in the mean, and beyond them as far as the noise reaches."""
+    """Edges of noisy bins: as wide as the true ones are in the mean, and beyond them as far as the noise reaches.
+
+    Of more than 400 true bins, noisy ones are as wide as a 32nd of the deviation of Gaussian noise, a 128th of that of
+    other noise, if that is wider: the noise leaves nothing finer to see.
+    """
     told, step = noise_told(noise), _step(noise)
     width = (true_edges[-1] - true_edges[0]) / (len(true_edges) - 1)
+    inner = true_edges
+    if len(true_edges) > _MANY and (wide := _finest(told)) > width:
+        inner = np.linspace(true_edges[0], true_edges[-1], int(np.ceil((true_edges[-1] - true_edges[0]) / wide)) + 1)
+        width = inner[1] - inner[0]
     below, above = _reach(told)
     before, after = (int(np.ceil(far / width - 1e-9)) for far in (below, above))
-    inner = true_edges
     outer = (inner[0] - width * np.arange(before, 0, -1), inner[-1] + width * np.arange(1, after + 1))
     edges = np.concatenate([outer[0], inner, outer[1]])
     if step:  # between whole numbers, so that every bin is a set of them
         edges = (np.unique(np.rint(edges / step + 0.5)) - 0.5) * step
     return np.asarray(edges, dtype=np.float64)
+
+
+def _finest(noise: Any) -> float:
+    """How wide noisy bins can be and still tell as much."""
+    if getattr(noise, "kind", "") == "discretize":
+        return 0.0
+    deviation = np.sqrt(noise.variance) if isinstance(noise, Noise) else float(noise.std())
+    wide = deviation / _IN_DEVIATION.get(getattr(noise, "kind", ""), _IN_DEVIATION_SHARP)
+    return float(wide) if np.isfinite(wide) else 0.0
 
 
 def counted(values: Floats, edges: Floats) -> Ints:
@@ -160,7 +212,7 @@ def _integral(noise: Noise, at: Floats) -> Floats:
     if noise.kind == "gaussian":
         from scipy.special import ndtr
 
-        return np.asarray(at * ndtr(at / noise.scale) + noise.scale**2 * noise.density(at))
+        return np.asarray(at * ndtr(at / noise.scale) + noise.scale * (noise.scale * noise.density(at)))
     inside = np.clip(at, -noise.scale, noise.scale) + noise.scale
     return np.asarray(inside**2 / (4 * noise.scale) + np.maximum(at - noise.scale, 0.0))
 

@@ -25,6 +25,8 @@ from sfumato.randomness import Randomness
 Intervals = Literal["bootstrap", "strict", "none"]
 _RESAMPLES, _FEWER = 60, 24
 _FURTHER, _FURTHEST = 4, 4_000
+_WORK = 5e10
+"""Multiplications that intervals may take: some seconds."""
 
 
 def intervals(
@@ -36,7 +38,8 @@ def intervals(
     confidence: float,
     randomness: Randomness | None,
 ) -> tuple[Floats, Floats]:
-    """The lower and the upper ends; NaN for `none`. The estimate always lies within.
+    """The lower and the upper ends; NaN for `none`, and where drawing would take minutes: thousands of bins under much
+    noise, which nobody can tell apart. The estimate always lies within.
 
     `bins` are where the estimate began, and the first parts of each bin, where it was made on finer ones.
     """
@@ -55,6 +58,13 @@ def intervals(
     estimate = np.add.reduceat(found.probabilities, starts)
     ends = np.minimum(low, estimate), np.maximum(high, estimate)
     return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
+
+
+def _affordable(found: Estimate, cells: int) -> tuple[int, int] | None:
+    """How many histograms to draw and how many steps to take on each; none if even few are too many."""
+    further = max(found.iterations, min(_FURTHER * found.iterations, _FURTHEST))
+    ways = ((_RESAMPLES, further), (_FEWER, further), (_FEWER, found.iterations))
+    return next(((times, steps) for times, steps in ways if 4.0 * cells * times * steps <= _WORK), None)
 
 
 def _strict(counts: Ints, channel: Floats, starts: Ints, confidence: float) -> tuple[Floats, Floats]:
@@ -78,7 +88,7 @@ def _band(counts: Ints, channel: Floats, confidence: float) -> tuple[Floats, Flo
     from scipy.special import betaincinv
 
     count, wrong = int(counts.sum()), (1 - confidence) / 2
-    starts = grouped_bins(counts, channel)
+    starts = grouped_bins(counts, channel, least=20)  # the more there are, the wider each must be
     cells, seen = np.add.reduceat(channel, starts, axis=0), np.add.reduceat(counts, starts)
     far = np.sqrt(np.log(2 / wrong) / (2 * count))
     running, share = np.cumsum(cells, axis=0)[:-1], np.cumsum(seen)[:-1] / count
@@ -124,10 +134,12 @@ def _bootstrap(
     chance: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Draw noisy histograms, reconstruct each in as many steps as their source, see how far they stray from it."""
-    steps = max(found.iterations, min(_FURTHER * found.iterations, _FURTHEST))
+    work = _affordable(found, channel.size)
+    if work is None:
+        return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
+    times, steps = work
     source = _stepped((counts / counts.sum())[:, None], channel, begun, steps)[:, 0]
     expected = channel @ source
-    times = _RESAMPLES if steps <= _FURTHEST else _FEWER  # a second's work at the most
     drawn = chance.multinomial(int(counts.sum()), expected / expected.sum(), size=times).T
     strayed = np.add.reduceat(_stepped(drawn / counts.sum(), channel, begun, steps) - source[:, None], starts, axis=0)
     source = np.add.reduceat(source, starts)
