@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,16 +28,15 @@ from sfumato.certificate import (
     versions,
 )
 from sfumato.data.write import write_frame
-from sfumato.errors import ClaimBroken, PolicyError
+from sfumato.errors import ClaimBroken
 from sfumato.folder import Staging, publish, sha256, staged
-from sfumato.key import Key
-from sfumato.measure.checks import NOTHING_ELSE, Evidence, measured
+from sfumato.measure.checks import Evidence, measured
 from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
-from sfumato.protect import SwapConfidential
 from sfumato.protect.method import KeyedMethod
+from sfumato.protecting import followed, protect
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Finding, Number, Release
+from sfumato.release import Finding, Release
 from sfumato.report.account import Account
 from sfumato.shapes import shape_of
 from sfumato.signature import public_text, signed, signing_key
@@ -129,142 +127,13 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     return Run(target, certificate, findings, attacks, refusals)
 
 
-@dataclass(frozen=True)
-class Protected:
-    """What the methods of a policy made: the release, and the keys that stay home."""
-
-    release: Release
-    keys: Mapping[str, Key]
-    """Method → its key; a release holds none."""
-
-
-def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
-    """Apply the methods in order; the claims of all of them are claims of the last release."""
-    release, keys = Release(original, None, (), {}), {}
-    for method in policy.methods():
-        _refuse_late_swaps(method, release)
-        if isinstance(method, KeyedMethod):
-            keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
-            after = method.protect(release.data, key, randomness=randomness)
-        else:
-            after = method.protect(release.data, randomness=randomness)
-        release = _after(release, after)
-    return Protected(release, keys)
-
-
-def _refuse_late_swaps(method: Any, release: Release) -> None:
-    """Swapping promises something of records found by their originals, so nothing may have changed these before."""
-    if not isinstance(method, SwapConfidential) or release.method is None:
-        return
-    pattern = method.pattern or release.data.quasi_identifying
-    if changed := [name for name in release.details["changed_columns"] if name in pattern]:
-        named = ", ".join(f"«{name}»" for name in changed)
-        raise PolicyError(f"swap_confidential finds records by {named}, which another method changed; name it first")
-
-
-def _after(first: Release, then: Release) -> Release:
-    """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
-    if first.method is None:
-        return replace(then, details={**then.details, "changed_columns": _changed(first, then)})
-    details = _followed(first.details, then.details["rows"]) if "rows" in then.details else dict(first.details)
-    claims = _beside(first.claims, _changed(first, then), then)
-    if shape_of(first.data) is not shape_of(then.data):
-        claims = ()  # what was in between is not published, and nobody could check it
-    rows = {"rows": details["rows"]} if "rows" in details and "rows" in then.details else {}
-    return Release(
-        then.data,
-        then.method,
-        (*claims, *(c for c in _beside(then.claims, first.details["changed_columns"], then) if not _said(c, claims))),
-        _together(first.losses, then.losses),
-        {
-            **details,
-            **then.details,
-            **rows,
-            "public": _told_once(first, then),
-            "changed_columns": (*first.details["changed_columns"], *_changed(first, then)),
-        },
-    )
-
-
-def _together(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
-    """Losses of two methods: who is asked twice gives away both, and what is lost is at least the larger loss."""
-    found = {**first, **then}
-    if "loss" in first and "loss" in then:
-        found["loss"] = max(first["loss"], then["loss"])
-    if "epsilon" in first and "epsilon" in then:
-        found["epsilon"] = first["epsilon"] + then["epsilon"]
-    return found
-
-
-def _changed(before: Release, after: Release) -> tuple[str, ...]:
-    """The columns in which a method changed something."""
-    if not isinstance(before.data, Table) or not isinstance(after.data, Table):
-        return ()
-    one, two = before.data.frame, after.data.frame
-    if "rows" in after.details:
-        one = one[after.details["rows"]]
-    return tuple(name for name in two.columns if not two[name].equals(one[name]))
-
-
-def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
-    """Promises that nothing else was changed, where another method of the policy has changed something else."""
-    if not changed:
-        return claims
-    if set(last.data.frame.columns) <= set(changed):  # there is nothing left to promise
-        return tuple(claim for claim in claims if claim.measure not in NOTHING_ELSE)
-    named = ", ".join(f"«{name}»" for name in changed)
-    return tuple(
-        claim.model_copy(
-            update={
-                "arguments": {**claim.arguments, "besides": (*_besides(claim), *changed)},
-                "meaning": f"{claim.meaning} Another method of the policy changed {named}.",
-            }
-        )
-        if claim.measure in NOTHING_ELSE
-        else claim
-        for claim in claims
-    )
-
-
-def _said(claim: Claim, already: tuple[Claim, ...]) -> bool:
-    """Whether a promise adds nothing: the first method has taken out all names, and said so."""
-    return claim.measure == "named_columns" and any(one.measure == claim.measure for one in already)
-
-
-def _besides(claim: Claim) -> tuple[str, ...]:
-    told = claim.arguments.get("besides", ())
-    return told if isinstance(told, tuple) else ()
-
-
-def _told_once(first: Release, then: Release) -> dict[str, Any]:
-    """How chance changed each column; of two chances on one column nobody could tell what they did together."""
-    if twice := first.public.keys() & then.public.keys():
-        named = ", ".join(f"«{name}»" for name in sorted(twice))
-        raise PolicyError(f"two methods change {named} by chance, and nobody could estimate anything; name it in one")
-    return {**first.public, **then.public}
-
-
-def _followed(details: Mapping[str, Any], order: Any) -> dict[str, Any]:
-    """What was decided about rows, once rows were left out or moved: `order` says where each row that is left was."""
-    place = {int(row): at for at, row in enumerate(order)}
-    moved = {**details, "rows": details["rows"][order]}
-    for name in ("hidden", "reasons"):
-        if isinstance(told := details.get(name), pl.DataFrame):
-            there = pl.Series("row", [place.get(row) for row in told["row"]], dtype=pl.Int64)
-            moved[name] = told.with_columns(there).drop_nulls("row")
-    for name in ("private", "derived"):
-        if name in details:
-            moved[name] = [(place[row], column) for row, column in details[name] if row in place]
-    return moved
-
-
 def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:
     """Shuffle the rows if the policy says so, and remember which is which."""
     if policy.output.order == "as_read" or not isinstance(release.data, Table):
         return release
     order = randomness.generator().permutation(len(release.data))
     data = release.data.with_frame(release.data.frame[order])
-    return Release(data, release.method, release.claims, release.losses, _followed(release.details, order))
+    return Release(data, release.method, release.claims, release.losses, followed(release.details, order))
 
 
 class _Clock:
