@@ -121,6 +121,8 @@ def say_rows(found: pl.DataFrame, most: int, out: Path | None) -> None:
 def _mined(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if value is None:
+        return "(missing)"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
