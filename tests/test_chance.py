@@ -260,6 +260,8 @@ def test_a_changed_folder_is_not_read(done: Path) -> None:
     certificate.write_text(certificate.read_text().replace('"p": 0.75', '"p": 0.65'))
     with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):
         sf.read_release(done / "out")
+    with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):
+        attack_again("out", "policy.toml")
 
 
 def test_whole_numbers_are_read_back_as_such(tmp_path: Path) -> None:

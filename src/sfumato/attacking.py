@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.attack import Attack, Outcome
-from sfumato.certificate import Certificate, release_folder
+from sfumato.certificate import release_folder, unchanged
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.errors import DataError, PolicyError
 from sfumato.policy import Policy
@@ -31,7 +31,7 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
     if not rules.attacks():
         raise PolicyError("the policy names no attack; add [[attack]] to it")
     root = release_folder(Path(folder))
-    certificate = Certificate.read(root)
+    certificate = unchanged(root)
     tell("reading")
     published, original = certificate.published(root), rules.original()
     told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}

@@ -118,11 +118,17 @@ def read_release(folder: str | Path) -> Release:
     signed is refused; claims are measured by `verify`.
     """
     root = release_folder(Path(folder))
+    certificate = unchanged(root)
+    told = {"public": certificate.body.get("public", {})}
+    return Release(certificate.published(root), None, certificate.claims(), certificate.body["losses"], told)
+
+
+def unchanged(root: Path) -> Certificate:
+    """The certificate of a release folder, refused if anything in the folder was changed after it was signed."""
     certificate = Certificate.read(root)
     if problems := _signature_problems(certificate, None) + _file_problems(root, certificate):
         raise CertificateRefused(f"{root}: {problems[0]}; nothing is to be read from it")
-    told = {"public": certificate.body.get("public", {})}
-    return Release(certificate.published(root), None, certificate.claims(), certificate.body["losses"], told)
+    return certificate
 
 
 def population_of(method: Any) -> Table | None:

@@ -113,7 +113,7 @@ def test_a_release_that_tells_no_channel_is_read_as_it_is() -> None:
 
 def test_a_column_has_to_be_there_and_only_one() -> None:
     release = RandomizeResponse(column=("ill", "rank"), p=0.5).protect(TABLE)
-    with pytest.raises(DataError, match="2 columns could hold"):
+    with pytest.raises(DataError, match="«ill», «rank» could hold"):
         LikeliestAnswer().run(release, TABLE)
     with pytest.raises(DataError, match="«nowhere»"):
         LikeliestAnswer(column="nowhere").run(release, TABLE)

@@ -218,3 +218,22 @@ def test_checks_have_their_names() -> None:
         "outside_interval",
         "changed_beside_noise",
     }
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e-80, 1.0, 1e80, 1e95])
+def test_the_shape_of_noise_is_judged_at_every_size(size: float) -> None:
+    """Squares of variances overflow, or vanish, long before the numbers themselves do."""
+    chance = np.random.default_rng(0)
+    first = chance.normal(size=2000)
+    second = first + 0.05 * chance.normal(size=2000)
+    table = sf.Table.of({"a": first * size, "b": second * size}, {"a": "sensitive", "b": "sensitive"})
+    release = sf.AddNoise(columns=("a", "b"), kind="correlated").protect(table, sf.Randomness.seeded(0))
+    claim = next(one for one in release.claims if one.measure == "noise_shape")
+    arguments: dict[str, Any] = dict(claim.arguments)
+    assert noise_shape(table, release.data, **arguments) < 6
+    apart = release.data.with_frame(
+        table.frame.with_columns(
+            pl.col(name) + pl.Series(chance.normal(size=2000) * release.public[name]["scale"]) for name in ("a", "b")
+        )
+    )
+    assert noise_shape(table, apart, **arguments) > 20

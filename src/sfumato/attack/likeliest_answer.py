@@ -221,7 +221,10 @@ def answer_column(release: Release, column: str | None) -> str:
     table: Table = release.data
     names = (column,) if column is not None else answered_columns(release) or table.sensitive
     if len(names) != 1:
-        raise DataError(f"{table.source}: {len(names)} columns could hold the answers; name one as `column`")
+        named = ", ".join(f"«{name}»" for name in names) or "no column"
+        raise DataError(
+            f"{table.source}: {named} could hold the answers that are to be guessed; name one as the attack's `column`"
+        )
     if names[0] not in table.frame.columns:
         raise DataError(f"{table.source}: there is no column «{names[0]}» in the release")
     return names[0]

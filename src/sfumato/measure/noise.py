@@ -128,9 +128,12 @@ def noise_shape(original: Table, published: Table, columns: Sequence[str], times
     true, shown = (np.array([_numbers(one, name)[0] for name in columns]) for one in (taken, published.frame))
     known = np.isfinite(true).all(axis=0) & np.isfinite(shown).all(axis=0)
     true, shown = true[:, known], shown[:, known]
-    fine = np.array([0.0 if taken[name].dtype.is_float() else 1.0 / 12 for name in columns])
-    added = shown - true
-    promised = times * np.atleast_2d(np.cov(true, bias=True)) + np.diag(fine)
+    # Each column in a unit of its own: squares of squares of very large or small numbers are no numbers.
+    reach = np.abs(true - true.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)
+    unit = np.where(reach > 0, reach, 1.0)
+    fine = np.array([0.0 if taken[name].dtype.is_float() else 1.0 / 12 for name in columns]) / unit[:, 0] ** 2
+    added = (shown - true) / unit
+    promised = times * np.atleast_2d(np.cov(true / unit, bias=True)) + np.diag(fine)
     off = np.abs(added @ added.T / added.shape[1] - promised)
     # Columns that follow from each other are rounded together, or not: nobody can tell how that goes.
     together = np.sqrt(np.outer(fine, fine)) * (1 - np.eye(len(fine)))
