@@ -72,12 +72,13 @@ def done(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_two_methods_keep_their_promises_beside_each_other(done: Path) -> None:
     body = json.loads((done / "out/release/certificate.json").read_text())
-    claims = {one["claim"]["measure"]: one for one in body["claims"]}
+    claims = {one["measure"]: one for one in body["claims"]}
     assert all(one["holds"] for one in body["claims"])
-    assert claims["changed_beside_noise"]["claim"]["arguments"]["besides"] == ["ill"]
-    assert claims["changed_beside_answers"]["claim"]["arguments"]["besides"] == ["age"]
-    assert "«age»" in claims["changed_beside_answers"]["claim"]["meaning"]
-    assert sum(one["claim"]["property"] == "identifying_columns" for one in body["claims"]) == 1
+    kept = json.loads((done / "out/private/record.json").read_text())["found"]["claims"]
+    besides = {one["measure"]: one["arguments"].get("besides") for one in kept}
+    assert (besides["changed_beside_noise"], besides["changed_beside_answers"]) == (["ill"], ["age"])
+    assert "«age»" in claims["changed_beside_answers"]["meaning"]
+    assert sum(one["property"] == "identifying_columns" for one in body["claims"]) == 1
     assert sf.verify(done / "out").holds
 
 
@@ -109,7 +110,7 @@ def test_nothing_more_leaves_than_is_needed(done: Path) -> None:
 
 
 def test_an_attack_can_be_repeated_from_the_folder(done: Path) -> None:
-    first = json.loads((done / "out/release/certificate.json").read_text())["attacks"]
+    first = json.loads((done / "out/private/record.json").read_text())["found"]["attacks"]
     again = {attack.model_dump()["attack"]: outcome for attack, outcome in attack_again("out", "policy.toml")}
     for one in first:
         if one["attack"] in again:
@@ -247,7 +248,7 @@ def test_promises_about_columns_that_were_all_drawn_are_not_made(tmp_path: Path)
 def test_a_repeated_attack_finds_what_the_run_found(tmp_path: Path) -> None:
     """Labels of a hierarchy are read as such from the folder, too."""
     out = made(tmp_path, GENERALIZE, attacks='[[attack]]\nattack = "linking"\n[[attack]]\nattack = "homogeneity"')
-    body = json.loads((out / "release/certificate.json").read_text())
+    body = json.loads((out / "private/record.json").read_text())["found"]
     assert any(body["levels"].values())
     first = {one["attack"]: one["successes"] for one in body["attacks"]}
     again = attack_again(out, tmp_path / "policy.toml")

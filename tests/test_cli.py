@@ -84,7 +84,7 @@ def policy(people: Path) -> Path:
 
 @pytest.fixture
 def plain_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.report.page.page", lambda account, *, internal: "<!doctype html>")
+    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<!doctype html>")
 
 
 def test_version(invoke: Invoke) -> None:

@@ -34,7 +34,7 @@ classify = "disease"
 @pytest.fixture
 def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("sfumato.report.page.page", lambda account, *, internal: "<html></html>")
+    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<html></html>")
     rows = "".join(f"n{i},{20 + i % 17},{1300 + i % 7},{'flu' if i % 3 else 'ulcer'}\n" for i in range(200))
     (tmp_path / "people.csv").write_text("name,age,zip,disease\n" + rows)
     made = []

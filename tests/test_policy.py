@@ -47,7 +47,7 @@ path = "out"
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("sfumato.report.page.page", lambda account, *, internal: "<!doctype html>")
+    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<!doctype html>")
 
 
 @pytest.fixture

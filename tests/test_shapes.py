@@ -78,7 +78,7 @@ def test_nothing_that_leaves_names_what_was_hidden(tmp_path: Path) -> None:
 def test_rules_may_stand_in_a_file_beside_the_policy(tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text(f"{SECRET} ==> zznuts\n")
     done = sf.run(sf.Policy.read(hiding(tmp_path, file="secret.txt")))
-    assert done.certificate.body["losses"]["changes"] > 0
+    assert done.record["losses"]["changes"] > 0
 
 
 def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def blanking(tmp_path: Path, private: str, extra: str = "") -> Path:
 def test_private_entries_from_a_policy(tmp_path: Path, private: str, cells: int) -> None:
     done = sf.run(sf.Policy.read(blanking(tmp_path, private)))
     assert all(found.holds for found in done.findings)
-    assert done.certificate.body["losses"]["private_entries"] == cells
+    assert done.record["losses"]["private_entries"] == cells
     text = (tmp_path / "out" / "release" / "certificate.json").read_text()
     assert "nurse" not in text
     assert str(tmp_path) not in text

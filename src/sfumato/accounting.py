@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -21,8 +21,9 @@ from sfumato.protect.explain import explain, lattice_nodes
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Release
 from sfumato.report.account import Account
-from sfumato.report.sections import sections
+from sfumato.report.sections import outgoing_sections, sections
 from sfumato.table import Table
+from sfumato.workflow.outgoing import published_counts
 
 
 def starred(release: Release) -> Any:
@@ -118,23 +119,24 @@ def _of_baskets(published: Any, original: Any, release: Release) -> dict[str, fl
 
 
 def suppression(release: Release, suppressed: int) -> dict[str, Any]:
-    """How many rows were suppressed, and whether they hide one another."""
+    """How many rows were suppressed, whether they can be seen, and whether they hide one another."""
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    if getattr(release.method, "suppressed_rows", None) == "drop":
+        return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
     if starred(release) != "suppressed":
-        why = "No suppressed row is in the release." if suppressed else "No row was suppressed."
-        return {"rows": suppressed, "safe": True, "why": why}
+        return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
     if suppressed >= least:
         why = (
             f"The {suppressed} suppressed rows look alike in every quasi-identifying column: whoever is not found in "
             f"a published class is one of {suppressed}."
         )
-        return {"rows": suppressed, "safe": True, "why": why}
+        return {"rows": suppressed, "seen": True, "safe": True, "why": why}
     rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
     why = (
         f"Only {rows} suppressed, fewer than k = {least}: whoever is not found in a published class must be "
         'among them. Leave them out (suppressed_rows = "drop") if that is too few.'
     )
-    return {"rows": suppressed, "safe": False, "why": why}
+    return {"rows": suppressed, "seen": True, "safe": False, "why": why}
 
 
 def gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]) -> list[dict[str, Any]]:
@@ -184,6 +186,38 @@ def account(
         sections=sections(release, original, published, body["utility"]),
     )
     return with_columns(told, release) if isinstance(original, Table) else told
+
+
+def outgoing_account(certificate: Mapping[str, Any], published: Any) -> Account:
+    """What the report that leaves tells: made from the certificate and the released data, and nothing else."""
+    told = Account(
+        title=certificate["title"],
+        certificate=certificate,
+        original=None,
+        published=published,
+        before=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        column_loss={},
+        details={},
+        reasons=(),
+        lattice=(),
+        advice=(),
+        seconds={},
+        source="",
+        sections=outgoing_sections(certificate["public"], published),
+    )
+    tags = {method["method"] for method in certificate["methods"]}
+    if not isinstance(published, Table) or "encode_for_trees" in tags:
+        return told
+    stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
+    crowds = bool(published.quasi_identifying) and "suppress_entries" not in tags
+    return replace(
+        told,
+        distributions={name: published_counts(published.frame[name]) for name in published.frame.columns},
+        sizes_after=measure.class_size_counts(published, None, stars) if crowds else _NO_CROWDS,
+    )
 
 
 _NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})

@@ -14,33 +14,23 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
-from sfumato.data.roles import Role
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.folder import sha256
 from sfumato.measure.checks import Evidence, measured
 from sfumato.release import Claim, Finding, Release
 from sfumato.shapes import shape_named, shape_of
 from sfumato.signature import vouched
-from sfumato.table import Missing, Table
+from sfumato.table import Table
+from sfumato.workflow.outgoing import DataFile, OutgoingCertificate
 
-FORMAT = "sfumato certificate 1"
 NAME = "certificate.json"
 
 
-class _DataFile(BaseModel):
-    file: str
-    shape: Literal["table", "baskets", "patterns"]
-    format: str
-    missing_mark: str = ""
-    rows: int
-    columns: int | None = None
-    numbers: tuple[str, ...] = ()
-    integers: tuple[str, ...] = ()
-
+class _DataFile(DataFile):
     @model_validator(mode="after")
     def _known_format(self) -> _DataFile:
         if self.format not in shape_named(self.shape).formats:
@@ -48,22 +38,10 @@ class _DataFile(BaseModel):
         return self
 
 
-class _Certified(BaseModel):
-    claim: Claim
-    threshold: int | float
-    measured: int | float | None
-    holds: bool | None
+class _Body(OutgoingCertificate):
+    """A whole certificate; one that says anything otherwise is refused before anything is opened."""
 
-
-class _Body(BaseModel):
-    """What `verify` relies on; a certificate that says it otherwise is refused before anything is opened."""
-
-    format: Literal["sfumato certificate 1"]
     data: _DataFile
-    roles: Mapping[str, Role] = Field(default_factory=dict)
-    missing: Missing = Missing.OWN_VALUE
-    claims: tuple[_Certified, ...] = Field(min_length=1)
-    public: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     files: Mapping[str, str]
     signer: str
     signature: str
@@ -95,7 +73,9 @@ class Certificate:
 
     def claims(self) -> tuple[Claim, ...]:
         """The claims, to be measured again."""
-        return tuple(Claim.model_validate(one["claim"]) for one in self.body["claims"])
+        return tuple(
+            Claim.model_validate({name: one[name] for name in Claim.model_fields}) for one in self.body["claims"]
+        )
 
     def published(self, folder: Path) -> Any:
         """The data of the release, read as the certificate says it is spelt."""
@@ -139,7 +119,7 @@ def population_of(method: Any) -> Table | None:
 
 def finding_json(claim: Claim, finding: Finding) -> dict[str, Any]:
     """A claim and what was found of it, for certificate and script."""
-    return {**asdict(finding), "measure": claim.measure, "claim": claim.model_dump(mode="json")}
+    return {**asdict(finding), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
 
 
 def versions() -> dict[str, str]:

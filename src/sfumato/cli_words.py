@@ -63,7 +63,7 @@ def say_audit(found: Audit, pairs: int, roles: bool = False) -> None:
 
 def say_run(done: Run) -> None:
     """Tell what a run did."""
-    body = done.certificate.body
+    body = done.record
     grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
     for found in done.findings:
         sign = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}[found.bound]
@@ -81,6 +81,7 @@ def say_run(done: Run) -> None:
     _show(f"\n{', '.join(shown).capitalize()}." if shown else "")
     if "suppressed_rows" in body["losses"]:
         _show(body["suppression"]["why"])
+    _show("These figures count the originals: they are for you, and not in the release.")
     if done.published:
         _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
     for refusal in done.refusals:
@@ -167,6 +168,8 @@ def say_comparison(found: Comparison) -> None:
         )
         last = row.about
     _show(grid)
+    if found.internal:
+        _show("These figures are from the private records: they are for you, and not in the releases.")
     for name, checked in zip(("first", "second"), found.verified, strict=True):
         for problem in checked.problems:
             _show(f"✗ {name}: {problem}")

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from sfumato.accounting import account, gate, suppression, utility
+from sfumato.accounting import account, gate, outgoing_account, suppression, utility
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.attacking import attacked
 from sfumato.certificate import (
-    FORMAT,
     NAME,
     Certificate,
     finding_json,
@@ -27,6 +27,7 @@ from sfumato.certificate import (
     stamp,
     versions,
 )
+from sfumato.data.read import input_files
 from sfumato.data.write import write_frame
 from sfumato.errors import ClaimBroken
 from sfumato.folder import Staging, publish, sha256, staged
@@ -41,6 +42,8 @@ from sfumato.report.account import Account
 from sfumato.shapes import shape_of
 from sfumato.signature import public_text, signed, signing_key
 from sfumato.table import Table
+from sfumato.workflow.commitment import OPENING, Commitment, commit
+from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, outgoing
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,9 @@ class Run:
 
     out: Path
     certificate: Certificate
+    """What leaves; unsigned, and without files, where the gate refused."""
+    record: Mapping[str, Any]
+    """Everything that was found, for the custodian alone: counts of attacks, losses, what claims measured."""
     findings: tuple[Finding, ...]
     attacks: tuple[tuple[Attack, Outcome], ...]
     refusals: tuple[Refusal, ...]
@@ -72,10 +78,11 @@ class Run:
         return not self.refusals
 
     def as_json(self) -> dict[str, Any]:
-        """The run for a script."""
-        body = self.certificate.body
+        """The run for the custodian's script: it counts the originals, and is not for others."""
+        body = self.record
         release = self.out / "release"
         return {
+            "audience": "custodian",
             "release_dir": str(release) if self.published else None,
             "private_dir": str(self.out / ("private" if self.published else "refused")),
             "report": str(release / "report.html") if self.published else None,
@@ -97,6 +104,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     key = signing_key()
     tell("reading")
     original = policy.original()
+    sealed = _commit_to_input(policy)
     clock.lap("read")
     chance = randomness or Randomness.secure()
     protected = protect(policy, original, chance)
@@ -109,22 +117,26 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         on_file = Release(published, release.method, release.claims, release.losses, release.details)
         attacks = attacked(_attacks(policy, on_file), on_file, original)
         clock.lap("attack")
-        body = _body(policy, release, published, findings, attacks, staging, chance)
-        body["utility"] = utility(policy, published, original, release)
-        body["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
-        body["gate"] = gate(policy, body, attacks)
-        refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in body["gate"] if not g["open"])
-        told = account(policy, original, release, published, body, clock.seconds)
+        record = _record(policy, release, published, findings, attacks, staging, chance)
+        record["input_commitment"] = None if sealed is None else sealed.value
+        record["utility"] = utility(policy, published, original, release)
+        record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
+        record["gate"] = gate(policy, record, attacks)
+        record["signer"] = public_text(key)
+        refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in record["gate"] if not g["open"])
+        told = account(policy, original, release, published, record, clock.seconds)
         clock.lap("compare")
-        certificate = _certify(told, body, key, staging, refused=bool(refusals))
-        _keep_private(policy, original, release, staging)
+        certificate = _certify(told, outgoing(record, published), key, staging, refused=bool(refusals))
+        _keep_private(policy, original, release, record, staging)
+        if sealed is not None:
+            sealed.save(staging.private / OPENING)
         for name, secret in protected.keys.items():
             secret.save(staging.private / f"{name}.key.json")
         tell("publishing")
         if refusals:
             _only_the_refusal(staging)
         publish(staging, target)
-    return Run(target, certificate, findings, attacks, refusals)
+    return Run(target, certificate, record, findings, attacks, refusals)
 
 
 def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:
@@ -188,7 +200,12 @@ def _attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     return (Linking(), *named) if forgotten else named
 
 
-def _body(
+def _commit_to_input(policy: Policy) -> Commitment | None:
+    """A commitment to the files that the data came from; None for the built-in population."""
+    return None if policy.data.path == DEMO else commit(input_files(policy.data.path))
+
+
+def _record(
     policy: Policy,
     release: Release,
     published: Any,
@@ -199,7 +216,6 @@ def _body(
 ) -> dict[str, Any]:
     form, shape = _format(policy, release), shape_of(release.data)
     told = shape.described(release.data, form)
-    path = Path(policy.data.path)
     return {
         **told,
         "format": FORMAT,
@@ -208,7 +224,6 @@ def _body(
         "versions": versions(),
         "maturity": release.method.maturity,
         "for_publication": randomness.for_publication,
-        "input_sha256": sha256(path) if policy.data.path != DEMO and path.is_file() else None,
         "data": {
             "file": shape.file(form),
             "shape": shape.name,
@@ -223,7 +238,9 @@ def _body(
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
         "suppression": suppression(release, int(release.losses.get("suppressed_rows", 0))),
-        "attacks": [{**_described(attack), **outcome.as_json()} for attack, outcome in attacks],
+        "attacks": [
+            {**_described(attack), **outcome.as_json(), "parameters": _described(attack)} for attack, outcome in attacks
+        ],
     }
 
 
@@ -237,23 +254,26 @@ def _described(description: Any) -> dict[str, Any]:
     return said
 
 
-def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging, *, refused: bool) -> Certificate:
+def _certify(
+    account: Account, certificate: OutgoingCertificate, key: Any, staging: Staging, *, refused: bool
+) -> Certificate:
     """Write both reports, then the certificate that covers every file of the release."""
     from sfumato.report import render
 
     tell("drawing the report")
-    named = {**body, "signer": public_text(key)}
-    (staging.private / "report.html").write_text(render(account, internal=True), encoding="utf-8")
+    (staging.private / "report.html").write_text(render(account), encoding="utf-8")
+    body = certificate.model_dump(mode="json")
     if refused:
-        return Certificate({**named, "files": {}, "signature": None})
-    (staging.release / "report.html").write_text(render(account, internal=False), encoding="utf-8")
+        return Certificate({**body, "files": {}, "signer": public_text(key), "signature": None})
+    leaving = outgoing_account(body, account.published)
+    (staging.release / "report.html").write_text(render(leaving), encoding="utf-8")
     files = {path.name: sha256(path) for path in sorted(staging.release.iterdir())}
     whole = signed({**body, "files": files}, key)
     (staging.release / NAME).write_text(json.dumps(whole, indent=1, ensure_ascii=False), encoding="utf-8")
     return Certificate(whole)
 
 
-def _keep_private(policy: Policy, original: Any, release: Release, staging: Staging) -> None:
+def _keep_private(policy: Policy, original: Any, release: Release, found: Mapping[str, Any], staging: Staging) -> None:
     """The custodian's record: what must not leave, and what it takes to check every claim later."""
     details = release.details
     if "rows" in details:
@@ -263,6 +283,7 @@ def _keep_private(policy: Policy, original: Any, release: Release, staging: Stag
             write_frame(told, staging.private / f"{name}.parquet", "parquet")
     table = isinstance(original, Table)
     record = {
+        "found": dict(found),
         "source": original.source if table else policy.data.path,
         "rows": len(original),
         "columns": original.frame.columns if table else None,

@@ -16,7 +16,7 @@ VOCABULARY = {
     "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine"}
-SEES_EVERYTHING = {"report", "reproduce", "studio"}
+SEES_EVERYTHING = {"report", "reproduce", "studio", "workflow"}
 ALLOWED = {
     "protect": VOCABULARY | TOOLS | {"protect"},
     "attack": VOCABULARY | TOOLS | {"attack"},

@@ -123,7 +123,7 @@ def sandbox(
 @pytest.fixture
 def plain_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the pictures out where the report is not the point."""
-    monkeypatch.setattr("sfumato.report.page.page", lambda account, *, internal: "<!doctype html><p>a report</p>")
+    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<!doctype html><p>a report</p>")
 
 
 @pytest.fixture

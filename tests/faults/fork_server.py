@@ -44,7 +44,7 @@ def _work(job: dict[str, Any]) -> None:
     if job.get("plain_report"):
         import sfumato.report.page
 
-        sfumato.report.page.page = lambda account, *, internal: "<!doctype html>"
+        sfumato.report.page.page = lambda account: "<!doctype html>"
     with listening(at):
         main()
 

@@ -176,12 +176,12 @@ EDITS: dict[str, Edit] = {
     "a deleted row": delete_row,
     "two files swapped": swap_files,
     "data and checksum together": data_with_its_checksum,
-    "k promised higher": edited("claims", 0, "claim", "threshold", value=50),
+    "k promised higher": edited("claims", 0, "threshold", value=50),
     "k shown higher": edited("claims", 0, "threshold", value=50),
     "k measured higher": edited("claims", 0, "measured", value=5000),
     "the title": edited("title", value="Harmless"),
-    "the risk": edited("attacks", 0, "risk", value=0.0),
-    "the loss": edited("losses", "loss", value=0.0),
+    "the risk": edited("attacks", 0, "risk_at_most", value=0.01),
+    "the loss": edited("utility", "discernibility", value=0),
     "the date": edited("created", value="1999-01-01T00:00:00+00:00"),
     "the signer": edited("signer", value="AAAA"),
     "another signer": edited("signer", value=public_text(Ed25519PrivateKey.generate())),
@@ -207,11 +207,11 @@ EDITS: dict[str, Edit] = {
     "certificate list": certificate_of("[]"),
     "certificate number": certificate_of("1e999"),
     "certificate text": certificate_of('"sfumato"'),
-    "certificate only format": certificate_of('{"format": "sfumato certificate 1"}'),
+    "certificate only format": certificate_of('{"format": "sfumato certificate 2"}'),
     "certificate nested deep": certificate_of("[" * 100_000 + "]" * 100_000),
-    "certificate of NaN": certificate_of('{"format": "sfumato certificate 1", "x": NaN}'),
-    "certificate of huge digits": certificate_of('{"format": "sfumato certificate 1", "x": ' + "9" * 5000 + "}"),
-    "certificate of lone surrogate": certificate_of('{"format": "sfumato certificate 1", "x": "\\ud800"}'),
+    "certificate of NaN": certificate_of('{"format": "sfumato certificate 2", "x": NaN}'),
+    "certificate of huge digits": certificate_of('{"format": "sfumato certificate 2", "x": ' + "9" * 5000 + "}"),
+    "certificate of lone surrogate": certificate_of('{"format": "sfumato certificate 2", "x": "\\ud800"}'),
 }
 
 
@@ -377,18 +377,18 @@ WRONG_TYPES: dict[str, Callable[[dict[str, Any]], None]] = {
     "claims number": set_in("claims", value=5),
     "claims text": set_in("claims", value="k"),
     "claims of numbers": set_in("claims", value=[1, 2]),
-    "claim null": set_in("claims", 0, "claim", value=None),
-    "threshold text": set_in("claims", 0, "claim", "threshold", value="many"),
-    "threshold null": set_in("claims", 0, "claim", "threshold", value=None),
-    "threshold list": set_in("claims", 0, "claim", "threshold", value=[1]),
-    "bound unknown": set_in("claims", 0, "claim", "bound", value="about"),
-    "measure unknown": set_in("claims", 0, "claim", "measure", value="__import__"),
-    "measure null": set_in("claims", 0, "claim", "measure", value=None),
-    "arguments list": set_in("claims", 0, "claim", "arguments", value=[1]),
-    "names null": set_in("claims", 2, "claim", "arguments", value={"names": None}),
-    "names missing": set_in("claims", 2, "claim", "arguments", value={}),
-    "names nested": set_in("claims", 2, "claim", "arguments", value={"names": [["a"], {"b": 1}]}),
-    "extra field": set_in("claims", 0, "claim", "more", value=1),
+    "claim null": set_in("claims", 0, value=None),
+    "threshold text": set_in("claims", 0, "threshold", value="many"),
+    "threshold null": set_in("claims", 0, "threshold", value=None),
+    "threshold list": set_in("claims", 0, "threshold", value=[1]),
+    "bound unknown": set_in("claims", 0, "bound", value="about"),
+    "measure unknown": set_in("claims", 0, "measure", value="__import__"),
+    "measure null": set_in("claims", 0, "measure", value=None),
+    "arguments list": set_in("claims", 0, "arguments", value=[1]),
+    "names null": set_in("claims", 2, "arguments", value={"names": None}),
+    "names missing": set_in("claims", 2, "arguments", value={}),
+    "names nested": set_in("claims", 2, "arguments", value={"names": [["a"], {"b": 1}]}),
+    "extra field": set_in("claims", 0, "more", value=1),
     "files null": set_in("files", value=None),
     "files list": set_in("files", value=["data.csv"]),
     "file digest number": set_in("files", "report.html", value=5),
@@ -435,7 +435,7 @@ def test_roles_that_hide_the_quasi_identifiers(out: Path, invoke: Callable[..., 
 
 
 def test_shown_claim_differs_from_checked_claim(out: Path, invoke: Callable[..., Any]) -> None:
-    """The page shows `threshold` and `measured`, the checker reads `claim`: they must agree."""
+    """A threshold that the file does not reach."""
     resign(out, set_in("claims", 0, "threshold", value=1000))
     refused(invoke, out)
 

@@ -11,11 +11,19 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.report.noise_section import noise_sections
+from sfumato.report.account import Section
+from sfumato.report.noise_section import estimates_section, filtered_section
 from sfumato.report.sections import sections
 from sfumato.report.synthesis_section import synthesis_section
 
 CHANCE = sf.Randomness.seeded
+
+
+def noise_sections(release: sf.Release, original: sf.Table, published: sf.Table) -> tuple[Section, Section]:
+    """What leaves, and what stays."""
+    return estimates_section(release.public, published), filtered_section(release, original, published)
+
+
 DAY = datetime.date(2020, 1, 1)
 
 
@@ -40,7 +48,6 @@ def test_every_kind_of_noise_is_drawn(kind: str) -> None:
     original = table()
     release = sf.AddNoise(columns=("born", "age", "<b>income"), kind=kind, privacy=0.4).protect(original, CHANCE(1))
     outside, house = noise_sections(release, original, release.data)
-    assert (outside.audience, house.audience) == ("outside", "house")
     assert len(outside.figures) == 3
     assert len(house.figures) == 6
     for figure in (*outside.figures, *house.figures):
@@ -74,7 +81,6 @@ def test_synthetic_rows_are_judged_by_people_set_aside() -> None:
     original = table(600)
     release = sf.Synthesize(holdout=0.4).protect(original, CHANCE(1))
     found = synthesis_section(release, original, release.data)
-    assert found.audience == "house"
     assert "240 people were set aside" in found.intro
     assert [row[0] for row in found.figures[0].rows] == ["equal somebody", "equal somebody unique"]
     assert [one.anchor for one in sections(release, original, release.data, {})] == ["strangers"]

@@ -63,7 +63,7 @@ class TextFormat:
 
 def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame:
     """Read CSV, TSV, Parquet or Arrow/Feather, gzipped or not; a glob gives its files one after another."""
-    paths = _files(path)
+    paths = input_files(path)
     frames = [_read_one(one, text or TextFormat()) for one in paths]
     first = frames[0]
     for one, frame in zip(paths[1:], frames[1:], strict=True):
@@ -74,7 +74,8 @@ def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame
     return pl.concat(_one_schema(frames), how="vertical")
 
 
-def _files(path: str | Path) -> list[Path]:
+def input_files(path: str | Path) -> list[Path]:
+    """The files that a path or a glob names, in the order in which they are read."""
     plain = Path(path)
     try:
         if plain.exists() or not glob.has_magic(str(path)):

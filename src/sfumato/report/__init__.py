@@ -6,8 +6,8 @@ from sfumato.report.account import Account
 __all__ = ["Account", "render"]
 
 
-def render(account: Account, *, internal: bool) -> str:
-    """The report as one self-contained HTML page; `internal` adds what must stay in the house."""
+def render(account: Account) -> str:
+    """The report as one self-contained HTML page: an account without originals gives the page that leaves."""
     from sfumato.report.page import page
 
-    return page(account, internal=internal)
+    return page(account)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
 
@@ -38,18 +38,17 @@ class Section:
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
     """Sentences under the pictures."""
-    audience: Literal["house", "outside"] = "house"
-    """Which page has it: the one that stays, which may count the originals, or the one that leaves."""
 
 
 @dataclass(frozen=True)
 class Account:
-    """One run, told to a person. `certificate` may leave; everything else but `published` stays."""
+    """One run, told to a person: to the custodian with everything, or to others from what leaves alone."""
 
     title: str
     certificate: Mapping[str, Any]
-    """The body of the certificate: methods, claims as re-measured, losses, levels, attacks, suppression, data."""
+    """What was found: the custodian's record of the run, or the certificate that leaves."""
     original: Any
+    """None on the page that leaves."""
     published: Any
     """As read back from the written file."""
     before: Outcome | None
@@ -78,6 +77,6 @@ class Account:
     """What only this kind of method has to show."""
 
     @property
-    def people(self) -> int:
-        """How many people the originals are about."""
-        return len(self.original) if self.before is None else self.before.attempts
+    def internal(self) -> bool:
+        """Whether it speaks of the originals, and so stays."""
+        return self.original is not None

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the report says, worked out before it is laid out: the page that leaves sees only what may leave.
+"""What the report says, worked out before it is laid out.
 
-Of the originals, the leaving page gets nothing but coarsely rounded shares: a difference between an
-original and a published count would tell how many people of one value were suppressed.
+The page that leaves is made from the certificate and the released data alone: it has no originals to speak of.
 """
 
 from __future__ import annotations
@@ -19,33 +18,6 @@ from sfumato.report.findings import lost_by
 
 
 @dataclass(frozen=True)
-class Originals:
-    """How exactly a page speaks of the originals."""
-
-    step: float | None
-    """What shares are rounded to; None in the house."""
-
-    @classmethod
-    def of(cls, account: Account, internal: bool) -> Originals:
-        """In the house exactly; outside in steps worth ten people or more, so that nobody can be counted."""
-        if internal:
-            return cls(None)
-        steps = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-        return cls(next((step for step in steps if step * account.people >= 10), 1.0))
-
-    def share(self, share: float) -> float:
-        """A share that the page may know."""
-        return share if self.step is None else round(round(share / self.step) * self.step, 2)
-
-    def word(self, share: float) -> str:
-        """The same in words."""
-        known = self.share(share)
-        if self.step is None:
-            return words.percent(known)
-        return f"about {words.percent(known)}" if known else f"under {words.percent(self.step)}"
-
-
-@dataclass(frozen=True)
 class Gate:
     """One limit of the release gate, and what was found."""
 
@@ -53,6 +25,7 @@ class Gate:
     meaning: str
     limit: str
     found: str
+    """Empty on the page that leaves."""
     passed: bool
 
 
@@ -97,7 +70,8 @@ def gates(body: Mapping[str, Any]) -> list[Gate]:
     rows = []
     for gate in body.get("gate", ()):
         title, meaning = words.GATES.get(gate["gate"]) or _risk_gate(gate["gate"])
-        rows.append(Gate(title, meaning, words.percent(gate["limit"]), words.percent(gate["found"]), gate["open"]))
+        found = words.percent(gate["found"]) if "found" in gate else ""
+        rows.append(Gate(title, meaning, words.percent(gate["limit"]), found, gate["open"]))
     return rows
 
 
@@ -146,22 +120,33 @@ def things(account: Account) -> str:
     return "rows" if drawn_rows(account) else words.THINGS[account.certificate["data"]["shape"]][0]
 
 
-def tiles(account: Account, internal: bool) -> list[Tile]:
+def tiles(account: Account) -> list[Tile]:
     """The key figures; who stands in which crowd means nothing where rows are drawn."""
     body, drawn = account.certificate, drawn_rows(account)
     made = [_size_tile(body["data"], things(account))]
     if account.sizes_after.height and not drawn:
         made.append(_crowd_tile(account))
-    if "suppressed_rows" in body["losses"] and "derived_entries" not in body["losses"] and not drawn:
+    if account.sizes_after.height and not drawn and body["suppression"]["rows"] is not None:
         made.append(Tile(words.number(body["suppression"]["rows"]), "rows suppressed", _suppressed_share(body)))
-    made += _method_tiles(body["losses"], internal)
-    linking = main_attack(body)
-    if linking is not None and account.before is not None and not drawn:
-        before = words.percent(Originals.of(account, internal).share(account.before.risk))
-        note = f"before → after; 95 % interval {words.span(linking['low'], linking['high'])}"
-        figure = f"{before} → {words.percent(linking['risk'])}"
-        made.append(Tile(figure, "of people can be linked to their row", note, wide=True))
+    if account.internal:
+        made += _method_tiles(body["losses"])
+    made += [] if drawn else _linking_tile(account)
     return made + _kept_tiles(body)
+
+
+def _linking_tile(account: Account) -> list[Tile]:
+    """How many people can be linked: for the custodian before and after, for others at the most."""
+    linking, caption = main_attack(account.certificate), "of people can be linked to their row"
+    if linking is None:
+        return []
+    if "risk_at_most" in linking:
+        most = linking["risk_at_most"]
+        return [] if most is None else [Tile(f"≤ {words.percent(most)}", caption, "at 95 % confidence, rounded up")]
+    if account.before is None:
+        return []
+    note = f"before → after; 95 % interval {words.span(linking['low'], linking['high'])}"
+    figure = f"{words.percent(account.before.risk)} → {words.percent(linking['risk'])}"
+    return [Tile(figure, caption, note, wide=True)]
 
 
 def _kept_tiles(body: Mapping[str, Any]) -> list[Tile]:
@@ -190,14 +175,13 @@ def size(data: Mapping[str, Any]) -> str:
     return f"{words.number(data['rows'])} {things}, {words.several(data.get('items', 0), parts)}"
 
 
-def _method_tiles(losses: Mapping[str, Any], internal: bool) -> list[Tile]:
-    """Figures that only some methods have; which entries were private is told in the house."""
+def _method_tiles(losses: Mapping[str, Any]) -> list[Tile]:
+    """Figures that only some methods have."""
     made = []
     if "derived_entries" in losses:
         hidden = losses["derived_entries"] + losses["private_entries"]
         private, derived = words.number(losses["private_entries"]), words.number(losses["derived_entries"])
-        apart = f"{private} private, {derived} to protect"
-        made.append(Tile(words.number(hidden), "entries blanked", apart if internal else "private, or to protect them"))
+        made.append(Tile(words.number(hidden), "entries blanked", f"{private} private, {derived} to protect"))
     if "changes" in losses:
         made.append(Tile(words.number(losses["changes"]), "changes", "items added, removed or made unknown"))
     return made
@@ -226,7 +210,7 @@ def smallest(sizes: pl.DataFrame) -> int:
 def main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The linking attack that went furthest."""
     linking = [attack for attack in body["attacks"] if attack.get("attack") == "linking"]
-    return max(linking, key=lambda attack: float(attack["risk"]), default=None)
+    return max(linking, key=lambda attack: float(attack.get("risk", attack.get("risk_at_most")) or 0), default=None)
 
 
 BINS: tuple[tuple[str, int, int | None], ...] = (
@@ -255,10 +239,10 @@ def share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
     return int(sizes.filter(inside)["rows"].sum()) / total if total else 0.0
 
 
-def columns(account: Account, internal: bool) -> list[ColumnRow]:
+def columns(account: Account) -> list[ColumnRow]:
     """One line a released column."""
     levels, heights = account.certificate.get("levels", {}), account.certificate.get("heights", {})
-    blanked = "derived_entries" in account.certificate["losses"]
+    blanked = any(method["method"] == "suppress_entries" for method in account.certificate["methods"])
     chance, swapped = account.certificate.get("public", {}), _swapped(account.certificate)
     made = []
     for name, counts in account.distributions.items():
@@ -284,7 +268,7 @@ def columns(account: Account, internal: bool) -> list[ColumnRow]:
                 loss=None if name in chance or name in swapped else account.column_loss.get(name),
                 values=seen.height,
                 examples=tuple(words.short(label, 28) for label in told),
-                original_values=_original_values(account, name) if internal else None,
+                original_values=_original_values(account, name) if account.internal else None,
             )
         )
     return made

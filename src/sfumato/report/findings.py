@@ -14,19 +14,26 @@ def claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     made = []
     for claim in body["claims"]:
         share = claim["property"].endswith("_share") and claim["property"] != "uniques_off_share"  # that one counts
-        column = claim.get("claim", {}).get("arguments", {}).get("column")
+        column = claim.get("arguments", {}).get("column")
         title = words.PROPERTIES.get(claim["property"], words.spaced(claim["property"]).capitalize())
         made.append(
             {
                 "title": title + (f", column «{words.short(column)}»" if isinstance(column, str) else ""),
                 "meaning": claim["meaning"],
                 "promised": words.promised(claim["bound"], claim["threshold"], share=share),
-                "measured": words.percent(claim["measured"]) if share else words.number(claim["measured"]),
+                "measured": _measured(claim, share),
                 "holds": claim["holds"],
                 "who": "only with the originals" if claim["needs_original"] else "anyone with the file",
             }
         )
     return made
+
+
+def _measured(claim: Mapping[str, Any], share: bool) -> str:
+    """What was measured; of a claim about the originals, a page that leaves says only whether it held."""
+    if claim["measured"] is None:
+        return "not told"
+    return words.percent(claim["measured"]) if share else words.number(claim["measured"])
 
 
 def lost_by(body: Mapping[str, Any]) -> str:
@@ -37,12 +44,13 @@ def lost_by(body: Mapping[str, Any]) -> str:
 
 
 def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
-    """Each loss with one sentence; how many people were left out for missing cells is told in the house only."""
+    """Each loss with one sentence."""
     by, utility = lost_by(body), body["utility"]
     made = []
-    for name, value in body["losses"].items():
-        if name == "dropped_rows" and not internal:
-            continue
+    told = (
+        body["losses"] if internal else {**{name: None for name in utility if name in words.LOSSES}, **body["losses"]}
+    )
+    for name, value in told.items():
         title, meaning = words.LOSSES.get(name, (words.spaced(name).capitalize(), ""))
         if name == "loss":
             meaning = words.LOSS_OF.get(by, meaning)
@@ -52,8 +60,8 @@ def losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
         again = None if name == "loss" and by in words.LOSS_OF else utility.get(name)
         made.append(_loss(name, title, meaning, value, again))
     if any(method["method"] in words.LOSS_OF for method in body["methods"]):
-        told = [name for name in words.MEASURED if name in utility and name not in body["losses"]]
-        made += [_loss(name, *words.LOSSES[name], None, utility[name]) for name in told]
+        measured = [name for name in words.MEASURED if name in utility and name not in told]
+        made += [_loss(name, *words.LOSSES[name], None, utility[name]) for name in measured]
     return made + _learning(utility)
 
 
@@ -81,22 +89,37 @@ def attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     made = []
     for attack in body["attacks"]:
         title, story = words.STORIES.get(attack["attack"]) or _registered_story(attack["attack"])
-        knows, tries = _known(attack, body), attack["attempts"]
-        facts = [
-            *([("Knows", knows)] if knows else []),
-            (tried, words.number(tries)),
-            ("Right guesses", words.number(attack["successes"])),
-            ("Risk", f"{words.percent(attack['risk'])} (95 % interval {words.span(attack['low'], attack['high'])})"),
-            ("By blind guessing", words.percent(attack["baseline"] / tries if tries else 0.0)),
-        ]
-        if attack.get("control") is not None:
-            facts.append(("Equally sure about strangers", words.number(attack["control"])))
-        if "highest_risk" in attack:
-            facts.append(("Highest risk for one person", words.percent(attack["highest_risk"])))
-        if "smallest_match" in attack:
-            facts.append(("Smallest match", words.several(attack["smallest_match"], "row")))
+        told = {**attack, **attack.get("parameters", {})} if "risk_at_most" in attack else attack
+        knows = _known(told, body)
+        facts = [("Knows", knows)] if knows else []
+        facts += _outgoing_facts(attack) if "risk_at_most" in attack else _counts(attack, tried)
         made.append({"title": title, "story": story, "facts": facts})
     return made
+
+
+def _outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """How far an attack got, as the certificate tells it: in steps, or not at all."""
+    most = attack["risk_at_most"]
+    told = "kept by the custodian" if most is None else f"at most {words.percent(most)}, at 95 % confidence"
+    return [("Risk", told)]
+
+
+def _counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str, str]]:
+    """How far an attack got, in counts."""
+    tries = attack["attempts"]
+    facts = [
+        (tried, words.number(tries)),
+        ("Right guesses", words.number(attack["successes"])),
+        ("Risk", f"{words.percent(attack['risk'])} (95 % interval {words.span(attack['low'], attack['high'])})"),
+        ("By blind guessing", words.percent(attack["baseline"] / tries if tries else 0.0)),
+    ]
+    if attack.get("control") is not None:
+        facts.append(("Equally sure about strangers", words.number(attack["control"])))
+    if "highest_risk" in attack:
+        facts.append(("Highest risk for one person", words.percent(attack["highest_risk"])))
+    if "smallest_match" in attack:
+        facts.append(("Smallest match", words.several(attack["smallest_match"], "row")))
+    return facts
 
 
 def _known(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:

@@ -6,6 +6,9 @@ Two parts: one that may leave, made from the release alone, and one for the hous
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
 import numpy as np
 import polars as pl
 
@@ -39,39 +42,58 @@ _HOW = {
 }
 
 
-def noise_sections(release: Release, original: Table, published: Table) -> tuple[Section, ...]:
-    """What an analyst can estimate (may leave), and what an attacker can filter out (stays)."""
-    seen = Release(published, None, (), {}, {"public": release.public})
-    told = [name for name in seen.public if published.frame[name].count()]
-    numbers = [name for name in noisy_columns(seen) if name in told]
-    answered = [name for name in told if seen.public[name]["kind"] in _ANSWERED and _telling(seen, name)]
-    kept = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
-    estimated = [_reconstructed(seen, name) for name in numbers[:COLUMNS]]
-    estimated += [_answers(seen, name) for name in answered[:COLUMNS]]
-    beside = [_reconstructed(seen, name, kept[name]) for name in numbers[:COLUMNS]]
-    beside += [_answers(seen, name, kept[name]) for name in answered[:COLUMNS]]
-    filtered = _filtered(seen, kept, numbers) if numbers else []
-    left = len(numbers[COLUMNS:]) + len(answered[COLUMNS:])
-    notes = (f"{words.several(left, 'more column is', 'more columns are')} not drawn.",) if left else ()
-    return (
-        Section(
-            "estimates",
-            "What can be estimated",
-            "Single values were changed by chance; what is true of many can still be estimated, because it is told "
-            "what chance did.",
-            tuple(estimated),
-            notes,
-            audience="outside",
+def estimates_section(public: Mapping[str, Any], published: Table) -> Section:
+    """What an analyst can estimate: made from the release alone, so it may leave."""
+    drawn = _Drawn.of(public, published)
+    return Section(
+        "estimates",
+        "What can be estimated",
+        "Single values were changed by chance; what is true of many can still be estimated, because it is told "
+        "what chance did.",
+        (
+            *(_reconstructed(drawn.release, n) for n in drawn.numbers),
+            *(_answers(drawn.release, n) for n in drawn.asked),
         ),
-        Section(
-            "filtered",
-            "What an analyst and an attacker make of it",
-            "The originals beside the release and what is estimated from it: of all people together, as an analyst "
-            "wants to, and of each one, as an attacker does. Where true values are on the line nothing is hidden.",
-            (*filtered, *beside),
-            notes,
-        ),
+        drawn.notes,
     )
+
+
+def filtered_section(release: Release, original: Table, published: Table) -> Section:
+    """What an analyst and an attacker make of it, the originals beside it: it stays."""
+    drawn = _Drawn.of(release.public, published)
+    kept = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
+    return Section(
+        "filtered",
+        "What an analyst and an attacker make of it",
+        "The originals beside the release and what is estimated from it: of all people together, as an analyst "
+        "wants to, and of each one, as an attacker does. Where true values are on the line nothing is hidden.",
+        (
+            *(_filtered(drawn.release, kept, drawn.numbers) if drawn.numbers else ()),
+            *(_reconstructed(drawn.release, name, kept[name]) for name in drawn.numbers),
+            *(_answers(drawn.release, name, kept[name]) for name in drawn.asked),
+        ),
+        drawn.notes,
+    )
+
+
+class _Drawn(NamedTuple):
+    """The columns that are drawn, as whoever receives the release sees them."""
+
+    release: Release
+    numbers: tuple[str, ...]
+    asked: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, public: Mapping[str, Any], published: Table) -> _Drawn:
+        """The first noisy columns and the first answers."""
+        seen = Release(published, None, (), {}, {"public": public})
+        told = [name for name in seen.public if published.frame[name].count()]
+        numbers = [name for name in noisy_columns(seen) if name in told]
+        asked = [name for name in told if seen.public[name]["kind"] in _ANSWERED and _telling(seen, name)]
+        left = len(numbers[COLUMNS:]) + len(asked[COLUMNS:])
+        notes = (f"{words.several(left, 'more column is', 'more columns are')} not drawn.",) if left else ()
+        return cls(seen, tuple(numbers[:COLUMNS]), tuple(asked[:COLUMNS]), notes)
 
 
 def _telling(release: Release, column: str) -> bool:
@@ -110,11 +132,11 @@ def _reconstructed(release: Release, column: str, truth: pl.Series | None = None
     )
 
 
-def _filtered(release: Release, truth: pl.DataFrame, numbers: list[str]) -> list[Figure]:
+def _filtered(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[Figure]:
     """For each noisy column, some people's values: true, published, and as an attacker estimates them."""
     estimates = BayesEstimate().estimate(release)
     made = []
-    for name in numbers[:COLUMNS]:
+    for name in numbers:
         true, seen, guessed = (
             _numbers(one, drop=False) for one in (truth[name], release.data.frame[name], estimates[name])
         )

@@ -20,7 +20,7 @@ PICTURED = 30
 _VALUES, _TOP = 24, 20
 
 
-def page(account: Account, *, internal: bool) -> str:
+def page(account: Account) -> str:
     """The report as HTML. Nothing of it runs, and nothing is fetched."""
     here = files("sfumato.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -29,7 +29,7 @@ def page(account: Account, *, internal: bool) -> str:
     )
     template = environment.from_string(here.joinpath("page.html.j2").read_text(encoding="utf-8"))
     style = colours() + here.joinpath("page.css").read_text(encoding="utf-8")
-    return template.render(style=Markup(style), **_said(account, internal)).lstrip()
+    return template.render(style=Markup(style), **_said(account)).lstrip()
 
 
 def colours() -> str:
@@ -44,24 +44,24 @@ def colours() -> str:
     return f":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n{swaps}"
 
 
-def _said(account: Account, internal: bool) -> dict[str, Any]:
-    body = account.certificate
+def _said(account: Account) -> dict[str, Any]:
+    body, internal = account.certificate, account.internal
     return {
         "internal": internal,
         "title": words.short(account.title, 120),
         "body": body,
         "verdict": content.verdict(body),
-        "tiles": content.tiles(account, internal),
-        "linking": _linking(account, internal),
-        "crowds": _crowds(account, internal),
+        "tiles": content.tiles(account),
+        "linking": _linking(account),
+        "crowds": _crowds(account),
         "claims": findings.claims(body),
-        "columns": content.columns(account, internal),
+        "columns": content.columns(account),
         "roles": content.roles(body),
         "first": PICTURED,
         "removed": words.listed(body.get("removed_columns", ()), most=60),
         "attacks": findings.attacks(body),
         "losses": findings.losses(body, internal),
-        "distributions": _distributions(account, internal),
+        "distributions": _distributions(account),
         "gates": content.gates(body),
         "methods": content.parameters(body),
         "missing": words.MISSING.get(body.get("missing", ""), ""),
@@ -73,7 +73,7 @@ def _said(account: Account, internal: bool) -> dict[str, Any]:
         "advice": account.advice if internal else (),
         "reasons": account.reasons if internal else (),
         "lattice": _lattice(account) if internal else None,
-        "sections": [_section(one) for one in account.sections if (one.audience == "house") == internal],
+        "sections": [_section(one) for one in account.sections],
         "house": _house(account) if internal else None,
     }
 
@@ -97,23 +97,21 @@ def _lattice(account: Account) -> dict[str, Any] | None:
     return {"svg": Markup(lattice(nodes)), "label": label, "rows": rows}
 
 
-def _linking(account: Account, internal: bool) -> dict[str, Any] | None:
+def _linking(account: Account) -> dict[str, Any] | None:
     """The risk before and after."""
     after, before = content.main_attack(account.certificate), account.before
     if after is None or before is None or content.drawn_rows(account):
         return None
-    originals = content.Originals.of(account, internal)
-    risk, low, high = (originals.share(share) for share in (before.risk, before.low, before.high))
-    said = originals.word(before.risk)
+    said = words.percent(before.risk)
     risk_after = words.percent(after["risk"])
     gates = {gate["gate"]: gate["limit"] for gate in account.certificate.get("gate", ())}
     limit = gates.get("max_linking_risk")
     bars = [
-        pictures.Bar("originals", risk, low, high, said, "before"),
+        pictures.Bar("originals", before.risk, before.low, before.high, said, "before"),
         pictures.Bar("release", after["risk"], after["low"], after["high"], risk_after, "after"),
     ]
     rows = [
-        ("originals", said, words.span(low, high)),
+        ("originals", said, words.span(before.low, before.high)),
         ("release", risk_after, words.span(after["low"], after["high"])),
     ]
     return {
@@ -133,31 +131,31 @@ def _section(section: Section) -> dict[str, Any]:
     return {**vars(section), "figures": figures}
 
 
-def _crowds(account: Account, internal: bool) -> dict[str, Any] | None:
-    if not account.sizes_before.height or content.drawn_rows(account):
+def _crowds(account: Account) -> dict[str, Any] | None:
+    """How large the crowds are: beside those of the originals where they may be counted."""
+    if not account.sizes_after.height or content.drawn_rows(account):
         return None
+    told = bool(account.sizes_before.height)
     before, after = content.crowd_shares(account.sizes_before), content.crowd_shares(account.sizes_after)
-    originals = content.Originals.of(account, internal)
     bins = [name for name, _, _ in content.BINS]
     least = content.smallest(account.sizes_after)
-    alone = content.share_between(account.sizes_before, 1, 1)
-    fewer = content.share_between(account.sizes_before, 1, max(least - 1, 1))
     return {
-        "svg": Markup(pictures.crowds(bins, [originals.share(share) for share in before], after)),
-        "label": "Share of people by the number of people with the same values, before and after.",
+        "svg": Markup(pictures.crowds(bins, before if told else None, after)),
+        "label": "Share of people by the number of people with the same values.",
         "rows": [
-            (name, originals.word(was), words.percent(now)) for name, was, now in zip(bins, before, after, strict=True)
+            (name, words.percent(was) if told else None, words.percent(now))
+            for name, was, now in zip(bins, before, after, strict=True)
         ],
         "least": least,
-        "alone": originals.word(alone),
-        "fewer": originals.word(fewer),
-        "step": None if originals.step is None else words.percent(originals.step),
+        "before": told,
+        "alone": words.percent(content.share_between(account.sizes_before, 1, 1)),
+        "fewer": words.percent(content.share_between(account.sizes_before, 1, max(least - 1, 1))),
     }
 
 
-def _distributions(account: Account, internal: bool) -> dict[str, Any]:
+def _distributions(account: Account) -> dict[str, Any]:
     """A small picture for each of the first columns that have something to compare."""
-    names = list(account.distributions)
+    names, internal = list(account.distributions), account.internal
     drawn, single = [], []
     for name in names[:PICTURED]:
         counts = account.distributions[name]

@@ -7,6 +7,8 @@ The SVG holds shapes and shortened labels, never the data behind them. Every col
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,7 +79,21 @@ def drawn(spec: Spec) -> str:
     svg: str = vl_convert.vegalite_to_svg(whole, allowed_base_urls=[])
     for namespace in _NAMESPACES:
         svg = svg.replace(namespace, "", 1)
-    return svg
+    return _name_clips(svg)
+
+
+def _name_clips(svg: str) -> str:
+    """Clip paths named by what is drawn: the renderer counts them over its lifetime, and so tells what else it drew.
+
+    Names differ from picture to picture, as they must on one page.
+    """
+    order = list(dict.fromkeys(_CLIP.findall(svg)))
+    bare = _CLIP.sub(lambda found: f"clip{order.index(found[1])}", svg)
+    mark = hashlib.sha256(bare.encode()).hexdigest()[:10]
+    return _CLIP.sub(lambda found: f"clip{mark}-{order.index(found[1])}", svg)
+
+
+_CLIP = re.compile(r"\bclip(\d+)\b")
 
 
 def vanishing(bars: Sequence[Bar]) -> bool:
@@ -144,11 +160,12 @@ def _gate(limit: float) -> Spec:
     }
 
 
-def crowds(bins: Sequence[str], before: Sequence[float], after: Sequence[float]) -> str:
-    """The share of people by how many share their values, before beside after."""
+def crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[float]) -> str:
+    """The share of people by how many share their values, before beside after where that may be told."""
+    sides = (("after", after),) if before is None else (("before", before), ("after", after))
     values = [
         {"bin": label, "side": side, "share": share}
-        for side, shares in (("before", before), ("after", after))
+        for side, shares in sides
         for label, share in zip(bins, shares, strict=True)
     ]
     return drawn(
@@ -173,7 +190,7 @@ def crowds(bins: Sequence[str], before: Sequence[float], after: Sequence[float])
                     "stack": None,
                     "title": None,
                     "axis": {"format": ".0%", "tickCount": 4, "domain": False},
-                    "scale": {"domain": [0, max([*before, *after, 0.01])], "nice": True},
+                    "scale": {"domain": [0, max([*(before or ()), *after, 0.01])], "nice": True},
                 },
                 **_COLOUR,
             },

@@ -14,6 +14,15 @@ from sfumato.report.account import Section
 from sfumato.table import Table
 
 
+def outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[Section, ...]:
+    """What an analyst can estimate where chance changed columns: made from the release alone."""
+    if not isinstance(published, Table) or all(law["kind"] == "synthetic" for law in public.values()):
+        return ()
+    from sfumato.report.noise_section import estimates_section
+
+    return (estimates_section(public, published),)
+
+
 def sections(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> tuple[Section, ...]:
     """The parts of a report that belong to the methods of a release."""
     made = []
@@ -26,9 +35,9 @@ def sections(release: Release, original: Any, published: Any, utility: Mapping[s
 
         made.append(hiding_section(release, original, published, utility))
     if isinstance(published, Table) and any(told["kind"] != "synthetic" for told in release.public.values()):
-        from sfumato.report.noise_section import noise_sections
+        from sfumato.report.noise_section import filtered_section
 
-        made += noise_sections(release, original, published)
+        made.append(filtered_section(release, original, published))
     if len(release.details.get("holdout", ())) and isinstance(published, Table):
         from sfumato.report.synthesis_section import synthesis_section
 

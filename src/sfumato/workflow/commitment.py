@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""A keyed commitment to the input of a run: it says nothing until the custodian opens it.
+
+A plain hash of the input is a guessing oracle: whoever knows the layout and the possible values hashes every
+candidate and compares. HMAC-SHA256 under a random key that stays in `private/` tells nothing without the key, and
+with it proves which files went in: two different inputs under two keys that give one commitment would be a collision
+of SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.errors import DataError
+
+OPENING = "input_opening.json"
+"""The file in `private/` with which the custodian can prove later what the input was."""
+_SCHEME = "HMAC-SHA256"
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """What leaves (`value`), and what opens it (`key`), which stays."""
+
+    value: str
+    key: bytes
+
+    def __repr__(self) -> str:
+        """The commitment without what opens it."""
+        return f"Commitment({self.value[:12]}…, key kept)"
+
+    def save(self, path: Path) -> None:
+        """Write the opening, readable by its owner alone."""
+        content = {"scheme": _SCHEME, "key": self.key.hex(), "commitment": self.value}
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            json.dump(content, file, indent=1)
+
+
+def commit(paths: Sequence[Path]) -> Commitment:
+    """Commit to the bytes of some files, in their order, under a fresh key."""
+    key = secrets.token_bytes(32)
+    return Commitment(_keyed_digest(paths, key), key)
+
+
+def opens(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
+    """Whether an opening shows that a commitment was made to these files."""
+    return hmac.compare_digest(_keyed_digest(paths, _read_key(opening)), commitment)
+
+
+def _read_key(opening: Path) -> bytes:
+    try:
+        content = json.loads(opening.read_text(encoding="utf-8"))
+        key = bytes.fromhex(content["key"])
+    except OSError as error:
+        raise DataError(f"{opening}: the opening cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise DataError(f"{opening}: this is not the opening of a commitment ({OPENING} in private/)") from None
+    if content.get("scheme") != _SCHEME or len(key) != 32:  # longer keys are hashed first, and two would fit
+        raise DataError(f"{opening}: this is not an opening that sfumato wrote")
+    return key
+
+
+def _keyed_digest(paths: Sequence[Path], key: bytes) -> str:
+    """HMAC over each file's length and bytes, so that no two lists of files read alike."""
+    digest = hmac.new(key, digestmod=hashlib.sha256)
+    digest.update(len(paths).to_bytes(8, "big"))
+    for path in paths:
+        try:
+            digest.update(path.stat().st_size.to_bytes(8, "big"))
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    digest.update(block)
+        except OSError as error:
+            raise DataError(f"{path}: the input cannot be read ({error.strerror})") from None
+    return digest.hexdigest()

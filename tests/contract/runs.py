@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Run any method of the examples through the whole pipeline, on data in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import polars as pl
+from pydantic import Field
+
+import sfumato as sf
+from sfumato import pipeline
+from sfumato.pipeline import Run
+from sfumato.policy import DataSection, MeasureSection, OutputSection, Policy, RolesSection
+from sfumato.protecting import Protected, protect
+from sfumato.randomness import Randomness
+from tests.contract.examples import Example
+
+
+class GivenPolicy(Policy):
+    """A policy whose data is given, not read."""
+
+    given: Any = Field(default=None, exclude=True)
+
+    def original(self) -> Any:
+        """The data that was given."""
+        return self.given
+
+
+def policy_of(example: Example, data: Any, folder: Path, attacks: tuple[Any, ...] = (), form: str | None = None) -> Any:
+    """A policy with one method."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "input.csv"
+    if not source.exists():
+        rows = data.frame.to_dicts() if isinstance(data, sf.Table) else data.to_lists()
+        source.write_text(repr(rows), encoding="utf-8")
+    return GivenPolicy.model_construct(
+        title="Release",
+        data=DataSection(path=str(source)),
+        roles=RolesSection(),
+        hierarchies={},
+        protect=(example.subject,),
+        attack=attacks,
+        gate=Policy.model_fields["gate"].default,
+        measure=MeasureSection(queries=20),
+        output=OutputSection(format=form),
+        given=data,
+    )
+
+
+def attacks_on(example: Example) -> tuple[Any, ...]:
+    """Attacks that fit what the method gives."""
+    subject = example.subject
+    if subject.gives == "table" and example.data is not None and "disease" in example.data().frame.columns:
+        if isinstance(subject, sf.EncodeForTrees):
+            return (sf.attack.Sorting(), sf.attack.CurveFitting(trials=2))
+        return (sf.attack.Homogeneity(column="disease"), sf.attack.Inference(column="disease", attempts=60))
+    if isinstance(subject, (sf.HideItems, sf.HideRules)):
+        return (sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6),)
+    return (sf.attack.SupportInference(k=3, min_support=8),) if subject.gives == "patterns" else ()
+
+
+def run_example(example: Example, folder: Path, attacks: tuple[Any, ...] = (), form: str | None = None) -> Run:
+    """Carry out one method on its example's data."""
+    return pipeline.run(policy_of(example, example.data(), folder, attacks, form), folder / "out")
+
+
+class World:
+    """One release, certified again and again against different originals: what would differ if the truth did."""
+
+    def __init__(self, example: Example, folder: Path) -> None:
+        """Make the release from the true originals."""
+        self.example, self.folder, self.data = example, folder, example.data()
+        policy = policy_of(example, self.data, folder)
+        self.made: Protected = protect(policy, self.data, Randomness.secure())
+        self.attacks, self.number = attacks_on(example), 0
+        self.findings = sf.check(self.made.release, self.data)
+
+    def certified(self, originals: Any) -> Run:
+        """The same release, as if it had been made from other originals."""
+        self.number += 1
+        policy = policy_of(self.example, originals, self.folder / "given", self.attacks)
+        with (
+            mock.patch.object(pipeline, "protect", lambda *_: self.made),
+            mock.patch.object(pipeline, "_measured_again", lambda *_: self.findings),
+            mock.patch.object(pipeline, "stamp", lambda: "2026-01-01T00:00:00+00:00"),
+            mock.patch.object(pipeline, "_commit_to_input", lambda _: None),
+        ):
+            return pipeline.run(policy, self.folder / f"out{self.number}")
+
+
+def other_truths(data: Any, rows: int = 20) -> Any:
+    """The same data with the cells of some rows handed round, or with other items in some baskets."""
+    if isinstance(data, sf.Baskets):
+        lists = data.to_lists()
+        return sf.Baskets.of([*([list(data.items)[:3]] * rows), *lists[rows:]])
+    frame = data.frame
+    head = pl.DataFrame(
+        [column.head(rows).gather([*range(at % rows, rows), *range(at % rows)]) for at, column in enumerate(frame, 1)]
+    )
+    return data.with_frame(pl.concat([head, frame.tail(-rows)]))

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What leaves: every field has a rule, and nothing that leaves depends on what the release hides."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import sfumato as sf
+from sfumato.attack import ATTACKS
+from sfumato.cli_words import say_verification
+from sfumato.pipeline import Run
+from sfumato.protect import METHODS
+from sfumato.protect.models import MODELS
+from sfumato.workflow import outgoing
+from sfumato.workflow.outgoing import Rule, rules_of
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.runs import World, attacks_on, other_truths, run_example
+
+each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+SIGNED = {"files", "signer", "signature"}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """Every method, carried out once with attacks."""
+    return {}
+
+
+def done(example: Example, runs: dict[str, Run], factory: pytest.TempPathFactory) -> Run:
+    """A run of an example, made once."""
+    if example.name not in runs:
+        runs[example.name] = run_example(example, factory.mktemp("run"), attacks_on(example))
+    return runs[example.name]
+
+
+def test_every_field_that_leaves_has_a_rule() -> None:
+    rules = rules_of()
+    assert rules["input_commitment"] is Rule.SEALED
+    assert rules["claims.measured"] is Rule.RELEASED
+    assert {rules[name] for name in ("losses", "utility", "attacks.risk_at_most")} == {Rule.COARSE}
+
+
+def test_a_field_without_a_rule_is_noticed() -> None:
+    class Careless(outgoing.OutgoingCertificate):
+        salaries: float
+
+    with pytest.raises(KeyError, match="salaries"):
+        rules_of(Careless)
+
+
+def test_every_parameter_is_classified() -> None:
+    """A new field of a method, model or attack says whether it may leave: in PARAMETERS or in SECRETS."""
+    for kind in (*METHODS, *MODELS, *ATTACKS):
+        for field in kind.model_fields:
+            assert (field in outgoing.PARAMETERS) != (field in outgoing.SECRETS), f"{kind.__name__}.{field}"
+
+
+@each
+def test_the_certificate_is_what_the_model_says(
+    example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """No field leaves that the typed certificate does not know, and every known figure was looked at."""
+    run = done(example, runs, tmp_path_factory)
+    body = json.loads((run.out / "release" / "certificate.json").read_text())
+    outgoing.OutgoingCertificate.model_validate({name: body[name] for name in body if name not in SIGNED})
+    for name in {*run.record["losses"], *run.record["utility"]}:
+        sorts = (name in outgoing.COMPUTABLE, outgoing.told_in_steps(name), name in outgoing.STAYING, name == "epsilon")
+        assert sum(sorts) == 1, f"nobody said whether {name} may leave"
+    for law in run.record["public"].values():
+        assert law.keys() <= outgoing.LAWS, "nobody said whether this part of a law may leave"
+
+
+@each
+def test_claims_about_the_originals_tell_only_that_they_held(
+    example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    run = done(example, runs, tmp_path_factory)
+    for claim in run.certificate.body["claims"]:
+        if claim["needs_original"]:
+            assert (claim["measured"], claim["arguments"], claim["holds"]) == (None, {}, True)
+        else:
+            assert claim["measured"] is not None
+    assert sf.verify(run.out).holds
+
+
+def _files(run: Run) -> dict[str, bytes]:
+    """What an adversary has, but for the signature."""
+    body = {name: value for name, value in run.certificate.body.items() if name not in ("signature", "signer")}
+    release = run.out / "release"
+    files = {path.name: path.read_bytes() for path in release.iterdir() if path.name != "certificate.json"}
+    return {**files, "certificate.json": json.dumps(body).encode()}
+
+
+@each
+def test_nothing_that_leaves_tells_one_truth_from_another(example: Example, tmp_path: Path) -> None:
+    """The same release certified against other originals: every byte that leaves is the same, the record is not."""
+    world = World(example, tmp_path)
+    in_crowds = example.subject.model_dump()["method"] in outgoing.CROWDS  # there, a few people hide in a step
+    true = world.certified(world.data)
+    other = world.certified(other_truths(world.data, 3 if in_crowds else 20))
+    assert _files(true) == _files(other)
+    if not in_crowds and not isinstance(example.subject, (sf.EncodeBloom, sf.EncodeItems)):
+        assert true.record != other.record, "the custodian's record knows the difference, or this shows nothing"
+
+
+@each
+def test_what_others_are_told_holds_no_more_than_the_certificate(
+    example: Example,
+    runs: dict[str, Run],
+    tmp_path_factory: pytest.TempPathFactory,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`verify`, as JSON and on the terminal, from a folder without its private part."""
+    run = done(example, runs, tmp_path_factory)
+    checked = sf.verify(run.out / "release")
+    fields = {"property", "threshold", "bound", "measured", "holds", "needs_original", "meaning"}
+    for told, said in zip(checked.as_json()["claims"], run.certificate.body["claims"], strict=True):
+        assert told.keys() == fields
+        assert {**{name: said[name] for name in fields}, "holds": told["holds"]} == told
+    say_verification(checked)
+    shown = capsys.readouterr().out
+    for secret in example.secrets:
+        assert secret not in shown
+
+
+CUSTODIAN = {
+    "audience", "release_dir", "private_dir", "report", "claims", "losses", "utility", "attacks", "levels",
+    "suppressed_rows", "gate", "signer",
+}  # fmt: skip
+"""Fields of `run --json`: for the custodian, and marked so."""
+
+
+@each
+def test_the_custodians_json_says_for_whom_it_is(
+    example: Example, runs: dict[str, Run], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    told = done(example, runs, tmp_path_factory).as_json()
+    assert told.keys() == CUSTODIAN
+    assert told["audience"] == "custodian"
+
+
+@pytest.mark.parametrize("people", [10, 199, 200, 20_000])
+def test_steps_are_worth_ten_people_or_nothing_is_told(people: int) -> None:
+    told = {outgoing.coarse(hits / people, people) for hits in range(people + 1)}
+    assert told == {None} if people < outgoing.FEWEST else len(told) == 21
+    if people >= outgoing.FEWEST:
+        most = [outgoing.coarse_up(hits / people, people) for hits in range(people + 1)]
+        assert all(step is not None and step >= hits / people - 1e-9 for hits, step in enumerate(most))
+        assert min(most.count(step) for step in set(most) - {0.0}) >= 10
