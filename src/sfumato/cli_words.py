@@ -78,6 +78,7 @@ def say_run(done: Run) -> None:
         say_attacks(done.attacks)
     told = {**body["losses"], **body["utility"]}
     shown = [f"{name.replace('_', ' ')} {told[name]:.4g}" for name in _TOLD if name in told]
+    shown += [f"{name.replace('_', ' ')} {told[name]:.4g}" for name in _TOLD_IF_ANY if told.get(name)]
     _show(f"\n{', '.join(shown).capitalize()}." if shown else "")
     if "suppressed_rows" in body["losses"]:
         _show(body["suppression"]["why"])
@@ -94,6 +95,8 @@ def say_run(done: Run) -> None:
 
 _TOLD = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
 """Losses that are worth a word on the terminal; the report has all of them."""
+_TOLD_IF_ANY = ("exposed_rules", "marginal_shift")
+"""Losses that mean a promise could not be made."""
 
 
 def say_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:

@@ -77,7 +77,8 @@ class HideItems(Method):
             data=published,
             method=self,
             claims=(
-                nothing_shows(thresholds.least, self.min_confidence, told.get("left", 0)),
+                # A threshold that comes out of the method would promise nothing, and tell how many secrets show.
+                *(() if told.get("left") else (nothing_shows(thresholds.least, self.min_confidence),)),
                 no_foreign_items(),
                 all_baskets(data),
             ),

@@ -181,7 +181,8 @@ class SwapConfidential(Method):
 
     def _claims(self, one: _Swapped, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
         column, of = f"«{one.name}»", {"column": one.name, "pattern": tuple(pattern)}
-        helpless = f", but for {one.shift} in all, which cannot be helped" if one.shift else ""
+        # Counts that cannot be kept are no promise: how far they moved is a loss, and stays with the custodian.
+        marginal = _claim("marginal_shift", {"column": one.name}, f"Every value of {column} occurs as often as before.")
         return (
             _claim(
                 "uniques_off_share",
@@ -193,12 +194,7 @@ class SwapConfidential(Method):
                 {**of, "group_share": self.group_share},
                 f"No group of collectively identifiable records agrees in {column} any more.",
             ),
-            _claim(
-                "marginal_shift",
-                {"column": one.name},
-                f"Every value of {column} occurs as often as before{helpless}.",
-                most=one.shift,
-            ),
+            *(() if one.shift else (marginal,)),
             _claim(
                 "changed_elsewhere",
                 {**of, "confidential": tuple(names)},
@@ -207,9 +203,9 @@ class SwapConfidential(Method):
         )
 
 
-def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, most: int | None = None) -> Claim:
-    """Something that the originals tell there is nothing of, or at most so much."""
-    return with_originals(measure, most or 0, "exactly" if most is None else "at_most", arguments, meaning)
+def _claim(measure: str, arguments: Mapping[str, Any], meaning: str) -> Claim:
+    """Something that the originals tell there is nothing of."""
+    return with_originals(measure, 0, "exactly", arguments, meaning)
 
 
 @dataclass(frozen=True, eq=False)
