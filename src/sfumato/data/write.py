@@ -9,6 +9,7 @@ from typing import Literal
 import polars as pl
 
 from sfumato.data.hierarchy import spelt
+from sfumato.data.rebuild import rebuild_frame
 from sfumato.errors import DataError
 
 Format = Literal["csv", "tsv", "parquet", "arrow"]
@@ -27,7 +28,11 @@ def missing_mark(frame: pl.DataFrame) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "") -> None:
-    """Write a frame; the caller sees to it that a half-written file is never taken for a whole one."""
+    """Write a frame; the caller sees to it that a half-written file is never taken for a whole one.
+
+    What is written is built anew from the cells, so that no format finds anything else in the frame's memory.
+    """
+    frame = rebuild_frame(frame)
     try:
         if kind in SEPARATOR_OF:
             texts = pl.DataFrame([spelt(column) for column in frame.get_columns()])
