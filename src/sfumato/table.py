@@ -189,7 +189,7 @@ def _unpickle(
     hierarchies: Mapping[str, Hierarchy],
     missing: Missing,
     source: str,
-    released: bool,  # noqa: FBT001  (pickle gives arguments by position)
+    released: bool,
 ) -> Table:
     return Table(frame, MappingProxyType(roles), MappingProxyType(hierarchies), missing, source, released)
 
