@@ -85,6 +85,7 @@ class Run:
             "attacks": list(body["attacks"]),
             "levels": dict(body["levels"]),
             "suppressed_rows": body["suppression"]["rows"],
+            "formulas": dict(body["formulas"]),
             "gate": list(body["gate"]),
             "signer": body["signer"],
         }

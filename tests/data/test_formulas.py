@@ -105,6 +105,7 @@ def test_a_run_counts_escapes_and_verifies(tmp_path: Path, form: str) -> None:
 def test_without_the_option_cells_stay_and_are_counted(tmp_path: Path) -> None:
     done = sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=False)))
     assert done.certificate.body["formulas"]["cells"] == 67
+    assert done.as_json()["formulas"] == done.certificate.body["formulas"]
     assert done.certificate.body["data"]["escaped_formulas"] is False
     assert raw_cells(tmp_path / "out" / "release" / "data.csv")[1][1] == "=cmd()"
     report = (tmp_path / "out" / "release" / "report.html").read_text()
