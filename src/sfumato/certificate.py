@@ -40,7 +40,7 @@ class _DataFile(BaseModel):
     columns: int | None = None
     numbers: tuple[str, ...] = ()
     integers: tuple[str, ...] = ()
-    escaped_formulas: bool = False
+    escaped_formulas: bool = Field(default=False, strict=True)
 
     @model_validator(mode="after")
     def _known_format(self) -> _DataFile:

@@ -120,6 +120,20 @@ def bytes_of_arrow(table: pa.Table) -> Iterator[bytes]:
                 yield from (one.to_pybytes() for one in chunk.dictionary.buffers() if one is not None)
 
 
+def cells_below_masks(path: Path) -> Iterator[bytes]:
+    """What an Arrow file holds in the place of each missing cell."""
+    for column in pyarrow.feather.read_table(path, memory_map=False).columns:
+        for chunk in column.chunks:
+            width = 16 if pa.types.is_string_view(chunk.type) else chunk.type.bit_width // 8
+            values = chunk.buffers()[1].to_pybytes() if chunk.null_count else b""
+            missing = np.flatnonzero(chunk.is_null().to_numpy(zero_copy_only=False)) + chunk.offset
+            if pa.types.is_boolean(chunk.type):
+                bits = np.unpackbits(np.frombuffer(values, dtype=np.uint8), bitorder="little")
+                yield from (bytes([bits[row]]) for row in missing)
+            else:
+                yield from (values[width * row : width * (row + 1)] for row in missing)
+
+
 def bytes_in_python(release: sf.Release) -> Iterator[bytes]:
     """What a Python user could hand on: pickles, and files that other libraries write."""
     yield pickle.dumps(release)
@@ -192,12 +206,18 @@ def _pages(raw: bytes) -> Iterator[bytes]:
     """Every part of a file that is packed with zstd, unpacked."""
     start = raw.find(_ZSTD)
     while start >= 0:
-        stream = pa.CompressedInputStream(pa.BufferReader(raw[start:]), "zstd")
-        unpacked = bytearray()
-        try:
-            while block := stream.read(1024):
-                unpacked += block
-        except OSError:  # what follows the page is not packed
-            pass
-        yield bytes(unpacked)
+        most = _unpack(raw[start:], 0, 1024)
+        yield most + _unpack(raw[start:], len(most), 1)  # the last block, byte by byte up to the end of the page
         start = raw.find(_ZSTD, start + 1)
+
+
+def _unpack(packed: bytes, skipped: int, step: int) -> bytes:
+    """What is packed at the beginning of some bytes; what follows it is not packed and ends the reading."""
+    stream, unpacked = pa.CompressedInputStream(pa.BufferReader(packed), "zstd"), bytearray()
+    try:
+        stream.read(skipped)
+        while block := stream.read(step):
+            unpacked += block
+    except OSError:
+        pass
+    return bytes(unpacked)

@@ -17,6 +17,7 @@ from tests.contract.canaries import (
     bytes_in_python,
     bytes_of_arrow,
     bytes_of_file,
+    cells_below_masks,
     leaked,
     plant_in_baskets,
     plant_in_table,
@@ -59,6 +60,18 @@ def test_no_format_and_no_pickle_holds_what_is_not_published(example: Example, t
         path = tmp_path / shape.file(form)
         shape.write(release.data, path, form)
         assert leaked(hidden, bytes_of_file(path)) == [], form
+        if form == "arrow":
+            assert not any(any(cell) for cell in cells_below_masks(path))
+
+
+def test_a_blanked_entry_leaves_nothing_below_its_mask(tmp_path: Path) -> None:
+    """Every word of a blanked cell stands in other rows as well, so that only its own place tells."""
+    example = next(one for one in METHOD_EXAMPLES if one.name == "suppress entries")
+    release = released(example, planted(example)[0], 1)
+    shape_of(release.data).write(release.data, tmp_path / "data.arrow", "arrow")
+    cells = list(cells_below_masks(tmp_path / "data.arrow"))
+    assert len(cells) == sum(release.data.frame.null_count().row(0)) > 0
+    assert not any(any(cell) for cell in cells)
 
 
 def run_planted(example: Example, folder: Path, form: str | None) -> tuple[list[str], sf.Release]:
@@ -107,3 +120,12 @@ def test_the_search_finds_what_polars_leaves_behind() -> None:
     words = [f"a word that is long enough {n}" for n in (2, 3, 4, 5, 6, 7, 8, 9)]
     assert leaked(words, bytes_of_arrow(frame.to_arrow(compat_level=pl.CompatLevel.newest())))
     assert leaked(words, bytes_of_arrow(rebuild_frame(frame).to_arrow(compat_level=pl.CompatLevel.newest()))) == []
+
+
+def test_the_search_looks_into_packed_pages(tmp_path: Path) -> None:
+    """A positive control: words that a Parquet file holds in compressed pages only."""
+    words = [f"a word that is long enough {n:05}" for n in range(2000)]
+    pl.DataFrame({"word": words}).write_parquet(tmp_path / "data.parquet", statistics=False)
+    raw, *pages = bytes_of_file(tmp_path / "data.parquet")
+    assert len(leaked(words, [raw])) < 1000
+    assert leaked(words, pages[:-3]) == words

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -18,6 +18,8 @@ from sfumato.attack.composition import read_other
 from sfumato.certificate import read_release
 from sfumato.cli_words import tell_formulas
 from sfumato.data.formulas import count_formulas, escape_words, find_formulas, unescape_words
+from sfumato.data.read import read_frame
+from sfumato.shapes import shape_of, written_format
 
 FORMULAS = ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '"=1', "-", "+49 30", "-1,5", "＝1"]
 PLAIN = ["-5", "+3.2", "-.5", "1e5", "-1e-5", "", "a=b", "'-5", "5-3", "[-5, 3)", " x", "*", "'quoted'"]
@@ -40,11 +42,32 @@ def test_names_of_columns_count_and_numbers_do_not() -> None:
 
 
 @given(st.lists(SIGNS))
+@settings(deadline=None)
 def test_escaping_leaves_no_formula_and_can_be_undone(words: list[str]) -> None:
     escaped = escape_words(words)
     assert not find_formulas(pl.Series(escaped, dtype=pl.String)).any()
     assert unescape_words(escaped) == words
     assert len(set(escaped)) == len(set(words))
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+@given(cells=st.lists(st.one_of(st.none(), SIGNS), min_size=1), name=SIGNS.filter(lambda text: text == text.strip()))
+@settings(deadline=None)
+def test_an_escaped_file_reads_back_exactly(
+    form: str, cells: list[str | None], name: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    frame = pl.DataFrame({name or "x": pl.Series(cells, dtype=pl.String), "number": range(len(cells))})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    shape, path = shape_of(table), tmp_path_factory.getbasetemp() / f"escaped.{form}"
+    shape.write(table, path, form, escape=True)
+    body = shape.described(table, form, escape=True)
+    read = shape.read(path, {**body, "data": {**body["data"], "format": form}})
+    assert read.frame.rows() == frame.rows()
+    assert read.frame.columns == frame.columns
+    assert count_formulas(read_frame(path, written_format(form, body["data"]["missing_mark"], ("number",)))) == {
+        "cells": 0,
+        "columns": [],
+    }
 
 
 def write_people(tmp_path: Path, form: str, *, escape: bool) -> Path:
