@@ -103,11 +103,14 @@ def tell_formulas(body: Mapping[str, Any]) -> str:
     cells = "1 cell looks" if count == 1 else f"{count:,} cells look"
     named = [json.dumps(name, ensure_ascii=False) for name in columns[:12]]  # control characters stay visible
     where = ", ".join(named if len(columns) <= 12 else [*named, "…"])
-    cure = (
-        "each has an apostrophe in front."
-        if body["data"].get("escaped_formulas")
-        else "set escape_formulas = true under [output] before it is opened in a spreadsheet."
-    )
+    if body["data"].get("escaped_formulas"):
+        cure = "each has an apostrophe in front."
+    elif body["data"].get("format") in ("csv", "tsv", "long"):
+        cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
+    else:
+        cure = (
+            "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."
+        )
     return f"{cells} like a spreadsheet formula, in {where}: {cure}"
 
 

@@ -133,13 +133,17 @@ def test_without_the_option_cells_stay_and_are_counted(tmp_path: Path) -> None:
     assert raw_cells(tmp_path / "out" / "release" / "data.csv")[1][1] == "=cmd()"
     report = (tmp_path / "out" / "release" / "report.html").read_text()
     assert "67 cells look like a formula, in =note, -number, job" in report
-    assert "67 cells look like a spreadsheet formula" in tell_formulas(done.certificate.body)
+    sentence = tell_formulas(done.certificate.body)
+    assert sentence.startswith("67 cells look like a spreadsheet formula")
+    assert sentence.endswith("set escape_formulas = true under [output].")
 
 
 def test_a_file_without_formulas_gets_no_word_on_the_terminal() -> None:
     assert tell_formulas({"formulas": {"cells": 0, "columns": []}, "data": {}}) == ""
     one = tell_formulas({"formulas": {"cells": 1, "columns": ["\r\x1b"]}, "data": {"escaped_formulas": True}})
     assert one == '1 cell looks like a spreadsheet formula, in "\\r\\u001b": each has an apostrophe in front.'
+    arrow = tell_formulas({"formulas": {"cells": 2, "columns": ["a"]}, "data": {"format": "arrow"}})
+    assert "this format keeps them as they are" in arrow
 
 
 @pytest.mark.parametrize(("form", "escaped"), [("long", True), ("spmf", False)])
