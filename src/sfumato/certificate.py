@@ -225,6 +225,8 @@ def _content_problems(certificate: Certificate, published: Any, findings: tuple[
     problems = []
     if any(data.get(name) != counted[name] for name in ("rows", "columns", "items") if name in counted):
         problems.append("the certificate speaks of another number of rows or columns than the data file has")
+    if certificate.body.get("formulas") not in (None, shape_of(published).count_formulas(published)):
+        problems.append("the certificate's count of formulas is not that of the data file")
     for found, said in zip(findings, certificate.body["claims"], strict=True):
         if found.holds is False:
             problems.append(

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -83,6 +84,8 @@ def say_run(done: Run) -> None:
     if "suppressed_rows" in body["losses"]:
         _show(body["suppression"]["why"])
     _show("These figures count the originals: they are for you, and not in the release.")
+    if sentence := tell_formulas(body):
+        _show(sentence)
     if done.published:
         _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
     for refusal in done.refusals:
@@ -91,6 +94,26 @@ def say_run(done: Run) -> None:
         _show(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
         if (done.out / "release").is_dir():
             _show(f"An earlier release still lies in {done.out / 'release'}; this run did not touch it.")
+
+
+def tell_formulas(body: Mapping[str, Any]) -> str:
+    """One sentence about cells that a spreadsheet would calculate; none if there are none."""
+    formulas = body.get("formulas", {})
+    count, columns = formulas.get("cells", 0), formulas.get("columns", ())
+    if not count:
+        return ""
+    cells = "1 cell looks" if count == 1 else f"{count:,} cells look"
+    named = [json.dumps(name, ensure_ascii=False) for name in columns[:12]]  # control characters stay visible
+    where = ", ".join(named if len(columns) <= 12 else [*named, "…"])
+    if body["data"].get("escaped_formulas"):
+        cure = "each has an apostrophe in front."
+    elif body["data"].get("format") in ("csv", "tsv", "long"):
+        cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
+    else:
+        cure = (
+            "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."
+        )
+    return f"{cells} like a spreadsheet formula, in {where}: {cure}"
 
 
 _TOLD = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")

@@ -92,6 +92,7 @@ class Run:
             "attacks": list(body["attacks"]),
             "levels": dict(body["levels"]),
             "suppressed_rows": body["suppression"]["rows"],
+            "formulas": dict(body["formulas"]),
             "gate": list(body["gate"]),
             "signer": body["signer"],
         }
@@ -170,8 +171,8 @@ def _write(release: Release, policy: Policy, staging: Staging) -> Any:
     tell("writing")
     shape, form = shape_of(release.data), _format(policy, release)
     path = staging.release / shape.file(form)
-    shape.write(release.data, path, form)
-    told = shape.described(release.data, form)
+    shape.write(release.data, path, form, escape=policy.output.escape_formulas)
+    told = shape.described(release.data, form, escape=policy.output.escape_formulas)
     read = shape.read(path, {**told, "data": {**told["data"], "format": form}})
     shape.refuse_changed(release.data, read)
     return release.data.with_frame(read.frame) if isinstance(read, Table) else read
@@ -215,7 +216,7 @@ def _record(
     randomness: Randomness,
 ) -> dict[str, Any]:
     form, shape = _format(policy, release), shape_of(release.data)
-    told = shape.described(release.data, form)
+    told = shape.described(release.data, form, escape=policy.output.escape_formulas)
     return {
         **told,
         "format": FORMAT,
@@ -235,6 +236,7 @@ def _record(
         "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
         "public": dict(release.public),
+        "formulas": shape.count_formulas(published),
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
         "suppression": suppression(release, int(release.losses.get("suppressed_rows", 0))),

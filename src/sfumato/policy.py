@@ -154,6 +154,8 @@ class OutputSection(Description):
     `spmf` or `long`."""
     order: Literal["as_read", "shuffled"] = "as_read"
     """Whether rows keep their order. A file sorted by name or date tells by its order who is where: shuffle it."""
+    escape_formulas: bool = False
+    """Whether cells that a spreadsheet would calculate get an apostrophe in front, in `csv`, `tsv` and `long`."""
 
 
 class Policy(Description):

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from pydantic import Field
 
 from sfumato.description import Description
+from sfumato.table import Table
 
 Number = int | float
 
@@ -70,10 +72,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Release:
-    """Data that may leave, the method that made it, its claims and its losses. It holds no secret key."""
+    """Data that may leave, the method that made it, its claims and its losses. It holds no secret key.
+
+    `data` is built anew when a release is made, so that nothing but published values is in its memory: it may be
+    written, pickled or handed on by any library. `method` and `details` stay with the custodian: a pickled release
+    holds neither, and is what `read_release` gives to whoever receives a folder.
+    """
 
     data: Any
-    """A `Table`, `Baskets` or `Sequences`."""
+    """A `Table`, `Baskets`, `Sequences` or `Patterns`."""
     method: Any
     """The `Method` that made it."""
     claims: tuple[Claim, ...]
@@ -81,6 +88,26 @@ class Release:
     """What the release costs an analyst, by the name of the measure."""
     details: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What the method decided: private, it stays with the custodian, unless the method says otherwise."""
+
+    def __post_init__(self) -> None:
+        """Take the data out of the memory it shares with the originals; ids say whose basket each is."""
+        if isinstance(self.data, Table):
+            object.__setattr__(self, "data", self.data.to_release())
+        elif getattr(self.data, "ids", None) is not None:
+            object.__setattr__(self, "data", replace(self.data, ids=None))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what a recipient may have: data, claims, losses, and what is public of chance."""
+        return Release, (self.data, None, self.claims, dict(self.losses), {"public": dict(self.public)})
+
+    def __copy__(self) -> Release:
+        """A copy for the custodian, with its method and details."""
+        return replace(self)
+
+    def __deepcopy__(self, memo: Any) -> Release:
+        """A deep copy for the custodian, with its method and details."""
+        values = {one.name: deepcopy(getattr(self, one.name), memo) for one in fields(self)}
+        return Release(**values)
 
     @property
     def public(self) -> Mapping[str, Mapping[str, Any]]:

@@ -13,9 +13,18 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from sfumato.baskets import Baskets
+from sfumato.baskets import Baskets, Items
+from sfumato.data.formulas import (
+    count_formulas,
+    escape_words,
+    find_formulas,
+    tell_formulas,
+    unescape_frame,
+    unescape_words,
+)
 from sfumato.data.hierarchy import spelt
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.data.write import SEPARATOR_OF, missing_mark, write_frame
@@ -43,12 +52,16 @@ class Shape(ABC):
         """The format that holds this data, if a policy names none."""
 
     @abstractmethod
-    def write(self, data: Any, path: Path, form: str) -> None:
-        """Write the data file."""
+    def write(self, data: Any, path: Path, form: str, *, escape: bool = False) -> None:
+        """Write the data file; `escape` puts an apostrophe before formulas, in formats that spreadsheets open."""
 
     @abstractmethod
-    def described(self, data: Any, form: str) -> dict[str, Any]:
+    def described(self, data: Any, form: str, *, escape: bool = False) -> dict[str, Any]:
         """What a certificate must say of the file, besides its name and checksum, to read it back exactly."""
+
+    @abstractmethod
+    def count_formulas(self, data: Any) -> dict[str, Any]:
+        """How many cells a spreadsheet would take for formulas, and in which columns."""
 
     @abstractmethod
     def read(self, path: Path, body: Mapping[str, Any]) -> Any:
@@ -70,11 +83,11 @@ class TableShape(Shape):
         """CSV, which everybody reads."""
         return "csv"
 
-    def write(self, data: Table, path: Path, form: str) -> None:
+    def write(self, data: Table, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the frame."""
-        write_frame(data.frame, path, form, missing_mark(data.frame))  # type: ignore[arg-type]
+        write_frame(data.frame, path, form, missing_mark(data.frame), escape=escape)  # type: ignore[arg-type]
 
-    def described(self, data: Table, form: str) -> dict[str, Any]:
+    def described(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Text alone does not say whether «1.50» is a number, nor how a missing cell is spelt."""
         return {
             "data": {
@@ -83,6 +96,7 @@ class TableShape(Shape):
                 "integers": [name for name, kind in data.frame.schema.items() if kind.is_integer()],
                 "rows": len(data),
                 "columns": data.frame.width,
+                "escaped_formulas": escape and form in SEPARATOR_OF,
             },
             "roles": {name: role.value for name, role in data.roles.items()},
             "missing": data.missing.value,
@@ -91,10 +105,17 @@ class TableShape(Shape):
     def read(self, path: Path, body: Mapping[str, Any]) -> Table:
         """Read a table with the roles of its certificate."""
         data = body["data"]
-        frame = read_frame(path, written_format(data["format"], data["missing_mark"], data["numbers"]))
+        escaped = data.get("escaped_formulas", False)
+        numbers = escape_words(data["numbers"]) if escaped else data["numbers"]
+        frame = read_frame(path, written_format(data["format"], data["missing_mark"], numbers))
+        frame = unescape_frame(frame) if escaped else frame
         whole = [name for name in data.get("integers", ()) if frame[name].dtype.is_float()]
         frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _whole(frame[name]))
         return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
+
+    def count_formulas(self, data: Table) -> dict[str, Any]:
+        """Count text cells and the names of columns."""
+        return count_formulas(data.frame)
 
     def refuse_changed(self, written: Table, read: Table) -> None:
         """Compare column by column, as text."""
@@ -128,18 +149,32 @@ class BasketsShape(Shape):
         sizes = data.offsets[1:] - data.offsets[:-1]
         return "long" if len(sizes) and int(sizes.min()) == 0 else "spmf"
 
-    def write(self, data: Baskets, path: Path, form: str) -> None:
+    def write(self, data: Baskets, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the baskets, without ids."""
-        Baskets(data.items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]
+        named = _has_names(data.items) and escape and form == "long"
+        items = tuple(escape_words(data.items)) if named else data.items  # type: ignore[arg-type]
+        Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]
 
-    def described(self, data: Baskets, form: str) -> dict[str, Any]:
+    def described(self, data: Baskets, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
-        return {"data": {"rows": len(data), "items": len(data.items)}}
+        return {
+            "data": {
+                "rows": len(data),
+                "items": len(data.items),
+                "escaped_formulas": escape and form == "long",
+            }
+        }
+
+    def count_formulas(self, data: Baskets) -> dict[str, Any]:
+        """Count items, as often as baskets hold them."""
+        return _count_in_items(data.items, data.codes)
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Baskets:
         """Read baskets; the numbers that stand for ids in the long form are nobody's."""
         found = Baskets.read(path, body["data"]["format"])
-        return Baskets(found.items, found.offsets, found.codes)
+        named = _has_names(found.items) and body["data"].get("escaped_formulas", False)
+        items = tuple(unescape_words(found.items)) if named else found.items  # type: ignore[arg-type]
+        return Baskets(items, found.offsets, found.codes)
 
     def refuse_changed(self, written: Baskets, read: Baskets) -> None:
         """Compare basket by basket; item names are compared as text, since «7» may have become a number."""
@@ -165,13 +200,17 @@ class PatternsShape(Shape):
         """The only one."""
         return "spmf"
 
-    def write(self, data: Patterns, path: Path, form: str) -> None:
-        """Write the patterns."""
+    def write(self, data: Patterns, path: Path, form: str, *, escape: bool = False) -> None:
+        """Write the patterns; no spreadsheet opens them."""
         data.write(path)
 
-    def described(self, data: Patterns, form: str) -> dict[str, Any]:
+    def described(self, data: Patterns, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
         return {"data": {"rows": len(data), "items": len(data.items)}}
+
+    def count_formulas(self, data: Patterns) -> dict[str, Any]:
+        """Count items, as often as patterns hold them."""
+        return _count_in_items(data.items, data.codes)
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Patterns:
         """Read the patterns."""
@@ -182,6 +221,17 @@ class PatternsShape(Shape):
         before, after = ({(frozenset(map(str, one)), count) for one, count in p.to_lists()} for p in (written, read))
         if before != after or written.baskets != read.baskets:
             raise ClaimBroken("the patterns do not read back from the file as they were written")
+
+
+def _has_names(items: Items) -> bool:
+    return bool(items) and isinstance(items[0], str)
+
+
+def _count_in_items(items: Items, codes: npt.NDArray[np.int32]) -> dict[str, Any]:
+    if not _has_names(items):
+        return tell_formulas({})
+    formulas = find_formulas(pl.Series(items, dtype=pl.String)).to_numpy()
+    return tell_formulas({"item": int(formulas[codes].sum())})
 
 
 SHAPES: tuple[Shape, ...] = (TableShape(), BasketsShape(), PatternsShape())

@@ -16,6 +16,7 @@ import polars as pl
 from sfumato.data.builders import builder_of
 from sfumato.data.hierarchy import Hierarchy, flat
 from sfumato.data.read import MISSING_MARKS, TextFormat, read_frame
+from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, roles_for
 from sfumato.errors import DataError, PolicyError
 
@@ -52,6 +53,8 @@ class Table:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
     missing: Missing = Missing.OWN_VALUE
     source: str = "table"
+    released: bool = False
+    """Whether it may leave: a copy that leaves the process carries neither hierarchies nor the source's name."""
 
     @classmethod
     def read(
@@ -138,6 +141,26 @@ class Table:
             hierarchies=MappingProxyType({name: one for name, one in self.hierarchies.items() if name in kept}),
         )
 
+    def to_release(self) -> Table:
+        """The same table with memory of its own that holds its cells and nothing else (see `rebuild_frame`)."""
+        return replace(self, frame=rebuild_frame(self.frame), released=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the table; of a released one only what is published.
+
+        Hierarchies list every original value, those of suppressed rows too, and the source is a path.
+        """
+        hierarchies, source = ({}, "release") if self.released else (dict(self.hierarchies), self.source)
+        return _unpickle, (self.frame, dict(self.roles), hierarchies, self.missing, source, self.released)
+
+    def __copy__(self) -> Table:
+        """The table itself: it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Table:
+        """The table itself, which a copy by way of pickle would not be: see `__reduce__`."""
+        return self
+
     def __len__(self) -> int:
         """The number of rows."""
         return self.frame.height
@@ -158,6 +181,17 @@ class Table:
         """Counts and column names, never a cell."""
         columns = ", ".join(f"{name}: {self.roles.get(name, 'no role')}" for name in self.frame.columns[:20])
         return f"Table({len(self)} rows; {columns}{', …' if self.frame.width > 20 else ''})"
+
+
+def _unpickle(
+    frame: pl.DataFrame,
+    roles: Mapping[str, Role],
+    hierarchies: Mapping[str, Hierarchy],
+    missing: Missing,
+    source: str,
+    released: bool,
+) -> Table:
+    return Table(frame, MappingProxyType(roles), MappingProxyType(hierarchies), missing, source, released)
 
 
 def _frame(data: Any, source: str) -> pl.DataFrame:

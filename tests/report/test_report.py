@@ -76,6 +76,7 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "attacks": [attack],
         "gate": [],
         "public": {},
+        "formulas": {"cells": 0, "columns": []},
     } | changes
 
 

@@ -20,6 +20,7 @@ from pydantic import PrivateAttr
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.candidates import CandidateSets, Flags, Ints, Tally, lookup, people_of, ranges, sensitive_columns
 from sfumato.attack.linking import linked
+from sfumato.data.formulas import unescape_frame
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.data.write import SEPARATOR_OF
 from sfumato.errors import DataError, PolicyError
@@ -116,7 +117,9 @@ def read_other(path: Path, truth: Table) -> Table:
     if Path(file).name != file:
         raise DataError(f"{folder / CERTIFICATE}: its data file lies outside of the folder; it is not read")
     text = TextFormat(separator=SEPARATOR_OF.get(kind, ","), missing_marks=(mark,), trim=False)
-    return Table.of(read_frame(folder / file, text), missing=truth.missing.value, source=str(folder / file))
+    frame = read_frame(folder / file, text)
+    frame = unescape_frame(frame) if data.get("escaped_formulas") is True else frame
+    return Table.of(frame, missing=truth.missing.value, source=str(folder / file))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from sfumato.data.basket_files import (
     typed,
     write_bytes,
 )
+from sfumato.data.rebuild import rebuild_frame
 from sfumato.errors import DataError, PolicyError
 
 _PARQUET_MAGIC = b"PAR1"
@@ -99,7 +100,7 @@ def read_long_form(
 def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None) -> None:
     """Write columns as Parquet, TSV or CSV, as the name of the file says."""
     _check_dialect(names, separator)
-    frame = pl.DataFrame(dict(zip(names, columns, strict=True)))
+    frame = rebuild_frame(pl.DataFrame(dict(zip(names, columns, strict=True))))
     buffer = io.BytesIO()
     if path.name.lower().endswith(".parquet"):
         frame.write_parquet(buffer)

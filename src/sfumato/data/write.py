@@ -8,7 +8,9 @@ from typing import Literal
 
 import polars as pl
 
+from sfumato.data.formulas import escape_frame
 from sfumato.data.hierarchy import spelt
+from sfumato.data.rebuild import rebuild_frame
 from sfumato.errors import DataError
 
 Format = Literal["csv", "tsv", "parquet", "arrow"]
@@ -26,11 +28,17 @@ def missing_mark(frame: pl.DataFrame) -> str:
     return free[0] if free else _MARKS[0]
 
 
-def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "") -> None:
-    """Write a frame; the caller sees to it that a half-written file is never taken for a whole one."""
+def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "", *, escape: bool = False) -> None:
+    """Write a frame; the caller sees to it that a half-written file is never taken for a whole one.
+
+    What is written is built anew from the cells, so that no format finds anything else in the frame's memory.
+    `escape` puts an apostrophe before what a spreadsheet would take for a formula, in text.
+    """
+    frame = rebuild_frame(frame)
     try:
         if kind in SEPARATOR_OF:
-            texts = pl.DataFrame([spelt(column) for column in frame.get_columns()])
+            shown = escape_frame(frame) if escape else frame
+            texts = pl.DataFrame([spelt(column) for column in shown.get_columns()])
             texts.write_csv(path, separator=SEPARATOR_OF[kind], null_value=mark)
         elif kind == "parquet":
             frame.write_parquet(path)

@@ -77,7 +77,15 @@ class DataFile(_Part):
     items: Annotated[int | None, Rule.RELEASED] = None
     numbers: Annotated[tuple[str, ...], Rule.RELEASED] = ()
     integers: Annotated[tuple[str, ...], Rule.RELEASED] = ()
+    escaped_formulas: Annotated[bool, Rule.POLICY] = Field(default=False, strict=True)
     sha256: Annotated[str, Rule.RELEASED]
+
+
+class FormulaCells(_Part):
+    """Cells that a spreadsheet would calculate."""
+
+    cells: Annotated[int, Rule.RELEASED]
+    columns: Annotated[tuple[str, ...], Rule.RELEASED] = ()
 
 
 class CertifiedClaim(_Part):
@@ -132,6 +140,7 @@ class OutgoingCertificate(_Part):
     for_publication: Annotated[bool, Rule.POLICY]
     input_commitment: Annotated[str | None, Rule.SEALED]
     data: DataFile
+    formulas: FormulaCells
     roles: Annotated[Mapping[str, Role], Rule.POLICY] = Field(default_factory=dict)
     missing: Annotated[Missing, Rule.POLICY] = Missing.OWN_VALUE
     removed_columns: Annotated[tuple[str, ...], Rule.POLICY] = ()
@@ -201,6 +210,7 @@ def outgoing(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
         **{name: record[name] for name in _AS_THEY_ARE if name in record},
         format=FORMAT,
         data=DataFile(**record["data"]),
+        formulas=FormulaCells(**record["formulas"]),
         methods=tuple(outgoing_parameters(method) for method in record["methods"]),
         claims=tuple(_outgoing_claim(claim, published) for claim in record["claims"]),
         public={column: _kept(law, LAWS) for column, law in record["public"].items()},

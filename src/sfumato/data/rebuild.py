@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Rebuild a frame from the values that can be seen in it, so that its memory holds nothing else.
+
+Frames share memory. A filtered or gathered text column of polars still points into the buffer of the column it was
+taken from, the bytes of a cell stay below the mask that makes it null, and the categories of a column outlive their
+last use. Arrow, Parquet and pickle files would publish all of that. A rebuilt frame has buffers of its own, which hold
+the published values in order: a null cell is an empty text, a zero or false under its mask.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+
+def rebuild_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    """Build the same frame in fresh memory; categories become text, as in every table that is read."""
+    return pl.DataFrame([rebuild_column(column) for column in frame.get_columns()])
+
+
+def rebuild_column(column: pl.Series) -> pl.Series:
+    """Build the same column in fresh memory."""
+    kind = column.dtype
+    if kind in (pl.Categorical, pl.Enum):
+        return rebuild_column(column.cast(pl.String))
+    if kind == pl.String:
+        return pl.Series(column.name, _copy_texts(column), dtype=pl.String)
+    if kind == pl.Boolean or (kind.is_numeric() and kind not in _TOO_WIDE):
+        return pl.Series(column.name, _copy_numbers(column), dtype=kind)
+    if kind in (pl.Date, pl.Datetime, pl.Duration, pl.Time):
+        return rebuild_column(column.to_physical()).cast(kind)
+    return pl.Series(column.name, column.to_list(), dtype=kind)  # rare kinds, one Python object a cell
+
+
+_TOO_WIDE = (pl.Decimal, pl.Int128)  # numpy has no such numbers
+
+
+def _copy_texts(column: pl.Series) -> pa.Array:
+    # The oldest layout has no views: converting to it copies each text behind the one before.
+    filled = pl.Series(column.name, column.fill_null(""), dtype=pl.String)
+    texts = filled.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    assert texts.type == pa.large_string()
+    assert texts.offset == 0
+    _, bounds, letters = texts.buffers()
+    return pa.Array.from_buffers(pa.large_string(), len(texts), [_mask(column), bounds, letters], column.null_count())
+
+
+def _copy_numbers(column: pl.Series) -> pa.Array:
+    zero = False if column.dtype == pl.Boolean else 0
+    values = np.array(column.fill_null(zero).to_numpy(), copy=True)
+    return pa.array(values, mask=column.is_null().to_numpy() if column.null_count() else None)
+
+
+def _mask(column: pl.Series) -> pa.Buffer | None:
+    """The bits of the cells that are there."""
+    if not column.null_count():
+        return None
+    return pa.array(np.array(column.is_not_null().to_numpy(), copy=True)).buffers()[1]

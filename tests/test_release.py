@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""A release in Python: its data shares no memory with the originals, and a pickle is what a recipient may have."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import polars as pl
+
+import sfumato as sf
+from tests.contract.canaries import bytes_of_arrow, leaked
+
+
+def make_people() -> sf.Table:
+    """Twelve people in two age groups, and one whose age and note nobody shares."""
+    ages = [30, 31, 32, 33, 34, 35, 60, 61, 62, 63, 64, 65, 97]
+    notes = [f"a note that is long enough {n:03}" for n in range(13)]
+    return sf.Table.of(
+        {"name": [f"zqname{n:03}" for n in range(13)], "age": ages, "note": notes},
+        {"name": "identifying", "age": "quasi_identifying", "note": "insensitive"},
+        {"age": {"kind": "intervals", "widths": [20]}},
+        source="/home/zquser/secret folder/people.csv",
+    )
+
+
+def release_people() -> sf.Release:
+    method = sf.Generalize(models=[sf.KAnonymity(k=5)], suppression_limit=0.1, suppressed_rows="drop")
+    return method.protect(make_people())
+
+
+def test_a_pickled_table_of_a_release_names_no_original_value_and_no_path() -> None:
+    release = release_people()
+    assert len(release.data) == 12
+    packed = pickle.dumps(release.data)
+    assert leaked(["long enough 012", "97", "zqname", "zquser", "people.csv", "30", "65"], [packed]) == []
+    again = pickle.loads(packed)
+    assert again.frame.equals(release.data.frame)
+    assert dict(again.roles) == dict(release.data.roles)
+    assert again.missing == release.data.missing
+    assert again.released
+    assert dict(again.hierarchies) == {}
+
+
+def test_what_is_made_of_a_released_table_is_pickled_alike() -> None:
+    part = release_people().data
+    part = part.with_frame(part.frame.head(3))
+    assert leaked(["zquser", "97"], [pickle.dumps(part)]) == []
+
+
+def test_a_table_of_originals_is_pickled_whole() -> None:
+    people = make_people()
+    again = pickle.loads(pickle.dumps(people))
+    assert again == people
+    assert again.source == people.source
+    assert not again.released
+
+
+def test_a_pickled_release_is_what_its_recipient_may_have() -> None:
+    release = release_people()
+    packed = pickle.dumps(release)
+    assert leaked(["long enough 012", "97", "zqname", "zquser"], [packed]) == []
+    again = pickle.loads(packed)
+    assert again.method is None
+    assert dict(again.details) == {"public": {}}
+    assert again.claims == release.claims
+    assert again.losses == release.losses
+    assert again.data.frame.equals(release.data.frame)
+    assert all(found.holds for found in sf.check(again) if found.measured is not None)
+
+
+def test_copies_within_the_process_keep_method_details_and_hierarchies() -> None:
+    release = release_people()
+    for again in (copy.copy(release), copy.deepcopy(release)):
+        assert again.method == release.method
+        assert set(again.details) == set(release.details)
+        assert again.data == release.data
+        assert set(again.data.hierarchies) == {"age"}
+    assert copy.deepcopy(release).details is not release.details
+
+
+def test_a_release_made_by_hand_shares_no_memory_with_the_originals() -> None:
+    people = make_people()
+    shared = people.with_frame(people.frame.drop("name").head(2))
+    release = sf.Release(shared, None, (), {})
+    arrow = release.data.frame.to_arrow(compat_level=pl.CompatLevel.newest())
+    assert leaked([f"long enough {n:03}" for n in range(2, 13)], bytes_of_arrow(arrow)) == []
+    assert not people.released
+
+
+def test_whose_baskets_they_were_is_not_in_a_release(tmp_path: Path) -> None:
+    baskets = sf.Baskets.of([["bread", "milk"], ["bread"], ["milk", "zqnuts"]], ids=["zqann", "zqbob", "zqcem"])
+    release = sf.HideItems(items=("zqnuts",), min_support=0.1, min_confidence=0.5).protect(baskets)
+    assert release.data.ids is None
+    assert leaked(["zqann", "zqbob", "zqcem", "zqnuts"], [pickle.dumps(release), pickle.dumps(release.data)]) == []
+    assert baskets.ids == ("zqann", "zqbob", "zqcem")
