@@ -35,7 +35,7 @@ taken to know. Where chance, blanking, swapping, coding or hiding protects, it i
 """
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
 """Figures of the written file that anybody can compute from it."""
-IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "query_error", "total_variation", "zero_r_accuracy"})
+IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "total_variation", "zero_r_accuracy"})
 """Figures that compare with the originals, and leave in steps where people hide in crowds; accuracies likewise."""
 STAYING = frozenset({
     "added", "added_baskets", "added_codes", "bits_set", "changed_baskets", "changed_cells", "changed_supports",
@@ -43,7 +43,7 @@ STAYING = frozenset({
     "feigned_items", "ghost_itemsets", "ghost_rules", "height", "information_loss", "itemsets",
     "joint_total_variation", "largest_correlation_shift", "largest_loss", "largest_mean_shift",
     "largest_spread_change", "loss_geometric", "lost_itemsets", "lost_rules", "marginal_shift", "objective",
-    "pair_total_variation", "private_entries", "rare_words", "redrawn_rows", "removed", "replaced_words", "rules",
+    "pair_total_variation", "private_entries", "query_error", "rare_words", "redrawn_rows", "removed", "replaced_words", "rules",
     "rules_published", "sensitive", "sse", "sst", "suppressed_rows", "unknown",
 })  # fmt: skip
 """Losses and utility figures that were looked at and stay with the custodian."""
