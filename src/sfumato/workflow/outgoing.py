@@ -43,8 +43,8 @@ STAYING = frozenset({
     "feigned_items", "ghost_itemsets", "ghost_rules", "height", "information_loss", "itemsets",
     "joint_total_variation", "largest_correlation_shift", "largest_loss", "largest_mean_shift",
     "largest_spread_change", "loss_geometric", "lost_itemsets", "lost_rules", "marginal_shift", "objective",
-    "pair_total_variation", "private_entries", "query_error", "rare_words", "redrawn_rows", "removed", "replaced_words", "rules",
-    "rules_published", "sensitive", "sse", "sst", "suppressed_rows", "unknown",
+    "pair_total_variation", "private_entries", "query_error", "rare_words", "redrawn_rows", "removed",
+    "replaced_words", "rules", "rules_published", "sensitive", "sse", "sst", "suppressed_rows", "unknown",
 })  # fmt: skip
 """Losses and utility figures that were looked at and stay with the custodian."""
 
