@@ -66,9 +66,18 @@ def noise_centre(
 
 
 def noise_law(
-    original: Table, published: Table, column: str, kind: str, scale: float, step: float = 0.0, rows: Rows = None
+    original: Table,
+    published: Table,
+    column: str,
+    kind: str,
+    scale: float,
+    step: float = 0.0,
+    grid: float = 0.0,
+    rows: Rows = None,
 ) -> float:
     """By how many standard errors what was added is off the noise that was told: `kind`, `scale`, rounded to `step`.
+
+    `grid` is what numbers that are not whole were rounded to, and their noise as well.
 
     Three questions, each answered by a bound that holds for any number of values: how far the distribution is off as a
     whole (Kolmogorov and Smirnov's distance, with Massart's bound), whether the least and the greatest sizes are those
@@ -81,7 +90,7 @@ def noise_law(
     if not len(true):
         return 0.0
     law, added = _Law(kind, scale, step), np.sort(shown - true)
-    blur = step / 2 if step else max(1e-5 * scale, 2 * _grain(original.frame[column], true, shown))
+    blur = step / 2 if step else max(1e-5 * scale, grid, 2 * _grain(original.frame[column], true, shown))
     answers = [_straying(added, law, blur), *_sizes(added, law, blur), *_crowding(added, law, blur)]
     rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
     return round(-float(ndtri(rare / 2)), 12) + 0.0

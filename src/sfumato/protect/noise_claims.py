@@ -69,13 +69,15 @@ def _law_claims(column: NumberColumn, noise: Noise, rare: float) -> list[Claim]:
 
     name, unchanged = column.name, most_unchanged(column, noise, rare)
     errors, stray = round(-float(ndtri(rare / 2)), 6), _errors(1, rare)
-    drawn = f"{noise.kind} noise of scale {noise.scale:.6g}" + (" rounded to whole numbers" if noise.step else "")
+    drawn = f"{noise.kind} noise of scale {noise.scale:.6g}" + (
+        " rounded to whole numbers" if noise.step else f" in steps of {noise.grid:g}"
+    )
     return [
         with_originals(
             "noise_law",
             errors,
             "at_most",
-            {"column": name, "kind": noise.kind, "scale": noise.scale, "step": noise.step},
+            {"column": name, "kind": noise.kind, "scale": noise.scale, "step": noise.step, "grid": noise.grid},
             f"What was added to «{name}» is {drawn}, within what {errors:.4g} standard errors are; {_BY_CHANCE}.",
         ),
         with_originals(

@@ -22,8 +22,10 @@ _LEAST = {"uniform": 1.0, "gaussian": 0.75, "discretize": 2.0}
 """The least scale, in steps, that rounding to whole numbers leaves: half of the cells change, intervals hold two."""
 _REACH = {"uniform": 1.0, "gaussian": 8.0}
 """How many scales away noise can take a value; Gaussian noise goes further once in 10¹⁵ cells."""
-_GRAIN = 2.0**10
+_GRAIN = 2.0**14
 """Noise has to be so many times what floating-point numbers are rounded to, or it would not be the noise told."""
+_FINE = 1e-6
+"""The grid that numbers are published on, as a share of the noise's scale: too fine to be seen in any estimate."""
 
 
 def width_for(column: NumberColumn, privacy: float) -> float:
@@ -74,6 +76,18 @@ def noise_for(column: NumberColumn, kind: Literal["uniform", "gaussian"], width:
     return with_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
 
 
+def grid_for(column: NumberColumn, noise: Noise) -> float:
+    """The step of the grid that a column is published on: a power of ten, of two where stored digits are too few.
+
+    It is computed from the noise and the range alone, which are public. Digits of the data have no part in it.
+    """
+    if column.step:
+        return column.step
+    least = 2 * column.grain_at(_REACH[noise.kind] * noise.scale)
+    fine = float(f"1e{int(np.floor(np.log10(_FINE * noise.scale)))}")
+    return fine if fine >= least else float(2.0 ** np.ceil(np.log2(least)))
+
+
 def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: float, confidence: float) -> float:
     """c, the least by which the data's deviations are multiplied so that every column has its level."""
     noises = [noise_for(column, "gaussian", width_for(column, privacy), confidence) for column in columns]
@@ -84,9 +98,10 @@ def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: floa
 
 
 def with_room(column: NumberColumn, noise: Noise) -> Noise:
-    """The noise, if it neither takes values where they cannot be stored nor is lost when they are."""
+    """The noise with its grid, if it neither takes values where they cannot be stored nor is lost when they are."""
     column.refuse_beyond(_REACH[noise.kind] * noise.scale)
-    return not_lost(column, noise)
+    kept = not_lost(column, noise)
+    return kept.model_copy(update={"grid": grid_for(column, kept)})
 
 
 def not_lost(column: NumberColumn, noise: Noise) -> Noise:
@@ -120,7 +135,7 @@ def most_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     """How many values noise may leave as they are, before that is rarer than `chance`."""
     from scipy.special import bdtrc
 
-    count, half = len(column.numbers), (noise.step or 2 * column.grain) / 2
+    count, half = len(column.numbers), (noise.step or noise.grid) / 2
     within = float(noise.below(np.array([half]))[0] - noise.below(np.array([-half]))[0])
     low, high = -1, count  # more than `low` are likelier, more than `high` are not
     while high - low > 1:
