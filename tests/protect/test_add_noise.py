@@ -124,13 +124,21 @@ def test_the_scale_is_the_level_of_the_range(kind: str) -> None:
 def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_every_level() -> None:
     table = people()
     release = AddNoise(columns=("age", "pay"), kind="correlated", privacy=0.5).protect(table)
-    noise = noise_covariance(release, ("age", "pay"))
-    whole = table.frame.drop_nulls(["age", "pay"]).select("age", "pay").to_numpy().T.astype(float)
-    times = noise / np.cov(whole, bias=True)
-    assert times == pytest.approx(np.full((2, 2), times[0, 0]))
     told = release.public
-    levels = [privacy_level(told[name], told[name]["range"], 0.95) for name in ("age", "pay")]
-    assert min(levels) == pytest.approx(0.5)
+    times = told["age"]["times"]
+    assert times == told["pay"]["times"] == float(f"{times:.2g}")
+    frame = pl.DataFrame({"a": table.frame["age"], "p": table.frame["pay"]}).drop_nulls()
+    whole = frame.to_numpy().T.astype(float)
+    spread = np.cov(whole, bias=True)
+    added = release.data.frame.select("age", "pay").drop_nulls().to_numpy().T - whole
+    assert np.cov(added) == pytest.approx(times * spread, rel=0.25)
+    # What is told of its covariance is estimated from the release, to within chance.
+    assert noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
+    needed = [
+        (Noise.for_privacy("gaussian", 0.5 * (one["range"][1] - one["range"][0]), 0.95).scale) ** 2 / spread[at, at]
+        for at, one in enumerate((told["age"], told["pay"]))
+    ]
+    assert max(needed) <= times <= 1.1 * max(needed)
 
 
 def test_correlated_noise_where_one_column_follows_from_another() -> None:

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.mine.noises import Noise
 from sfumato.protect.add_noise import AddNoise
 from sfumato.protect.coarse_range import widen_range
 from sfumato.randomness import Randomness
@@ -199,9 +200,33 @@ def test_widened_ranges_hold_the_data_and_are_coarse(low: float, width: float, w
     if not high > low:
         return
     coarse = widen_range(low, high, whole=whole)
+    assert float(coarse.low) <= low < high <= float(coarse.high)
     assert coarse.low <= low < high <= coarse.high
     span = high - low
     assert coarse.high - coarse.low <= 1.6 * span + 4 * whole + 1e-6 * abs(low)
     # Ends a twentieth of the range further in are told as the same, or as the next point of the grid.
     inner = widen_range(low + span / 20, high - span / 20, whole=False)
     assert whole or inner.low - coarse.low <= 0.6 * span
+
+
+def test_the_covariance_told_is_that_of_the_release() -> None:
+    """And the claims hold nothing of the data's but what is coarse: not when one person is another."""
+    chance = np.random.default_rng(1)
+    age = chance.integers(20, 80, 500)
+    pay = (age * 50 + chance.normal(0, 300, 500)).round(2)
+    pay[:2] = 100.0, 4_900.0
+    claims = []
+    for mine in (2_111.11, 2_999.99):
+        pay[7] = mine
+        table = sf.Table.of({"age": age, "pay": pay}, {"age": "sensitive", "pay": "sensitive"})
+        release = AddNoise(columns=("age", "pay"), kind="correlated", privacy=0.5).protect(table)
+        claims.append(release.claims)
+        told, times = release.public["pay"], release.public["pay"]["times"]
+        seen = release.data.frame
+        least = Noise.for_privacy("gaussian", 0.5 * (told["range"][1] - told["range"][0]), 0.95).scale
+        guessed = float(np.sqrt(seen["pay"].to_numpy().var() * times / (1 + times)))
+        assert told["scale"] == pytest.approx(max(least, guessed))
+        alike = np.corrcoef(seen["age"], seen["pay"])[0, 1]
+        assert told["covariance"]["age"] == pytest.approx(alike * told["scale"] * release.public["age"]["scale"])
+        assert all(finding.holds for finding in sf.check(release, table))
+    assert claims[0] == claims[1]

@@ -31,10 +31,12 @@ from sfumato.protect.noise_columns import NumberColumn, covariance, number_colum
 from sfumato.protect.noise_scales import (
     achieved_level,
     draw_together,
+    estimate_shape,
     intervals_for,
     like_the_data,
     middles,
     noise_for,
+    round_up,
     width_for,
     with_room,
 )
@@ -104,7 +106,13 @@ class AddNoise(Method):
             data=data.with_frame(frame),
             method=self,
             claims=(
-                *noise_claims([(o.column, o.noise) for o in noisy], self.kind, self.privacy, self.confidence),
+                *noise_claims(
+                    [(o.column, o.least or o.noise) for o in noisy],
+                    self.kind,
+                    self.privacy,
+                    self.confidence,
+                    noisy[0].times,
+                ),
                 nobody_named(data),
             ),
             losses=_losses(noisy),
@@ -145,16 +153,35 @@ class AddNoise(Method):
         return _Noisy.of(column, noise, column.moved(noise.draw(chance, len(column.numbers)), noise.grid))
 
     def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
-        """All columns at once: covariance c² times the data's, c the least that gives every column its level."""
+        """All columns at once: covariance c² times the data's, c² the least of two digits that gives all their level.
+
+        The data's covariance with all its digits would tell of people. So c² is public, and the covariance that is told
+        is what anybody can estimate: that of the published columns, times c² / (1 + c²).
+        """
         spread = covariance(columns, source)
-        times = like_the_data(spread, columns, self.privacy, self.confidence) ** 2
+        times = round_up(like_the_data(spread, columns, self.privacy, self.confidence) ** 2)
         drawn = draw_together(times * spread, len(columns[0].known), chance)
+        scales = np.sqrt(times * np.diag(spread)).tolist()
+        noises = [
+            with_room(column, Noise(kind="gaussian", scale=scale, step=column.step))
+            for column, scale in zip(columns, scales, strict=True)
+        ]
+        published = [
+            column.moved(drawn[at][column.known], noise.grid)
+            for at, (column, noise) in enumerate(zip(columns, noises, strict=True))
+        ]
+        least = [
+            noise_for(column, "gaussian", width_for(column, self.privacy), self.confidence).model_copy(
+                update={"grid": noise.grid}
+            )
+            for column, noise in zip(columns, noises, strict=True)
+        ]
+        shape = estimate_shape(published, times, [one.scale for one in least])
         made = []
         for at, column in enumerate(columns):
-            noise = Noise(kind="gaussian", scale=float(np.sqrt(times * spread[at, at])), step=column.step)
-            noise = with_room(column, noise)
-            shared = {other.name: float(times * spread[at, to]) for to, other in enumerate(columns)}
-            made.append(_Noisy.of(column, noise, column.moved(drawn[at][column.known], noise.grid), shared))
+            shared = {other.name: float(shape[at, to]) for to, other in enumerate(columns)}
+            told = noises[at].model_copy(update={"scale": float(np.sqrt(shape[at, at]))})
+            made.append(_Noisy.of(column, told, published[at], shared, least[at], times))
         return made
 
     def _public(self, one: _Noisy) -> dict[str, Any]:
@@ -168,9 +195,11 @@ class AddNoise(Method):
             "range": one.column.ends(),
             "privacy": self.privacy,
             "confidence": self.confidence,
-            "achieved": achieved_level(one.column, one.noise, self.privacy, self.confidence),
+            "achieved": achieved_level(one.column, one.least or one.noise, self.privacy, self.confidence),
         }
-        return told if one.covariance is None else told | {"covariance": dict(one.covariance)}
+        if one.covariance is None:
+            return told
+        return told | {"times": one.times, "covariance": dict(one.covariance)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,16 +213,26 @@ class _Noisy:
     """The share of the published variance that is noise; of intervals, the share of variance that they do not show.
     Estimated from what is published alone: the variance of the originals, with all its digits, would tell of people."""
     covariance: Mapping[str, float] | None = None
+    least: Noise | None = None
+    """The noise that the level asks for, where more was drawn to give it the shape of the data."""
+    times: float | None = None
+    """By how much the data's covariance was multiplied."""
 
     @classmethod
     def of(
-        cls, column: NumberColumn, noise: Noise, published: pl.Series, covariance: Mapping[str, float] | None = None
+        cls,
+        column: NumberColumn,
+        noise: Noise,
+        published: pl.Series,
+        covariance: Mapping[str, float] | None = None,
+        least: Noise | None = None,
+        times: float | None = None,
     ) -> _Noisy:
         shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
         # Values are about even within an interval, so that its own variance comes on top of what is seen.
         hidden = noise.variance if noise.kind == "discretize" else 0.0
         seen = float(shown.var()) + hidden if len(shown) else 0.0
-        return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance)
+        return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
 
 
 def _chance(randomness: Randomness | None) -> np.random.Generator:

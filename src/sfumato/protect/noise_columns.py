@@ -149,7 +149,7 @@ def number_column(
     low, high = _range(table, name, numbers, (ranges or {}).get(name))
     _refuse_extremes(table, name, numbers, low, high)
     if name not in (ranges or {}) and not exact:
-        low, high = widen_range(low, high, whole=whole is not None)
+        low, high = (float(end) for end in widen_range(low, high, whole=whole is not None))
     return NumberColumn(column, known, numbers, whole, low, high)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from sfumato.errors import ImpossibleRelease
 from sfumato.mine.noises import Noise
@@ -151,6 +152,25 @@ def draw_together(spread: Floats, count: int, chance: np.random.Generator) -> Fl
     sizes, directions = np.linalg.eigh(spread / np.outer(deviations, deviations))
     shaped = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))
     return np.asarray(shaped @ chance.standard_normal((len(spread), count)))
+
+
+def round_up(times: float) -> float:
+    """The least number of two digits that is not below another."""
+    unit = 10.0 ** (np.floor(np.log10(times)) - 1)
+    return float(f"{np.ceil(times / unit - 1e-9) * unit:.2g}")
+
+
+def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
+    """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its least."""
+    numbers = np.array([one.to_physical().cast(pl.Float64).to_numpy() for one in published])
+    seen = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
+    fine = np.array([0.0 if one.dtype.is_float() else 1 / 12 for one in published])
+    own = np.diag(seen)
+    scales = np.sqrt(np.maximum((own - fine) * times / (1 + times), np.square(least)))
+    together = np.outer(np.sqrt(own), np.sqrt(own))
+    alike = np.divide(seen, together, out=np.eye(len(own)), where=together > 0)
+    np.fill_diagonal(alike, 1.0)
+    return np.asarray(alike * np.outer(scales, scales))
 
 
 def least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:
