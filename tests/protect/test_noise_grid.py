@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.data.coarse_range import widen_range
 from sfumato.mine.noises import Noise
 from sfumato.protect.add_noise import AddNoise
-from sfumato.protect.coarse_range import widen_range
 from sfumato.randomness import Randomness
 
 Floats = Any

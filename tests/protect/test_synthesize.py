@@ -216,8 +216,8 @@ def test_smoothing_keeps_heaps_and_blurs_the_rare() -> None:
     rare = {float(one) for one in numbers if one not in (0, 1000)}
     assert sum(one in rare for one in drawn.to_list()) == 0
     # The fifth highest is somebody's: they are pulled back to the grid below it.
-    assert sorted(numbers)[-5] - 50 <= drawn.max() < sorted(numbers)[-5]  # type: ignore[operator]
-    assert drawn.max() % 50 == 0  # type: ignore[operator]
+    assert sorted(numbers)[-5] - 50 <= drawn.max() < sorted(numbers)[-5]
+    assert drawn.max() % 50 == 0
     plain = made(table, holdout=0.0, smooth=False).data.frame["x"]
     assert set(plain) <= {float(one) for one in numbers}
 
@@ -558,7 +558,9 @@ def test_the_bounds_of_what_is_drawn_are_nobodys_own() -> None:
     base = np.linspace(2_000.0, 8_000.0, 400).round(2)
     ends = []
     for fifth in (137.11, 131.77):
-        numbers = np.concatenate([base, [10.5, 20.5, 30.5, 40.5, fifth], [9_990.5, 9_991.5, 9_992.5, 9_993.5, 9_880.25]])
+        numbers = np.concatenate(
+            [base, [10.5, 20.5, 30.5, 40.5, fifth], [9_990.5, 9_991.5, 9_992.5, 9_993.5, 9_880.25]]
+        )
         table = sf.Table.of({"x": numbers}, {"x": "insensitive"})
         release = made(table, holdout=0.0, rows=4_000)
         drawn = release.data.frame["x"]

@@ -266,9 +266,7 @@ def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
     return cells
 
 
-def _scale(
-    taken: pl.DataFrame, column: str, told: float | None, times: float | None, together: Sequence[str]
-) -> float:
+def _scale(taken: pl.DataFrame, column: str, told: float | None, times: float | None, together: Sequence[str]) -> float:
     """The scale that was told, or that of noise with so many times the variance of the originals."""
     if told is not None:
         return told

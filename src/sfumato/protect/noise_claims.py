@@ -107,9 +107,7 @@ def _law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float) -> 
     ]
 
 
-def _dependence_claim(
-    column: NumberColumn, noise: Noise, size: Size, others: tuple[str, ...], rare: float
-) -> Claim:
+def _dependence_claim(column: NumberColumn, noise: Noise, size: Size, others: tuple[str, ...], rare: float) -> Claim:
     apart = "scale" in size
     tests = 2 * (2 + len(others) * (4 if apart else 2))
     errors, name = _errors(tests, rare), column.name

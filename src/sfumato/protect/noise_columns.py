@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.data.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.protect.coarse_range import widen_range
 from sfumato.table import Table
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +79,7 @@ class NumberColumn:
             return self._published(self.whole + steps)
         steps += np.rint(self.numbers / grid).astype(np.int64)
         # One division by a whole number: the float nearest to a short decimal, which is written as such.
-        return self._published(steps / np.rint(1 / grid) if grid < 1 else steps * grid)
+        return self._published(np.asarray(steps / np.rint(1 / grid) if grid < 1 else steps * grid, dtype=np.float64))
 
     def replaced(self, values: Floats | Ints) -> pl.Series:
         """The column with other values in the known cells."""

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.coarse_range import narrow_range
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
-from sfumato.protect.coarse_range import narrow_range
 from sfumato.protect.synthesis_columns import (
     Column,
     Drawn,
