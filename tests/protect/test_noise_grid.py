@@ -230,3 +230,16 @@ def test_the_covariance_told_is_that_of_the_release() -> None:
         assert told["covariance"]["age"] == pytest.approx(alike * told["scale"] * release.public["age"]["scale"])
         assert all(finding.holds for finding in sf.check(release, table))
     assert claims[0] == claims[1]
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated"])
+def test_much_noise_on_whole_numbers_hides_their_last_digits(kind: str) -> None:
+    """Floats of 10¹⁷ and more are multiples of 16: noise drawn as such leaves every remainder as it was."""
+    values = np.random.default_rng(1).integers(0, 2**53, 4_000)
+    table = sf.Table.of({"x": values}, {"x": "sensitive"})
+    release = AddNoise(columns="x", kind=kind, privacy=100.0, ranges={"x": (0, 2**53)}).protect(table)
+    added = release.data.frame["x"].to_numpy() - values
+    assert np.abs(added).max() > 10**17
+    seen = np.bincount(added % 16, minlength=16)
+    assert (np.abs(seen - 250) < 6.5 * np.sqrt(250)).all()  # once in 10⁹ releases
+    assert all(finding.holds for finding in sf.check(release, table))

@@ -32,6 +32,7 @@ from sfumato.protect.noise_scales import (
     achieved_level,
     draw_together,
     estimate_shape,
+    fill_digits,
     intervals_for,
     like_the_data,
     middles,
@@ -150,7 +151,8 @@ class AddNoise(Method):
             noise = intervals_for(column, width, self.confidence)
             return _Noisy.of(column, noise, column.replaced(middles(column, noise)))
         noise = noise_for(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
-        return _Noisy.of(column, noise, column.moved(noise.draw(chance, len(column.numbers)), noise.grid))
+        drawn = fill_digits(noise.draw(chance, len(column.numbers)), noise.scale, noise.step, chance)
+        return _Noisy.of(column, noise, column.moved(drawn, noise.grid))
 
     def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
         """All columns at once: covariance c² times the data's, c² the least of two digits that gives all their level.
@@ -167,7 +169,7 @@ class AddNoise(Method):
             for column, scale in zip(columns, scales, strict=True)
         ]
         published = [
-            column.moved(drawn[at][column.known], noise.grid)
+            column.moved(fill_digits(drawn[at][column.known], noise.scale, noise.step, chance), noise.grid)
             for at, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
         least = [

@@ -68,16 +68,16 @@ class NumberColumn:
         largest = max(abs(self.low), abs(self.high)) + reach
         return float(np.spacing(np.float32(largest) if self.column.dtype == pl.Float32 else largest))
 
-    def moved(self, noise: Floats, grid: float) -> pl.Series:
+    def moved(self, noise: Floats | Ints, grid: float) -> pl.Series:
         """The column with noise added to each known cell, both in whole steps of the grid.
 
         Numbers and noise are counted in steps before they are added, so that a published number is the same whatever
         digits below the grid the original had: the sum of two floats would tell them.
         """
-        steps = np.rint(noise / grid).astype(np.int64)
+        steps: Ints = noise if noise.dtype == np.int64 else np.rint(noise / grid).astype(np.int64)
         if self.whole is not None:
             return self._published(self.whole + steps)
-        steps += np.rint(self.numbers / grid).astype(np.int64)
+        steps = steps + np.rint(self.numbers / grid).astype(np.int64)
         # One division by a whole number: the float nearest to a short decimal, which is written as such.
         return self._published(np.asarray(steps / np.rint(1 / grid) if grid < 1 else steps * grid, dtype=np.float64))
 

@@ -173,6 +173,19 @@ def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence
     return np.asarray(alike * np.outer(scales, scales))
 
 
+def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Generator) -> Floats | Ints:
+    """Noise on whole numbers with all its digits: floats have none below a share of 2⁻⁵² of the scale.
+
+    Noise of 10¹⁷ would be a multiple of 16, and what is published would tell everybody's remainder. So digits below a
+    share of 2⁻²⁴ are drawn by themselves, all alike; where the scale is less than 2²⁴ there are none such.
+    """
+    unit = 2 ** max(0, int(np.ceil(np.log2(scale))) - 24)
+    if not step or unit == 1:
+        return noise
+    coarse = np.rint(noise / unit).astype(np.int64) * unit
+    return np.asarray(coarse + chance.integers(-(unit // 2), unit // 2, len(noise)))
+
+
 def least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:
     """The share of its level below which the interval of `count` differences falls less often than `chance`.
 
