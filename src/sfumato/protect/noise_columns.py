@@ -74,7 +74,7 @@ class NumberColumn:
         Numbers and noise are counted in steps before they are added, so that a published number is the same whatever
         digits below the grid the original had: the sum of two floats would tell them.
         """
-        steps: Ints = noise if noise.dtype == np.int64 else np.rint(noise / grid).astype(np.int64)
+        steps = np.asarray(noise if noise.dtype.kind == "i" else np.rint(noise / grid), dtype=np.int64)
         if self.whole is not None:
             return self._published(self.whole + steps)
         steps = steps + np.rint(self.numbers / grid).astype(np.int64)
