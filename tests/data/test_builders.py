@@ -69,6 +69,16 @@ def test_quantiles_hold_about_as_many_rows_each() -> None:
     built = Quantiles(counts=(10, 2)).build(column)
     assert [len(level.labels) for level in built.levels] == [100, 10, 2, 1]
     assert labels(built, "0")[1:] == ("[0, 9]", "[0, 49]", "*")
+    assert labels(built, "99")[1:] == ("[90, 100]", "[50, 100]", "*")
+
+
+def test_quantiles_name_the_extremes_only_if_asked_to() -> None:
+    column = pl.Series("income", [1043.17, *range(2_000, 8_000, 100), 9_120.99])
+    built = Quantiles(counts=(4, 2)).build(column)
+    assert labels(built, "1043.17")[1:3] == ("[1000, 3400]", "[1000, 4900]")
+    assert labels(built, "9120.99")[1:3] == ("[6600, 10000]", "[5000, 10000]")
+    exact = Quantiles(counts=(2,), exact_ends=True).build(column)
+    assert labels(exact, "1043.17")[1] == "[1043.17, 4900]"
 
 
 def test_quantiles_keep_equal_values_together() -> None:

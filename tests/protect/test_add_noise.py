@@ -94,7 +94,8 @@ def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     told = json.loads(json.dumps(release.public))
     assert set(told) == {"age", "born"}
     assert told["age"]["kind"] == kind
-    assert told["age"]["range"] == [table.frame["age"].min(), table.frame["age"].max()]
+    assert told["age"]["range"] == [10, 90]  # of ages from 18 to 89: their ends are somebody's
+    assert told["age"]["grid"] == (0 if kind == "discretize" else 1)
     assert told["age"]["step"] == 1
     assert ("covariance" in told["age"]) == (kind == "correlated")
     analyst = sf.Release(release.data, None, (), {}, {"public": told})
@@ -123,13 +124,21 @@ def test_the_scale_is_the_level_of_the_range(kind: str) -> None:
 def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_every_level() -> None:
     table = people()
     release = AddNoise(columns=("age", "pay"), kind="correlated", privacy=0.5).protect(table)
-    noise = noise_covariance(release, ("age", "pay"))
-    whole = table.frame.drop_nulls(["age", "pay"]).select("age", "pay").to_numpy().T.astype(float)
-    times = noise / np.cov(whole, bias=True)
-    assert times == pytest.approx(np.full((2, 2), times[0, 0]))
     told = release.public
-    levels = [privacy_level(told[name], told[name]["range"], 0.95) for name in ("age", "pay")]
-    assert min(levels) == pytest.approx(0.5)
+    times = told["age"]["times"]
+    assert times == told["pay"]["times"] == float(f"{times:.2g}")
+    frame = pl.DataFrame({"a": table.frame["age"], "p": table.frame["pay"]}).drop_nulls()
+    whole = frame.to_numpy().T.astype(float)
+    spread = np.cov(whole, bias=True)
+    added = release.data.frame.select("age", "pay").drop_nulls().to_numpy().T - whole
+    assert np.cov(added) == pytest.approx(times * spread, rel=0.25)
+    # What is told of its covariance is estimated from the release, to within chance.
+    assert noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
+    needed = [
+        (Noise.for_privacy("gaussian", 0.5 * (one["range"][1] - one["range"][0]), 0.95).scale) ** 2 / spread[at, at]
+        for at, one in enumerate((told["age"], told["pay"]))
+    ]
+    assert max(needed) <= times <= 1.1 * max(needed)
 
 
 def test_correlated_noise_where_one_column_follows_from_another() -> None:
@@ -146,7 +155,7 @@ def test_correlated_noise_where_one_column_follows_from_another() -> None:
 def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privacy: float, confidence: float) -> None:
     """By counting: of the whole numbers of every interval within the range, the confidence's share is wide enough."""
     values = list(range(low, low + span + 1))
-    column = number_column(one_column(values), "x", None)
+    column = number_column(one_column(values), "x", None, exact=True)
     noise = intervals_for(column, privacy * span, confidence)
     shown = middles(column, noise).tolist()
     groups: dict[int, list[int]] = {}
@@ -167,7 +176,7 @@ def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privac
     st.floats(0.3, 0.99),
 )
 def test_intervals_hold_their_values(values: list[float], privacy: float, confidence: float) -> None:
-    column = number_column(one_column(values), "x", None)
+    column = number_column(one_column(values), "x", None, exact=True)
     noise = intervals_for(column, privacy * column.span, confidence)
     shown = middles(column, noise)
     assert np.abs(shown - column.numbers).max() <= noise.scale * (0.5 + 1e-9)
@@ -201,7 +210,7 @@ def test_whole_numbers_as_far_as_floats_hold_them_are_moved_exactly() -> None:
     far = 2**53 - 1_000
     table = one_column([far + number for number in range(0, 400, 2)])
     release = AddNoise(columns="x", kind="uniform", privacy=0.05).protect(table)
-    assert np.abs((release.data.frame["x"] - table.frame["x"]).to_numpy()).max() <= 11
+    assert np.abs((release.data.frame["x"] - table.frame["x"]).to_numpy()).max() <= 13  # of a range of 500
     assert all(kept(release, table))
     with pytest.raises(sf.ImpossibleRelease, match="too large"):
         AddNoise(columns="x", privacy=1e6).protect(one_column([-(2**53), 2**53]))
@@ -274,7 +283,7 @@ def test_a_column_of_one_value_with_a_range_and_nearly_no_rows() -> None:
         table = one_column(values)
         release = AddNoise(columns="x", ranges={"x": (0, 120)}).protect(table)
         assert all(kept(release, table))
-        assert release.losses["loss"] == 1.0
+        assert 0 < release.losses["loss"] <= 1.0
         same = AddNoise(columns="x", kind="discretize", privacy=0.2, ranges={"x": (0, 120)}).protect(table)
         assert all(kept(same, table))
 

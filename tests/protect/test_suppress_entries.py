@@ -149,6 +149,19 @@ def test_continuous_columns_are_published_as_midpoints() -> None:
     assert cut.data.frame["age"].drop_nulls().n_unique() <= 2
 
 
+def test_midpoints_do_not_tell_the_extremes() -> None:
+    """Two tables that differ in the youngest and the oldest person have the same midpoints."""
+    seen = []
+    for youngest, oldest in ((20.3, 60.9), (21.7, 62.2)):
+        frame = pl.DataFrame({"age": [youngest, 31.5, 39.0, oldest, 58.5, 41.0], "sex": list("fffmmm")})
+        table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+        for how in (2, (40.0,)):
+            release = suppress(table, private=[(1, "age")], min_support=3, discretize={"age": how})
+            seen.append(release.data.frame["age"].drop_nulls().unique().sort().to_list())
+    assert seen[0] == seen[2]
+    assert seen[1] == seen[3]
+
+
 def test_missing_entries_are_neither_seen_nor_hidden() -> None:
     frame = pl.DataFrame({"a": ["x", "x", "x", None], "b": ["u", "u", "u", "u"], "c": [None, "v", "v", "v"]})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))

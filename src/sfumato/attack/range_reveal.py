@@ -241,11 +241,12 @@ class Revealed:
 
 
 def reached(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
-    """The least and the greatest value that could have become each published one; half a step wider where rounded."""
+    """The least and the greatest value that could have become each published one; half a step wider where
+    rounded, and as much as the original and the noise were rounded each where there is a grid."""
     if noise.kind == "discretize":
         low = noise.origin + np.floor((published - noise.origin) / noise.scale + 1e-9) * noise.scale
         return low - noise.step / 2, low + noise.scale - noise.step / 2
-    reach = noise.scale + noise.step / 2
+    reach = noise.scale + (noise.step / 2 or noise.grid)
     return published - reach, published + reach
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
+from sfumato.data.coarse_range import widen_range
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
@@ -74,6 +75,9 @@ class Quantiles(_Builder):
     kind: Literal["quantiles"] = "quantiles"
     counts: tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...] = Field(min_length=1)
     """The number of groups, most first; each a divisor of the one before."""
+    exact_ends: bool = False
+    """Whether the labels of the lowest and the highest group name the least and the greatest value of the data, which
+    are somebody's; else they reach to the next point of a coarse grid."""
 
     @field_validator("counts")
     @classmethod
@@ -88,13 +92,14 @@ class Quantiles(_Builder):
         if known.is_empty():
             return super().build(values)
         distinct = known.unique().sort()
-        _numbers(distinct)
+        numbers = _numbers(distinct)
+        ends = None if self.exact_ends else _outer_ends(numbers)
         # The share of rows below a value decides its group, at every level by the same share: levels nest.
         below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
         rows = [[text] for text in spelt(distinct).to_list()]
         for count in self.counts:
             part = np.floor(below * count).astype(np.int64)
-            for row, label in zip(rows, _spans(part, rows), strict=True):
+            for row, label in zip(rows, _spans(part, rows, ends), strict=True):
                 row.append(label)
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f"hierarchy of «{values.name}»")
 
@@ -223,14 +228,27 @@ def _short(number: float) -> str:
     return f"{number:.12g}"
 
 
-def _spans(part: np.ndarray[Any, np.dtype[np.int64]], rows: list[list[str]]) -> list[str]:
-    """Name each group by its first and last value."""
+def _outer_ends(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[str, str]:
+    """The ends of a coarse range around the values."""
+    low, high = float(numbers[0]), float(numbers[-1])
+    if not (low < high and np.isfinite(high - low)):
+        return _short(low), _short(high)
+    around = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
+    return _short(float(around.low)), _short(float(around.high))
+
+
+def _spans(part: np.ndarray[Any, np.dtype[np.int64]], rows: list[list[str]], ends: tuple[str, str] | None) -> list[str]:
+    """Name each group by its first and last value; the outermost by the ends, if they are given."""
     first: dict[int, str] = {}
     last: dict[int, str] = {}
     for number, row in zip(part.tolist(), rows, strict=True):
         first.setdefault(number, row[0])
         last[number] = row[0]
-    names = {n: first[n] if first[n] == last[n] else f"[{first[n]}, {last[n]}]" for n in first}
+    names = {}
+    for n, least in first.items():
+        begin = ends[0] if ends and n == min(first) else least
+        end = ends[1] if ends and n == max(first) else last[n]
+        names[n] = least if least == last[n] else f"[{begin}, {end}]"
     return [names[number] for number in part.tolist()]
 
 

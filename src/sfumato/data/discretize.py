@@ -7,9 +7,9 @@ the seed paper on adversarial rules (000) discretizes first, blanks entries next
 the ranges in place of the values at the end.
 
 What leaks: the edges. The outer edges of `equal_width` and `equal_frequency` are the smallest and the
-largest value of the data, and an inner edge of `equal_frequency` lies between two neighbouring values, or is
-the upper one. The labels of `at_cuts` are the custodian's own numbers and depend on no one; only the
-midpoints of its two end intervals depend on the extremes.
+largest value of the data, unless a `coarse` range is asked for. An inner edge of `equal_frequency` lies between
+two neighbouring values, or is the upper one. The labels of `at_cuts` are the custodian's own numbers and depend on
+no one; only the midpoints of its two end intervals depend on the extremes, or on the coarse range.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
 
@@ -25,6 +26,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.data.coarse_range import widen_range
 from sfumato.errors import DataError, PolicyError
 
 Numbers = pl.Series | NDArray[np.generic] | Sequence[float | None]
@@ -99,9 +101,10 @@ class Discretization:
         return int(below + above)
 
 
-def equal_width(values: Numbers, bins: int) -> Discretization:
-    """Intervals of one width from the smallest to the largest value.
+def equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Discretization:
+    """Intervals of one width from the smallest to the largest value, or over a `coarse` range around them.
 
+    The smallest and the largest value are somebody's; what is published should not name them.
     Inner edges are rounded to the fewest decimals that move them by no more than two millionths of the
     width, so that a label says exactly where the cut is. A constant column gives one interval, a single
     point; values so close together that floats have no room for edges between them give fewer intervals.
@@ -113,10 +116,22 @@ def equal_width(values: Numbers, bins: int) -> Discretization:
     low, high = float(numbers.min()), float(numbers.max())
     if low == high:
         return Discretization((low, high))
+    if coarse:
+        low, high = _coarse_ends(numbers)
     # Weighted means, because the distance between two finite floats need not be finite.
     width = high / bins - low / bins
     inner = {_short(low * (1 - step / bins) + high * (step / bins), width) for step in range(1, bins)}
     return Discretization((low, *sorted(edge for edge in inner if low < edge < high), high))
+
+
+def _coarse_ends(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """A range around numbers that tells no more of its ends than a coarse grid does."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return low, high
+    most = Fraction(sys.float_info.max)
+    around = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
+    return float(max(around.low, -most)), float(min(around.high, most))
 
 
 def equal_frequency(values: Numbers, bins: int) -> Discretization:
@@ -148,21 +163,26 @@ def _cuts_nearest(counts: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
     return np.unique(np.where(wanted - ends[before] <= ends[after] - wanted, before, after))
 
 
-def at_cuts(values: Numbers, cuts: Sequence[float]) -> Discretization:
+def at_cuts(values: Numbers, cuts: Sequence[float], *, coarse: bool = False) -> Discretization:
     """Intervals between given cuts, with an open interval below the first and above the last.
 
     There is always one interval more than there are cuts, whether or not a value falls in it, so that two
     files cut alike have the same labels. An end interval that no value falls in is taken to reach as far as
-    its neighbour is wide.
+    its neighbour is wide. Others reach to the extremes, or to those of a `coarse` range.
     """
     given = [float(cut) for cut in cuts]
     if not given or not np.isfinite(given).all() or not _ascending(given):
         raise PolicyError("cuts must be one or more finite numbers in ascending order, each given once")
     numbers = _present(values)
     first, last = given[0], given[-1]
-    low = float(numbers.min()) if (numbers < first).any() else _beyond(first, -_reach(given[:2]))
-    high = float(numbers.max()) if (numbers >= last).any() else _beyond(last, _reach(given[-2:]))
+    ends = _coarse_ends if coarse else _extremes
+    low = ends(numbers)[0] if (numbers < first).any() else _beyond(first, -_reach(given[:2]))
+    high = ends(numbers)[1] if (numbers >= last).any() else _beyond(last, _reach(given[-2:]))
     return Discretization((low, *given, high), open_below=True, open_above=True)
+
+
+def _extremes(numbers: NDArray[np.float64]) -> tuple[float, float]:
+    return float(numbers.min()), float(numbers.max())
 
 
 def _reach(neighbours: list[float]) -> float:

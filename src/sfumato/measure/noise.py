@@ -54,21 +54,43 @@ def noise_privacy(
 
 
 def noise_centre(
-    original: Table, published: Table, column: str, deviation: float | None = None, rows: Rows = None
+    original: Table,
+    published: Table,
+    column: str,
+    deviation: float | None = None,
+    times: float | None = None,
+    together: Sequence[str] = (),
+    rows: Rows = None,
 ) -> float:
-    """By how many standard errors the mean of what was added is off 0; `deviation` is the noise's, if it is known."""
-    true, shown, _ = _pairs(original, published, column, rows)
+    """By how many standard errors the mean of what was added is off 0; `deviation` is the noise's, if it is known, or
+    follows from `times` the data's variance, as in `noise_law`."""
+    true, shown, whole = _pairs(original, published, column, rows)
     added = shown - true
     if not len(added):
         return 0.0
+    if times is not None:
+        taken = beside(original, published, rows)
+        deviation = float(np.sqrt(_scale(taken, column, None, times, together) ** 2 + whole / 12))
     off, error = abs(float(added.mean())), _deviation(added, deviation) / np.sqrt(len(added))
     return round(float(off / error), 12) if off else 0.0
 
 
 def noise_law(
-    original: Table, published: Table, column: str, kind: str, scale: float, step: float = 0.0, rows: Rows = None
+    original: Table,
+    published: Table,
+    column: str,
+    kind: str,
+    scale: float | None = None,
+    step: float = 0.0,
+    grid: float = 0.0,
+    times: float | None = None,
+    together: Sequence[str] = (),
+    rows: Rows = None,
 ) -> float:
     """By how many standard errors what was added is off the noise that was told: `kind`, `scale`, rounded to `step`.
+
+    `grid` is what numbers that are not whole were rounded to, and their noise as well. Where no scale is told it is
+    that of `times` the variance of the originals, over the rows that have all columns of `together`.
 
     Three questions, each answered by a bound that holds for any number of values: how far the distribution is off as a
     whole (Kolmogorov and Smirnov's distance, with Massart's bound), whether the least and the greatest sizes are those
@@ -80,8 +102,9 @@ def noise_law(
     true, shown, _ = _pairs(original, published, column, rows)
     if not len(true):
         return 0.0
+    scale = _scale(beside(original, published, rows), column, scale, times, together)
     law, added = _Law(kind, scale, step), np.sort(shown - true)
-    blur = step / 2 if step else max(1e-5 * scale, 2 * _grain(original.frame[column], true, shown))
+    blur = step / 2 if step else max(1e-5 * scale, grid, 2 * _grain(original.frame[column], true, shown))
     answers = [_straying(added, law, blur), *_sizes(added, law, blur), *_crowding(added, law, blur)]
     rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
     return round(-float(ndtri(rare / 2)), 12) + 0.0
@@ -92,21 +115,24 @@ def noise_dependence(
     published: Table,
     column: str,
     kind: str,
-    scale: float,
+    scale: float | None = None,
     step: float = 0.0,
     others: Sequence[str] = (),
     apart: int = 1,
+    times: float | None = None,
+    together: Sequence[str] = (),
     rows: Rows = None,
 ) -> float:
     """By how many standard errors what was added, or its size, goes with the values it was added to, with how far out
     they are, with the same of other noisy columns and, where it was drawn apart from theirs, with their noise.
 
     Noise is told by its place in the distribution told, which is uniform: sums of it with any weights that do not
-    depend on it stray further than x standard errors with probability 2 exp(−x² / 2) at the most, however few.
+    depend on it stray further than x standard errors with probability 2 exp(−x² / 2) at the most, however few. The
+    scale is told, or follows from `times` the data's variance, as in `noise_law`.
     """
     taken = beside(original, published, rows)
     true, added = _added(taken, published.frame, column)
-    law = _Law(kind, scale, step)
+    law = _Law(kind, _scale(taken, column, scale, times, together), step)
     places = np.array((law.place(added), law.place_of_size(added)))
     found = [_along(np.array(_standing(true)), places)]
     for name in others:
@@ -238,6 +264,16 @@ def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
     if not (cells.dtype.is_numeric() or cells.dtype == pl.Date):
         raise DataError(f"«{name}» holds neither numbers nor dates")
     return cells
+
+
+def _scale(taken: pl.DataFrame, column: str, told: float | None, times: float | None, together: Sequence[str]) -> float:
+    """The scale that was told, or that of noise with so many times the variance of the originals."""
+    if told is not None:
+        return told
+    if times is None:
+        raise PolicyError("the noise's `scale` is told, or how many `times` the variance of the originals it has")
+    values = np.array([_numbers(taken, name)[0] for name in dict.fromkeys((column, *together))])
+    return float(np.sqrt(times * values[0, np.isfinite(values).all(axis=0)].var()))
 
 
 def _deviation(added: Floats, told: float | None) -> float:

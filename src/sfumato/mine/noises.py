@@ -44,6 +44,9 @@ class Noise(Description):
     """What published values are rounded to: 1 for integers and dates, 0 where they are not."""
     origin: float = 0.0
     """Where the first interval begins, for `discretize`."""
+    grid: float = Field(default=0.0, ge=0.0)
+    """What published numbers are whole multiples of, originals and noise having been rounded to it: for numbers that
+    are not whole far less than the scale, so that an estimate need not heed it; 0 if nothing is known of it."""
 
     @classmethod
     def of(cls, told: Any) -> Noise:
@@ -117,7 +120,7 @@ def _kind(told: Any) -> Any:
 
 
 def _known(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind, scale, step and origin, however the first two are spelt; what else a release tells is left aside."""
+    """Kind, scale, step, origin and grid, however the first two are spelt; what else a release tells is left aside."""
     known = {name: told[name] for name in Noise.model_fields if name in told}
     if "kind" in known:
         known["kind"] = _kind(known["kind"])

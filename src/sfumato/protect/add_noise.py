@@ -4,8 +4,10 @@
 Against an adversary who reads somebody's number off the release. Every value is published with noise of a known
 distribution, or as the middle of an interval, so that with a confidence it lies within a width that is a share of the
 column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000; seed 001). What
-leaks: the range, where it is taken from the data; the shape of the data's covariance with correlated noise; and to who
-uses what values have in common, more than the level says (Kargupta et al. 2003; Huang, Du, Chen 2005).
+leaks: the range, widened to a coarse grid where it is taken from the data; the shape of the data's covariance with
+correlated noise; and to who uses what values have in common, more than the level says (Kargupta et al. 2003; Huang, Du,
+Chen 2005). The sum of two floating-point numbers tells some of them by its last bits (Mironov, *On significance of the
+least significant bits for differential privacy*, CCS 2012), so values and noise are counted in steps of a public grid.
 """
 
 from __future__ import annotations
@@ -25,14 +27,17 @@ from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import Method
 from sfumato.protect.noise_claims import noise_claims
-from sfumato.protect.noise_columns import Floats, NumberColumn, covariance, number_column
+from sfumato.protect.noise_columns import NumberColumn, covariance, number_column
 from sfumato.protect.noise_scales import (
     achieved_level,
     draw_together,
+    estimate_shape,
+    fill_digits,
     intervals_for,
     like_the_data,
     middles,
     noise_for,
+    round_up,
     width_for,
     with_room,
 )
@@ -56,10 +61,12 @@ class AddNoise(Method):
     that go together give each other's values away: a spectral filter or a Bayes estimate takes independent noise off
     them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) leaves a filter nothing to tell apart.
     Bounded noise (`uniform`) reveals values near the ends of where any lie. The same person published twice is told
-    twice as well. The range is taken from the data and published with them, so the least and the greatest value are
-    told, unless `ranges` gives one that is public. The scale is set for the whole range: where a few values are far
-    out, noise is large for all others. Noise on a column that is known from elsewhere hides nobody.
-    Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise.
+    twice as well. The range is published: unless `ranges` gives it, it is that of the data, widened to multiples of a
+    1-2-5 number that is a tenth of it or more; `exact_range` tells the least and the greatest value. The scale is set
+    for the whole range: where a few values are far out, noise is large for all others. Noise on a column that is known
+    from elsewhere hides nobody. Numbers are published on a grid, `grid` in what is public, a millionth of the noise's
+    scale or less where their digits allow: which of its points can come out does not depend on an original's digits.
+    Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise; Mironov 2012 for the grid.
     """
 
     by_chance: ClassVar[bool] = True
@@ -82,7 +89,11 @@ class AddNoise(Method):
     confidence: float = Field(default=0.95, gt=0.0, lt=1.0)
     """How sure an adversary is of that interval."""
     ranges: Mapping[str, tuple[End, End]] | None = None
-    """The least and the greatest possible value of a column, which everybody may know; else those of the data."""
+    """The least and the greatest possible value of a column, which everybody may know; else those of the data, widened
+    to a coarse grid."""
+    exact_range: bool = False
+    """Whether columns without `ranges` are scaled to the least and the greatest value of the data, and both published:
+    they are somebody's."""
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
@@ -96,7 +107,13 @@ class AddNoise(Method):
             data=data.with_frame(frame),
             method=self,
             claims=(
-                *noise_claims([(o.column, o.noise) for o in noisy], self.kind, self.privacy, self.confidence),
+                *noise_claims(
+                    [(o.column, o.least or o.noise) for o in noisy],
+                    self.kind,
+                    self.privacy,
+                    self.confidence,
+                    noisy[0].times,
+                ),
                 nobody_named(data),
             ),
             losses=_losses(noisy),
@@ -125,7 +142,7 @@ class AddNoise(Method):
             raise PolicyError("who is less sure than one in a million knows nothing; ask for a greater `confidence`")
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows")
-        return [number_column(table, name, self.ranges) for name in named]
+        return [number_column(table, name, self.ranges, exact=self.exact_range) for name in named]
 
     def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _Noisy:
         """One column by itself: noise of the scale that its level asks for, or intervals."""
@@ -134,18 +151,39 @@ class AddNoise(Method):
             noise = intervals_for(column, width, self.confidence)
             return _Noisy.of(column, noise, column.replaced(middles(column, noise)))
         noise = noise_for(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
-        return _Noisy.of(column, noise, column.moved(noise.draw(chance, len(column.numbers))))
+        drawn = fill_digits(noise.draw(chance, len(column.numbers)), noise.scale, noise.step, chance)
+        return _Noisy.of(column, noise, column.moved(drawn, noise.grid))
 
     def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
-        """All columns at once: covariance c² times the data's, c the least that gives every column its level."""
+        """All columns at once: covariance c² times the data's, c² the least of two digits that gives all their level.
+
+        The data's covariance with all its digits would tell of people. So c² is public, and the covariance that is told
+        is what anybody can estimate: that of the published columns, times c² / (1 + c²).
+        """
         spread = covariance(columns, source)
-        times = like_the_data(spread, columns, self.privacy, self.confidence) ** 2
+        times = round_up(like_the_data(spread, columns, self.privacy, self.confidence) ** 2)
         drawn = draw_together(times * spread, len(columns[0].known), chance)
+        scales = np.sqrt(times * np.diag(spread)).tolist()
+        noises = [
+            with_room(column, Noise(kind="gaussian", scale=scale, step=column.step))
+            for column, scale in zip(columns, scales, strict=True)
+        ]
+        published = [
+            column.moved(fill_digits(drawn[at][column.known], noise.scale, noise.step, chance), noise.grid)
+            for at, (column, noise) in enumerate(zip(columns, noises, strict=True))
+        ]
+        least = [
+            noise_for(column, "gaussian", width_for(column, self.privacy), self.confidence).model_copy(
+                update={"grid": noise.grid}
+            )
+            for column, noise in zip(columns, noises, strict=True)
+        ]
+        shape = estimate_shape(published, times, [one.scale for one in least])
         made = []
         for at, column in enumerate(columns):
-            noise = Noise(kind="gaussian", scale=float(np.sqrt(times * spread[at, at])), step=column.step)
-            shared = {other.name: float(times * spread[at, to]) for to, other in enumerate(columns)}
-            made.append(_Noisy.of(column, with_room(column, noise), column.moved(drawn[at][column.known]), shared))
+            shared = {other.name: float(shape[at, to]) for to, other in enumerate(columns)}
+            told = noises[at].model_copy(update={"scale": float(np.sqrt(shape[at, at]))})
+            made.append(_Noisy.of(column, told, published[at], shared, least[at], times))
         return made
 
     def _public(self, one: _Noisy) -> dict[str, Any]:
@@ -155,12 +193,15 @@ class AddNoise(Method):
             "scale": one.noise.scale,
             "step": int(one.noise.step),
             "origin": one.noise.origin,
+            "grid": int(one.noise.grid) if one.noise.step else one.noise.grid,
             "range": one.column.ends(),
             "privacy": self.privacy,
             "confidence": self.confidence,
-            "achieved": achieved_level(one.column, one.noise, self.privacy, self.confidence),
+            "achieved": achieved_level(one.column, one.least or one.noise, self.privacy, self.confidence),
         }
-        return told if one.covariance is None else told | {"covariance": dict(one.covariance)}
+        if one.covariance is None:
+            return told
+        return told | {"times": one.times, "covariance": dict(one.covariance)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,34 +212,35 @@ class _Noisy:
     noise: Noise
     published: pl.Series
     loss: float
-    """The share of the published variance that is noise; of intervals, the share of variance that they do not show."""
+    """The share of the published variance that is noise; of intervals, the share of variance that they do not show.
+    Estimated from what is published alone: the variance of the originals, with all its digits, would tell of people."""
     covariance: Mapping[str, float] | None = None
+    least: Noise | None = None
+    """The noise that the level asks for, where more was drawn to give it the shape of the data."""
+    times: float | None = None
+    """By how much the data's covariance was multiplied."""
 
     @classmethod
     def of(
-        cls, column: NumberColumn, noise: Noise, published: pl.Series, covariance: Mapping[str, float] | None = None
+        cls,
+        column: NumberColumn,
+        noise: Noise,
+        published: pl.Series,
+        covariance: Mapping[str, float] | None = None,
+        least: Noise | None = None,
+        times: float | None = None,
     ) -> _Noisy:
-        if noise.kind == "discretize":
-            shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-            loss = _unseen(column.numbers, shown)
-        else:
-            loss = noise.variance / (column.variance + noise.variance)
-        return cls(column, noise, published, loss, covariance)
+        shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
+        # Values are about even within an interval, so that its own variance comes on top of what is seen.
+        hidden = noise.variance if noise.kind == "discretize" else 0.0
+        seen = float(shown.var()) + hidden if len(shown) else 0.0
+        return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
 
 
 def _chance(randomness: Randomness | None) -> np.random.Generator:
     if not (randomness is None or isinstance(randomness, Randomness)):
         raise PolicyError("chance is given as randomness = sf.Randomness.seeded(1), or not at all for a true release")
     return (randomness or Randomness.secure()).generator()
-
-
-def _unseen(true: Floats, shown: Floats) -> float:
-    """1 − r²: what of the variance cannot be foretold from the published values; 1 where these are all the same."""
-    if not len(true) or true.min() == true.max():
-        return 0.0
-    if shown.min() == shown.max():
-        return 1.0
-    return float(np.clip(1 - np.corrcoef(true, shown)[0, 1] ** 2, 0.0, 1.0))
 
 
 def _losses(noisy: Sequence[_Noisy]) -> dict[str, Number]:

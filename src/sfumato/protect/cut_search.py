@@ -80,7 +80,8 @@ class CutSearch:
         self._visits = rows * len(codes)
         self._spent = 0
         self._begin = 0.0
-        self._chance = np.random.default_rng(0)  # where to look first, not what is published: no secret is in it
+        # Where to look first: no chance of the release, and no secret is in it.
+        self._chance = np.random.default_rng(0)
 
     def run(self) -> Found:
         """Find a good set, then walk the tree until it is proven best or time is up."""
@@ -229,6 +230,7 @@ def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> tup
     balanced = goal.squares and (rows >= 4 * goal.k - 1 or not goal.suppress)
     penalty = rows if goal.squares else 1
     rule = np.array([goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced], dtype=np.int64)
+    # Hashes that tell sets apart: no chance of the release.
     marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
     return codes, weights, label, start, rule, marks, _least(rows, goal.k)
 

@@ -21,6 +21,7 @@ from pydantic import Field
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.key import Key
+from sfumato.keystream import keyed_generator
 from sfumato.mine.encoded_items import ItemKey
 from sfumato.mine.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
 from sfumato.progress import tell
@@ -223,7 +224,7 @@ def _with_noise(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
     # Short images are filled up with their own code: it is there anyway.
     images = np.array([image + image[:1] * (width - len(image)) for image in key.images], dtype=np.int64)
     true = _distinct((held[:, None] * total + images[data.codes]).ravel())
-    chance = np.random.Generator(np.random.PCG64DXSM(key.seed))
+    chance = keyed_generator(key.seed.to_bytes(32, "big"))
     sizes = np.bincount(true // total, minlength=len(data))
     drawn = chance.poisson(key.noise * np.maximum(sizes, 1))
     noise = np.repeat(np.arange(len(data)), drawn) * total + chance.integers(0, total, int(drawn.sum()))

@@ -195,6 +195,7 @@ def heuristic_node(
     nodes above the best one, until the time is over. Not proven optimal.
     """
     deadline = time.monotonic() + seconds
+    # Where to look next, the same in each run: no chance of the release.
     chance = np.random.default_rng(0)
     top = tuple(size - 1 for size in grouping.shape)
     seen: dict[Levels, _Rank | None] = {}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,15 +14,21 @@ from sfumato.protect.noise_columns import NumberColumn
 from sfumato.protect.noise_scales import ALARM, achieved_level, deviation_of, least_level, most_unchanged
 from sfumato.release import Claim
 
+Size = dict[str, Any]
+"""How large noise is, as a check is told it: its scale, or how many times the covariance of columns together."""
 _BY_CHANCE = "chance exceeds that less than once in a million releases"
 _BY_CHANCE_CLAIMS = 5
 """Claims of a column that chance can break."""
 
 
 def noise_claims(
-    noisy: Sequence[tuple[NumberColumn, Noise]], kind: str, privacy: float, confidence: float
+    noisy: Sequence[tuple[NumberColumn, Noise]], kind: str, privacy: float, confidence: float, times: float | None
 ) -> tuple[Claim, ...]:
-    """Per column its level, and that noise is noise; then that nothing else was changed."""
+    """Per column its level, and that noise is noise; then that nothing else was changed.
+
+    Of noise shaped like the data it is claimed how many `times` their covariance it has, and the check takes the
+    deviations from the originals: no claim holds a number that was computed from them with all its digits.
+    """
     found: list[Claim] = []
     names = tuple(column.name for column, _ in noisy)
     rare = ALARM / (_BY_CHANCE_CLAIMS * len(noisy) + 1)
@@ -31,13 +38,14 @@ def noise_claims(
             found += _interval_claims(column, noise, privacy, level, confidence)
             continue
         others = tuple(name for name in names if name != column.name)
+        size: Size = {"scale": noise.scale} if times is None else {"times": times, "together": names}
         found += [
             _level_claim(column, noise, level, confidence, rare),
-            *_law_claims(column, noise, rare),
-            _dependence_claim(column, noise, others, kind != "correlated", rare),
+            *_law_claims(column, noise, size, rare),
+            _dependence_claim(column, noise, size, others, rare),
         ]
-    if kind == "correlated":
-        found.append(_shape_claim(noisy, rare))
+    if times is not None:
+        found.append(_shape_claim(noisy, times, rare))
     return (
         *found,
         with_originals(
@@ -63,19 +71,22 @@ def _level_claim(column: NumberColumn, noise: Noise, level: float, confidence: f
     )
 
 
-def _law_claims(column: NumberColumn, noise: Noise, rare: float) -> list[Claim]:
+def _law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float) -> list[Claim]:
     """That the noise is the noise told: no other, not off 0, and none left out."""
     from scipy.special import ndtri
 
     name, unchanged = column.name, most_unchanged(column, noise, rare)
     errors, stray = round(-float(ndtri(rare / 2)), 6), _errors(1, rare)
-    drawn = f"{noise.kind} noise of scale {noise.scale:.6g}" + (" rounded to whole numbers" if noise.step else "")
+    large = f"of scale {size['scale']:.6g}" if "scale" in size else f"of {size['times']:g} times the data's variance"
+    drawn = f"{noise.kind} noise {large}" + (
+        " rounded to whole numbers" if noise.step else f" in steps of {noise.grid:g}"
+    )
     return [
         with_originals(
             "noise_law",
             errors,
             "at_most",
-            {"column": name, "kind": noise.kind, "scale": noise.scale, "step": noise.step},
+            {"column": name, "kind": noise.kind, **size, "step": noise.step, "grid": noise.grid},
             f"What was added to «{name}» is {drawn}, within what {errors:.4g} standard errors are; {_BY_CHANCE}.",
         ),
         with_originals(
@@ -90,13 +101,14 @@ def _law_claims(column: NumberColumn, noise: Noise, rare: float) -> list[Claim]:
             "noise_centre",
             stray,
             "at_most",
-            {"column": name, "deviation": deviation_of(noise)},
+            {"column": name, **({"deviation": deviation_of(noise)} if "scale" in size else size)},
             f"What was added to «{name}» is 0 in the mean, within {stray:.4g} standard errors; {_BY_CHANCE}.",
         ),
     ]
 
 
-def _dependence_claim(column: NumberColumn, noise: Noise, others: tuple[str, ...], apart: bool, rare: float) -> Claim:
+def _dependence_claim(column: NumberColumn, noise: Noise, size: Size, others: tuple[str, ...], rare: float) -> Claim:
+    apart = "scale" in size
     tests = 2 * (2 + len(others) * (4 if apart else 2))
     errors, name = _errors(tests, rare), column.name
     also = ", nor with the values" + (" or the noise" if apart else "") + " of other noisy columns" if others else ""
@@ -107,7 +119,7 @@ def _dependence_claim(column: NumberColumn, noise: Noise, others: tuple[str, ...
         {
             "column": name,
             "kind": noise.kind,
-            "scale": noise.scale,
+            **size,
             "step": noise.step,
             "others": others,
             "apart": int(apart),
@@ -150,17 +162,15 @@ def _interval_claims(
     ]
 
 
-def _shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], chance: float) -> Claim:
+def _shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float, chance: float) -> Claim:
     """Products of two Gaussians stray by √(2x) + √2 x / √n standard errors with probability 2 e⁻ˣ at the most."""
     whole = np.logical_and.reduce([column.known for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
     rare = np.log(2 * pairs / chance)
-    first, noise = noisy[0]
-    chosen = first.numbers[whole[first.known]]
     return with_originals(
         "noise_shape",
         round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6),
         "at_most",
-        {"columns": tuple(column.name for column, _ in noisy), "times": noise.variance / float(chosen.var())},
-        f"What was added has the covariance of the data times a factor, within so many standard errors; {_BY_CHANCE}.",
+        {"columns": tuple(column.name for column, _ in noisy), "times": times},
+        f"What was added has {times:g} times the covariance of the data, within so many standard errors; {_BY_CHANCE}.",
     )

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.data.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.table import Table
 
@@ -51,11 +52,6 @@ class NumberColumn:
         """The width of the range."""
         return self.high - self.low
 
-    @property
-    def variance(self) -> float:
-        """Of the values, as they are."""
-        return float(self.numbers.var()) if len(self.numbers) else 0.0
-
     def ends(self) -> list[float] | list[int]:
         """The range, as it is told."""
         return [self.low, self.high] if self.whole is None else [int(self.low), int(self.high)]
@@ -63,16 +59,27 @@ class NumberColumn:
     @property
     def grain(self) -> float:
         """What the largest number of the range is rounded to when it is stored; 0 for whole ones."""
+        return self.grain_at(0.0)
+
+    def grain_at(self, reach: float) -> float:
+        """What numbers that lie as far as `reach` outside of the range are rounded to; 0 for whole ones."""
         if self.whole is not None:
             return 0.0
-        largest = max(abs(self.low), abs(self.high))
+        largest = max(abs(self.low), abs(self.high)) + reach
         return float(np.spacing(np.float32(largest) if self.column.dtype == pl.Float32 else largest))
 
-    def moved(self, noise: Floats) -> pl.Series:
-        """The column with noise added to each known cell; whole numbers stay whole."""
-        if self.whole is None:
-            return self._published(self.numbers + noise)
-        return self._published(self.whole + np.rint(noise).astype(np.int64))
+    def moved(self, noise: Floats | Ints, grid: float) -> pl.Series:
+        """The column with noise added to each known cell, both in whole steps of the grid.
+
+        Numbers and noise are counted in steps before they are added, so that a published number is the same whatever
+        digits below the grid the original had: the sum of two floats would tell them.
+        """
+        steps = np.asarray(noise if noise.dtype.kind == "i" else np.rint(noise / grid), dtype=np.int64)
+        if self.whole is not None:
+            return self._published(self.whole + steps)
+        steps = steps + np.rint(self.numbers / grid).astype(np.int64)
+        # One division by a whole number: the float nearest to a short decimal, which is written as such.
+        return self._published(np.asarray(steps / np.rint(1 / grid) if grid < 1 else steps * grid, dtype=np.float64))
 
     def replaced(self, values: Floats | Ints) -> pl.Series:
         """The column with other values in the known cells."""
@@ -122,8 +129,13 @@ class NumberColumn:
         return made.cast(kind)
 
 
-def number_column(table: Table, name: str, ranges: Mapping[str, Sequence[Any]] | None) -> NumberColumn:
-    """Read a column; what is no number, not finite or outside of the range is refused."""
+def number_column(
+    table: Table, name: str, ranges: Mapping[str, Sequence[Any]] | None, *, exact: bool = False
+) -> NumberColumn:
+    """Read a column; what is no number, not finite or outside of the range is refused.
+
+    A range that is not given is that of the data, widened to a coarse grid unless it is wanted `exact`.
+    """
     column = table.frame[name]
     known = column.is_not_null().to_numpy()
     cells = _physical(table, column).drop_nulls()
@@ -136,6 +148,8 @@ def number_column(table: Table, name: str, ranges: Mapping[str, Sequence[Any]] |
         )
     low, high = _range(table, name, numbers, (ranges or {}).get(name))
     _refuse_extremes(table, name, numbers, low, high)
+    if name not in (ranges or {}) and not exact:
+        low, high = (float(end) for end in widen_range(low, high, whole=whole is not None))
     return NumberColumn(column, known, numbers, whole, low, high)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from sfumato.errors import ImpossibleRelease
 from sfumato.mine.noises import Noise
@@ -22,8 +23,10 @@ _LEAST = {"uniform": 1.0, "gaussian": 0.75, "discretize": 2.0}
 """The least scale, in steps, that rounding to whole numbers leaves: half of the cells change, intervals hold two."""
 _REACH = {"uniform": 1.0, "gaussian": 8.0}
 """How many scales away noise can take a value; Gaussian noise goes further once in 10¹⁵ cells."""
-_GRAIN = 2.0**10
+_GRAIN = 2.0**14
 """Noise has to be so many times what floating-point numbers are rounded to, or it would not be the noise told."""
+_FINE = 1e-6
+"""The grid that numbers are published on, as a share of the noise's scale: too fine to be seen in any estimate."""
 
 
 def width_for(column: NumberColumn, privacy: float) -> float:
@@ -74,6 +77,18 @@ def noise_for(column: NumberColumn, kind: Literal["uniform", "gaussian"], width:
     return with_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
 
 
+def grid_for(column: NumberColumn, noise: Noise) -> float:
+    """The step of the grid that a column is published on: a power of ten, of two where stored digits are too few.
+
+    It is computed from the noise and the range alone, which are public. Digits of the data have no part in it.
+    """
+    if column.step:
+        return column.step
+    least = 2 * column.grain_at(_REACH[noise.kind] * noise.scale)
+    fine = float(f"1e{int(np.floor(np.log10(_FINE * noise.scale)))}")
+    return fine if fine >= least else float(2.0 ** np.ceil(np.log2(least)))
+
+
 def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: float, confidence: float) -> float:
     """c, the least by which the data's deviations are multiplied so that every column has its level."""
     noises = [noise_for(column, "gaussian", width_for(column, privacy), confidence) for column in columns]
@@ -84,9 +99,10 @@ def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: floa
 
 
 def with_room(column: NumberColumn, noise: Noise) -> Noise:
-    """The noise, if it neither takes values where they cannot be stored nor is lost when they are."""
+    """The noise with its grid, if it neither takes values where they cannot be stored nor is lost when they are."""
     column.refuse_beyond(_REACH[noise.kind] * noise.scale)
-    return not_lost(column, noise)
+    kept = not_lost(column, noise)
+    return kept.model_copy(update={"grid": grid_for(column, kept)})
 
 
 def not_lost(column: NumberColumn, noise: Noise) -> Noise:
@@ -120,7 +136,7 @@ def most_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     """How many values noise may leave as they are, before that is rarer than `chance`."""
     from scipy.special import bdtrc
 
-    count, half = len(column.numbers), (noise.step or 2 * column.grain) / 2
+    count, half = len(column.numbers), (noise.step or noise.grid) / 2
     within = float(noise.below(np.array([half]))[0] - noise.below(np.array([-half]))[0])
     low, high = -1, count  # more than `low` are likelier, more than `high` are not
     while high - low > 1:
@@ -136,6 +152,38 @@ def draw_together(spread: Floats, count: int, chance: np.random.Generator) -> Fl
     sizes, directions = np.linalg.eigh(spread / np.outer(deviations, deviations))
     shaped = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))
     return np.asarray(shaped @ chance.standard_normal((len(spread), count)))
+
+
+def round_up(times: float) -> float:
+    """The least number of two digits that is not below another."""
+    unit = 10.0 ** (np.floor(np.log10(times)) - 1)
+    return float(f"{np.ceil(times / unit - 1e-9) * unit:.2g}")
+
+
+def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
+    """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its least."""
+    numbers = np.array([one.to_physical().cast(pl.Float64).to_numpy() for one in published])
+    seen = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
+    fine = np.array([0.0 if one.dtype.is_float() else 1 / 12 for one in published])
+    own = np.diag(seen)
+    scales = np.sqrt(np.maximum((own - fine) * times / (1 + times), np.square(least)))
+    together = np.outer(np.sqrt(own), np.sqrt(own))
+    alike = np.divide(seen, together, out=np.eye(len(own)), where=together > 0)
+    np.fill_diagonal(alike, 1.0)
+    return np.asarray(alike * np.outer(scales, scales))
+
+
+def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Generator) -> Floats | Ints:
+    """Noise on whole numbers with all its digits: floats have none below a share of 2⁻⁵² of the scale.
+
+    Noise of 10¹⁷ would be a multiple of 16, and what is published would tell everybody's remainder. So digits below a
+    share of 2⁻²⁴ are drawn by themselves, all alike; where the scale is less than 2²⁴ there are none such.
+    """
+    unit = 2 ** max(0, int(np.ceil(np.log2(scale))) - 24)
+    if not step or unit == 1:
+        return noise
+    coarse = np.rint(noise / unit).astype(np.int64) * unit
+    return np.asarray(coarse + chance.integers(-(unit // 2), unit // 2, len(noise)))
 
 
 def least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:

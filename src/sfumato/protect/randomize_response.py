@@ -346,10 +346,13 @@ def _published(answers: Ints | Bits, there: Ints, values: pl.Series, rows: int) 
 
 
 def _repeats(tokens: Bits) -> float:
-    """Σ m² / n, where m rows have the same answer because they are the same person's."""
+    """Σ m² / n, where m rows have the same answer because they are the same person's; to three digits.
+
+    It is published, since estimates vary by it, and with all its digits it would tell how often people are there.
+    """
     counts = pl.Series(tokens.view(np.dtype((np.void, tokens.shape[1]))).ravel().tolist(), dtype=pl.Binary)
     sizes = counts.unique_counts().cast(pl.Int64)
-    return float((sizes * sizes).sum()) / len(tokens)
+    return max(1.0, float(f"{float((sizes * sizes).sum()) / len(tokens):.3g}"))
 
 
 def _losses(done: Sequence[_Asked]) -> dict[str, Number]:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.coarse_range import narrow_range
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
 from sfumato.protect.synthesis_columns import (
@@ -149,8 +150,11 @@ class Model:
         gap = np.where(nearer_below, -down, up)
         few = column.counts[found] < self.growth.min_leaf
         drawn = _moved(numbers[found], np.where(few, gap, 0.0), chance.random(len(found)), column.decimals)
-        least, most = _extremes(column, self.growth.min_leaf)
-        drawn = np.clip(drawn, numbers[least], numbers[most])
+        low, high = _bounds(column, self.growth.min_leaf)
+        if column.decimals is None and high > low:
+            # The last bits of a sum of floats would tell what was added to what; nobody needs them.
+            drawn = np.where(few, np.round(drawn, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), drawn)
+        drawn = np.clip(drawn, low, high)
         allowed = column.allowed(self.growth.min_leaf)
         if allowed is not None:
             drawn = _nearest(allowed, drawn)
@@ -246,6 +250,24 @@ def _extremes(column: Column, fewest: int) -> tuple[int, int]:
     from_below = np.cumsum(column.counts)
     from_above = from_below[-1] - from_below + column.counts
     return int(np.argmax(from_below >= fewest)), int(len(from_above) - 1 - np.argmax(from_above[::-1] >= fewest))
+
+
+def _bounds(column: Column, fewest: int) -> tuple[Any, Any]:
+    """Between which numbers are published: those that enough people reach, cut inward to a coarse grid.
+
+    The number itself would be somebody's own, to whom everybody beyond was pulled back; one that enough people have is
+    nobody's, and stays. The grid is a 1-2-5 number that is a hundredth of what lies between, or more.
+    """
+    least, most = _extremes(column, fewest)
+    low, high = column.numbers[least], column.numbers[most]
+    if not high > low:
+        return low, high
+    whole = column.numbers.dtype.kind == "i"
+    inner = narrow_range(low.item(), high.item(), whole=whole)
+    inner_low, inner_high = ((int if whole else float)(end) for end in inner)
+    low_kept, high_kept = (bool(column.counts[at] >= fewest) for at in (least, most))
+    coarse = low if low_kept else inner_low, high if high_kept else inner_high
+    return coarse if coarse[0] < coarse[1] else (low, high)
 
 
 def _givers(column: Column, fewest: int, source: str) -> Ints:

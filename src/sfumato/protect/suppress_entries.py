@@ -94,7 +94,8 @@ class SuppressEntries(Method):
     mining_memory: int | None = Field(default=None, ge=1, strict=True)
     """What mining may hold in memory, in bytes; if that is not enough, nothing is promised."""
     discretize: Mapping[str, int | tuple[float, ...]] = Field(default_factory=dict)
-    """Columns of numbers to cut: into so many intervals of one width, or at cuts; midpoints are published."""
+    """Columns of numbers to cut: into so many intervals of one width over a coarse range around the data, or at cuts;
+    midpoints are published."""
     learner_risk: float | None = Field(default=None, gt=0, lt=1)
     """Go on blanking until learners, too, guess at most this share of private entries, at the upper end."""
 
@@ -144,7 +145,9 @@ class SuppressEntries(Method):
         for name, how in self.discretize.items():
             if name not in frame.columns:
                 raise PolicyError(f"{source}: «{name}» is to be discretized, and is no column that is published")
-            cut = equal_width(frame[name], how) if isinstance(how, int) else at_cuts(frame[name], how)
+            cells = frame[name]
+            # Midpoints between the extremes would tell these: they are somebody's.
+            cut = equal_width(cells, how, coarse=True) if isinstance(how, int) else at_cuts(cells, how, coarse=True)
             made.append(cut.apply(frame[name], "midpoint"))
         return frame.with_columns(made)
 

@@ -67,9 +67,10 @@ class Synthesize(Method):
     """The fewest people from whom a value is drawn."""
     smooth: bool = True
     """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
-    beyond what `min_leaf` people reach are pulled back to it. Where a hierarchy lists the values, they stay among them;
-    but where these are few in their range and of few people each, as days of birth are, numbers are moved freely, and
-    the release is without that hierarchy. With false, numbers are published as people have them."""
+    beyond what `min_leaf` people reach are pulled back to the next point of a coarse grid within, since the number
+    itself is somebody's. Where a hierarchy lists the values, they stay among them; but where these are few in their
+    range and of few people each, as days of birth are, numbers are moved freely, and the release is without that
+    hierarchy. With false, numbers are published as people have them."""
     rows: int | None = Field(default=None, ge=1)
     """How many rows `full` draws; as many as there are originals if it is not said."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)

@@ -161,8 +161,8 @@ PARAMETERS = frozenset({
     "agreement", "alpha", "attack", "attempts", "bad", "beta", "bins", "bits", "blanking_factor", "breakpoints",
     "by", "c", "categories", "centre", "clean", "column", "columns", "columns_per_guess", "confidence",
     "copies", "curves", "delta", "density", "direction", "discretize", "distance", "enhanced", "epsilon",
-    "error", "evidence", "excluded", "fake_codes", "fit", "group_share", "guess", "hashes", "high", "holdout",
-    "intervals", "iso_20889", "k", "keyed", "kind", "known", "knowledge", "knows", "knows_range", "l",
+    "error", "evidence", "exact_range", "excluded", "fake_codes", "fit", "group_share", "guess", "hashes", "high",
+    "holdout", "intervals", "iso_20889", "k", "keyed", "kind", "known", "knowledge", "knows", "knows_range", "l",
     "learner_risk", "learners", "low", "max_length", "method", "metric", "min_confidence", "min_leaf",
     "min_support", "min_width", "mining_memory", "mining_seconds", "missing", "mode", "model", "models",
     "most_nearer", "n", "neighbours", "noise", "order", "p", "pattern", "permute", "person", "pieces", "prior",
@@ -186,8 +186,8 @@ SECRETS_OF: Mapping[str, frozenset[str]] = {
 """Fields that stay of one method or attack alone."""
 
 LAWS = frozenset({
-    "achieved", "categories", "confidence", "covariance", "domain", "epsilon", "kind", "memoized", "missing", "origin",
-    "p", "privacy", "q", "range", "scale", "step",
+    "achieved", "categories", "confidence", "covariance", "domain", "epsilon", "grid", "kind", "memoized", "missing",
+    "origin", "p", "privacy", "q", "range", "scale", "step", "times",
 })  # fmt: skip
 """What is published of the chance that changed a column: all of it is needed to estimate anything."""
 
