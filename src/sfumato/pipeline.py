@@ -29,7 +29,7 @@ from sfumato.certificate import (
 )
 from sfumato.data.write import write_frame
 from sfumato.errors import ClaimBroken
-from sfumato.folder import Staging, publish, sha256, staged
+from sfumato.folder import Place, Staging, reserved, sha256
 from sfumato.measure.checks import Evidence, measured
 from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
@@ -65,6 +65,8 @@ class Run:
     findings: tuple[Finding, ...]
     attacks: tuple[tuple[Attack, Outcome], ...]
     refusals: tuple[Refusal, ...]
+    kept: tuple[str, ...] = ()
+    """Sentences about files of earlier runs that were kept under another name: keys, and what a user changed."""
 
     @property
     def published(self) -> bool:
@@ -87,12 +89,17 @@ class Run:
             "suppressed_rows": body["suppression"]["rows"],
             "gate": list(body["gate"]),
             "signer": body["signer"],
+            "kept": list(self.kept),
         }
 
 
 def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
     """Carry out a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
-    target = Path(out or policy.output.path).absolute()
+    with reserved(Path(out or policy.output.path)) as place:  # a memory key may lie in the target: nobody else moves it
+        return _run(policy, place, randomness)
+
+
+def _run(policy: Policy, place: Place, randomness: Randomness | None) -> Run:
     clock = _Clock()
     key = signing_key()
     tell("reading")
@@ -102,7 +109,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     protected = protect(policy, original, chance)
     release = _ordered(protected.release, policy, chance)
     clock.lap("protect")
-    with staged(target) as staging:
+    with place.staged() as staging:
         published = _write(release, policy, staging)
         clock.lap("write")
         findings = _measured_again(release, original, published)
@@ -123,8 +130,8 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         tell("publishing")
         if refusals:
             _only_the_refusal(staging)
-        publish(staging, target)
-    return Run(target, certificate, findings, attacks, refusals)
+        kept = place.publish()
+    return Run(place.named, certificate, findings, attacks, refusals, kept)
 
 
 def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:
