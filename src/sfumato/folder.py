@@ -133,11 +133,15 @@ class Place:
         released = staging.release.is_dir()
         _refuse_mixed(self.named, staging)
         _refuse_strange_parts(self.named, out)
-        self._set_modes(staging)
-        flush_tree(workspace.new)
         part = "private" if released else "refused"
-        manifest, renamed = _list_and_carry(workspace, out, part)
-        journal = self._move(workspace, manifest)
+        try:
+            self._set_modes(staging)
+            flush_tree(workspace.new)
+            manifest, renamed = _list_and_carry(workspace, out, part)
+            journal = self._move(workspace, manifest)
+        except OSError as error:
+            why = describe(error)
+            raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
         self.published = True
         record_completion(
             f"the release was already published in {self.named}"

@@ -56,6 +56,7 @@ class Manifest:
             told = json.loads(path.read_bytes())
             if told.pop("sfumato_manifest") != _VERSION:
                 return cls()
+            told["certificate"] = told.pop("certificate_sha256")
             told["release_files"] = tuple(told["release_files"])
             read = cls(**told)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -66,6 +67,7 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write it beside the files that it lists."""
         told: dict[str, Any] = {"sfumato_manifest": _VERSION, **vars(self)}
+        told["certificate_sha256"] = told.pop("certificate")
         with (folder / NAME).open("w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
             json.dump(told, file, indent=1)

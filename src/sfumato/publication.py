@@ -85,7 +85,7 @@ class Journal:
 
 def can_exchange(out: Path, workspace: Workspace) -> bool:
     """Whether the whole target can be exchanged; if so, the user's own files are linked into the new one."""
-    if workspace.root.parent == out or mount_of(out) != mount_of(out.parent) or _stands_in(out):
+    if workspace.root.parent == out or mount_of(out) != mount_of(out.parent) or _stands_in(out) or not _is_ours(out):
         return False
     foreign = [path for path in out.iterdir() if path.name not in PARTS]
     if any(stat.S_ISDIR(path.lstat().st_mode) for path in foreign) or not _can_swap(workspace):
@@ -103,6 +103,13 @@ def can_exchange(out: Path, workspace: Workspace) -> bool:
             (workspace.new / path.name).unlink(missing_ok=True)
         return False
     return True
+
+
+def _is_ours(out: Path) -> bool:
+    """Whether the system lets us move the target itself: not in a sticky folder (/tmp) if it is another user's."""
+    parent, user = out.parent.stat(), os.geteuid()
+    owners = (0, out.stat().st_uid, parent.st_uid)  # the superuser may
+    return os.access(out, os.W_OK) and (not parent.st_mode & stat.S_ISVTX or user in owners)
 
 
 def _stands_in(out: Path) -> bool:
