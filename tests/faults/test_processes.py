@@ -259,3 +259,28 @@ def test_an_earlier_key_is_kept_and_the_run_says_so(sandbox: Any) -> None:
     assert "encode_for_trees.1.key.json" in again.out.replace("\n", ""), again.said
     assert key.with_name("encode_for_trees.1.key.json").read_text() == content
     assert key.read_text() != content
+
+
+def test_a_memory_key_kept_in_private_outlives_the_runs(sandbox: Any) -> None:
+    """It was lost with the second run, and the third asked everybody anew: the majority of answers is the truth."""
+    text = sandbox.write_policy().read_text()
+    answers = """
+    [[protect]]
+    method = "randomize_response"
+    column = "disease"
+    epsilon = 1.0
+    categories = ["d0", "d1", "d2", "d3"]
+    person = ["name"]
+    memory = "work/out/private/answers.key"
+    [output]
+    path = "work/out"
+    order = "as_read"
+    """
+    sandbox.policy.write_text(text[: text.index("[[protect]]")] + answers)
+    (sandbox.out / "private").mkdir(parents=True)
+    memory, seen = sandbox.out / "private" / "answers.key", set()
+    for _ in range(3):
+        ended = sandbox.process("run", sandbox.policy, plain_report=True)
+        assert ended.code == 0, ended.said
+        seen.add((memory.read_text(), (sandbox.out / "release" / "data.csv").read_text()))
+    assert len(seen) == 1, "the same key, and the same answers"
