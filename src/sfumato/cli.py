@@ -240,11 +240,11 @@ def main() -> None:
             _explain(error, wants_json)
         code = BY_SIGNAL + signal.SIGINT
     if stop.number is not None or code == BY_SIGNAL + signal.SIGINT:
-        _tell_stopped(stop, wants_json)
+        tell_stopped(stop, wants_json)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _tell_stopped(stop: StopSignals, wants_json: bool) -> NoReturn:
+def tell_stopped(stop: StopSignals, wants_json: bool) -> NoReturn:
     """Say that a signal ended the command, and whether that was before or after publication."""
     number = stop.number or signal.SIGINT
     kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")

@@ -209,6 +209,17 @@ def test_terminated_with_a_sentence(sandbox: Any, step: str, number: int, word: 
     assert not sandbox.out.parent.exists(), "not even the folder around it"
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_stopped_while_it_loads(tmp_path: Path, number: int) -> None:
+    """A signal in the middle of the imports: a sentence, no traceback."""
+    late = f"import os; os.kill(os.getpid(), {int(number)})\n"
+    (tmp_path / "typer.py").write_text(late)  # loaded in place of the real one
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from sfumato.entry import main; main()"
+    ended = subprocess.run([sys.executable, "-c", code, "signer"], capture_output=True, text=True, check=False)
+    assert ended.returncode == 128 + number, ended.stderr
+    assert ended.stderr == "sfumato: interrupted while starting; nothing was published\n"
+
+
 def test_terminated_under_json(sandbox: Any) -> None:
     stopped = sandbox.process("run", sandbox.policy, "--json", interrupt_at="linking", signal=int(signal.SIGTERM))
     assert stopped.code == 143, stopped.said
