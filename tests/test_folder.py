@@ -11,6 +11,7 @@ import signal
 import stat
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -252,7 +253,12 @@ def test_foreign_files_in_release_are_refused(tmp_path: Path, name: str) -> None
     out = tmp_path / "out"
     make(out, "old")
     path = out / "release" / name
-    {"notes.txt": path.touch, "folder": path.mkdir, "link": lambda: path.symlink_to(tmp_path)}[name]()
+    if name == "notes.txt":
+        path.touch()
+    elif name == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(tmp_path)
     with pytest.raises(DataError, match=name):
         make(out, "new")
     assert os.path.lexists(path)
@@ -534,14 +540,47 @@ def test_an_existing_folder_keeps_its_mode(tmp_path: Path, mode: int, route: str
     assert stat.S_IMODE((out / "private").stat().st_mode) & 0o777 == 0o700
 
 
+def look(out: Path) -> bool | None:
+    """Whether a reader finds a release with its own record; None if it was exchanged while they read."""
+    before = out.stat()
+    try:
+        whole = belongs_together(out)
+    except FileNotFoundError:
+        whole = False
+    after = out.stat()
+    return whole if (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns) else None
+
+
+def test_a_reader_never_finds_half_a_publication(tmp_path: Path) -> None:
+    out, over = tmp_path / "out", threading.Event()
+    make(out, "0")
+    (out / "notes").write_text("mine")
+    seen: list[bool | None] = []
+
+    def read() -> None:
+        while not over.is_set():
+            seen.append(look(out))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(1, 9):
+            make(out, str(number))
+    finally:
+        over.set()
+        reader.join()
+    assert False not in seen
+    assert seen.count(True) > 8
+
+
 def test_a_signal_waits_for_the_publication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     make(out, "old")
-    move, before = folder.move_in, signal.signal(signal.SIGINT, signal.default_int_handler)
+    move, before = publication.move_in, signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    def interrupted(*args: object) -> None:
+    def interrupted(*args: Any) -> None:
         signal.raise_signal(signal.SIGINT)
-        move(*args)  # type: ignore[arg-type]
+        move(*args)
 
     monkeypatch.setattr(folder, "move_in", interrupted)
     try:

@@ -41,7 +41,7 @@ def _work(job: dict[str, Any]) -> None:
     from sfumato.progress import listening
 
     if job.get("kill_at_line"):
-        files = {module.__file__ for module in (folder, manifest, publication)}
+        files = {str(module.__file__) for module in (folder, manifest, publication)}
         _die_while_publishing(job["kill_at_line"], files, job.get("signal", signal.SIGKILL))
     if job.get("plain_report"):
         import sfumato.report.page
