@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,3 +19,13 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set SFUMATO_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def restored_signals() -> Iterator[None]:
+    """`main` listens to signals as the last thing that its process does; here there are tests after it."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import os
 import pickle
 from pathlib import Path
 from typing import Any
@@ -74,8 +75,6 @@ def test_saved_and_loaded(key: Key, tmp_path: Path) -> None:
 
 
 def test_saved_0600_whatever_the_mask(key: Key, tmp_path: Path) -> None:
-    import os
-
     before = os.umask(0)
     try:
         assert key.save(tmp_path / "key.json").stat().st_mode & 0o777 == 0o600
@@ -159,7 +158,8 @@ def test_what_cannot_be_saved_leaves_nothing(tmp_path: Path) -> None:
 def test_files_that_are_no_key(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "key.json"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"key\.json"):
+    path.chmod(0o600)
+    with pytest.raises(DataError, match="not a key that sfumato saved"):
         Key.load(path, "passphrase")
 
 
@@ -168,3 +168,127 @@ def test_the_secret_is_not_shared_with_its_maker() -> None:
     key = Key("m", secret)
     secret["x"] = 2
     assert key.secret["x"] == 1
+
+
+def rewrite(path: Path, **changes: Any) -> None:
+    """Change fields of a saved key; None removes one."""
+    packed = {**json.loads(path.read_text()), **changes}
+    path.write_text(json.dumps({name: value for name, value in packed.items() if value is not None}))
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644, 0o666, 0o610])
+def test_a_key_that_others_can_open_is_refused(key: Key, tmp_path: Path, mode: int) -> None:
+    path = key.save(tmp_path / "key.json")
+    path.chmod(mode)
+    with pytest.raises(DataError, match=f"chmod 600 {path}"):
+        Key.load(path)
+    path.chmod(0o400)
+    assert Key.load(path) == key
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o777])
+def test_a_key_in_a_folder_that_others_can_change_is_refused(key: Key, tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = key.save(folder / "key.json")
+    folder.chmod(mode)
+    with pytest.raises(DataError, match=f"chmod go-w {folder}"):
+        Key.load(path)
+    with pytest.raises(DataError, match="chmod go-w"):
+        key.save(folder / "other.json")
+    assert [entry.name for entry in folder.iterdir()] == ["key.json"]
+    (tmp_path / "link.json").symlink_to(path)
+    with pytest.raises(DataError, match="chmod go-w"):
+        Key.load(tmp_path / "link.json")
+    folder.chmod(mode | 0o1000)  # as /tmp: others cannot replace it there
+    assert Key.load(path) == key
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file away")
+def test_a_key_of_another_user_is_refused(key: Key, tmp_path: Path) -> None:
+    path = key.save(tmp_path / "key.json")
+    os.chown(path, 12345, -1)
+    with pytest.raises(DataError, match="another user"):
+        Key.load(path)
+
+
+@pytest.mark.parametrize("version", [2, 17])
+def test_a_key_of_a_newer_version(key: Key, tmp_path: Path, version: int) -> None:
+    path = key.save(tmp_path / "key.json")
+    rewrite(path, sfumato_key=version)
+    with pytest.raises(DataError, match="newer version"):
+        Key.load(path)
+
+
+SALT = "eHh4eHh4eHh4eHh4eHh4eA=="
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"sfumato_key": None},
+        {"sfumato_key": True},
+        {"sfumato_key": "1"},
+        {"sfumato_key": 1.0},
+        {"sfumato_key": 0},
+        {"sealed": None},
+        {"sealed": 0},
+        {"sealed": ""},
+        {"sealed": []},
+        {"sealed": "false"},
+        {"sealed": True},
+        {"salt": SALT},
+        {"salt": ""},
+        {"more": 1},
+        {"content": None},
+        {"content": ["e30="]},
+    ],
+    ids=str,
+)
+def test_fields_that_do_not_fit_together(key: Key, tmp_path: Path, changes: dict[str, Any]) -> None:
+    path = key.save(tmp_path / "key.json")
+    rewrite(path, **changes)
+    with pytest.raises(DataError, match="not a key that sfumato saved"):
+        Key.load(path)
+
+
+@pytest.mark.parametrize("changes", [{"sealed": 1}, {"sealed": "true"}, {"salt": None}, {"salt": 5}, {"salt": "??"}])
+def test_sealing_fields_that_do_not_fit_together(key: Key, tmp_path: Path, changes: dict[str, Any]) -> None:
+    path = key.save(tmp_path / "key.json", "passphrase")
+    rewrite(path, **changes)
+    with pytest.raises(DataError, match="not a key that sfumato saved"):
+        Key.load(path, "passphrase")
+
+
+def test_a_sealed_key_is_not_exchanged_for_an_open_one(key: Key, tmp_path: Path) -> None:
+    """Who gives a passphrase expects a sealed key: an open one in its place is somebody else's."""
+    path = key.save(tmp_path / "key.json")
+    with pytest.raises(DataError, match="passphrase"):
+        Key.load(path, "passphrase")
+    with pytest.raises(DataError, match="passphrase"):
+        Key.load(path, "")
+
+
+def test_a_name_that_occurs_twice(key: Key, tmp_path: Path) -> None:
+    path = key.save(tmp_path / "key.json")
+    path.write_text(path.read_text().replace("{", '{"sealed": true, ', 1))
+    with pytest.raises(DataError, match="not a key"):
+        Key.load(path)
+
+
+def test_a_pipe_is_no_key(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "key.json", 0o600)
+    with pytest.raises(DataError, match="plain file"):
+        Key.load(tmp_path / "key.json")
+
+
+def test_created_whole_where_files_without_names_are_unknown(
+    key: Key, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    path = key.save(tmp_path / "key.json")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert Key.load(path) == key
+    with pytest.raises(DataError, match="already"):
+        key.save(path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["key.json"]

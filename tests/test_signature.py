@@ -68,7 +68,8 @@ def test_first_use_by_many_at_once(own_home: Path) -> None:
 def test_a_key_file_that_holds_none(own_home: Path, content: bytes) -> None:
     own_home.mkdir()
     (own_home / "signing_key.pem").write_bytes(content)
-    with pytest.raises(DataError, match=r"signing_key\.pem"):
+    (own_home / "signing_key.pem").chmod(0o600)
+    with pytest.raises(DataError, match=r"signing_key\.pem: this is not a signing key"):
         signing_key()
     assert (own_home / "signing_key.pem").read_bytes() == content, "nobody's file is replaced"
 
@@ -81,7 +82,8 @@ def test_a_key_under_a_passphrase(own_home: Path) -> None:
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.BestAvailableEncryption(b"x")
     )
     (own_home / "signing_key.pem").write_bytes(sealed)
-    with pytest.raises(DataError):
+    (own_home / "signing_key.pem").chmod(0o600)
+    with pytest.raises(DataError, match="not a signing key"):
         signing_key()
 
 
@@ -153,3 +155,36 @@ def test_a_private_key_is_no_signer(tmp_path: Path, own_home: Path) -> None:
         read_signer(str(own_home / "signing_key.pem"))
     secret = (own_home / "signing_key.pem").read_text().splitlines()[1]
     assert secret not in str(refused.value)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
+def test_a_signing_key_that_others_can_open_is_refused(own_home: Path, mode: int) -> None:
+    first = public_text(signing_key())
+    path = own_home / "signing_key.pem"
+    path.chmod(mode)
+    with pytest.raises(DataError, match=f"chmod 600 {path}"):
+        signing_key()
+    path.chmod(0o600)
+    assert public_text(signing_key()) == first
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o777])
+def test_a_home_that_others_can_change_is_refused(own_home: Path, mode: int) -> None:
+    own_home.mkdir()
+    own_home.chmod(mode)
+    with pytest.raises(DataError, match=f"chmod go-w {own_home}"):
+        signing_key()
+    assert not list(own_home.iterdir()), "no key is made in such a place"
+    own_home.chmod(0o700)
+    signing_key()
+    own_home.chmod(mode)
+    with pytest.raises(DataError, match="chmod go-w"):
+        signing_key()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file away")
+def test_a_signing_key_of_another_user_is_refused(own_home: Path) -> None:
+    signing_key()
+    os.chown(own_home / "signing_key.pem", 12345, -1)
+    with pytest.raises(DataError, match="another user"):
+        signing_key()

@@ -19,7 +19,7 @@ from typing import Any
 from pydantic import ValidationError, model_validator
 
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
-from sfumato.folder import sha256
+from sfumato.folder import finish_interrupted, sha256
 from sfumato.measure.checks import Evidence, measured
 from sfumato.release import Claim, Finding, Release
 from sfumato.shapes import shape_named, shape_of
@@ -162,6 +162,7 @@ class Verification:
 
 def verify(folder: str | Path, signer: str | None = None) -> Verification:
     """Check a release folder from its files alone: signature, checksums, and every claim that can be."""
+    finish_interrupted(Path(folder))
     root = release_folder(Path(folder))
     try:
         certificate = Certificate.read(root)

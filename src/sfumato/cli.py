@@ -20,8 +20,9 @@ import typer
 from sfumato.cli_mining import attack, decode, mine, reproduce
 from sfumato.cli_terminal import print_json, progress
 from sfumato.cli_words import say_audit, say_comparison, say_measures, say_run, say_verification
+from sfumato.interrupts import StopSignals
 
-FAILED, BAD_INPUT, FAULT, INTERRUPTED = 1, 2, 70, 130
+FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
 app = typer.Typer(
     name="sfumato",
@@ -225,18 +226,32 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as other tools do, when a reader has seen enough
+    stop = StopSignals()
+    stop.install()
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
+        stop.finish()
     except SystemExit:
         raise
-    except KeyboardInterrupt:
-        code = INTERRUPTED
     except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
-        _explain(error, wants_json)
-    if code == INTERRUPTED:
-        _fail("Interrupted", "interrupted; nothing was published", INTERRUPTED, wants_json)
+        stop.finish()
+        if stop.number is None and not isinstance(error, KeyboardInterrupt):
+            _explain(error, wants_json)
+        code = BY_SIGNAL + signal.SIGINT
+    if stop.number is not None or code == BY_SIGNAL + signal.SIGINT:
+        tell_stopped(stop, wants_json)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def tell_stopped(stop: StopSignals, wants_json: bool) -> NoReturn:
+    """Say that a signal ended the command, and whether that was before or after publication."""
+    number = stop.number or signal.SIGINT
+    kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")
+    word = {"Terminated": "terminated", "HungUp": "hung up"}.get(kind, "interrupted")
+    done = stop.completions()
+    message = f"{word}, but {'; '.join(done)}" if done else f"{word}; nothing was published"
+    _fail(kind, message, BY_SIGNAL + number, wants_json)
 
 
 def _explain(error: BaseException, wants_json: bool) -> NoReturn:

@@ -10,10 +10,15 @@ from contextlib import contextmanager
 from math import isfinite
 from typing import Any
 
+from sfumato.interrupts import hold_signals, settle_answer
+
 
 def print_json(content: Any) -> None:
     """Print something for a script."""
-    print(json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str, allow_nan=False))
+    text = json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str, allow_nan=False)
+    with hold_signals():  # a script gets one JSON text: this one, or the one that tells of the signal
+        print(text, flush=True)
+        settle_answer()
 
 
 def _finite(content: Any) -> Any:

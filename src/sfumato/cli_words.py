@@ -88,6 +88,8 @@ def say_run(done: Run) -> None:
         _show(sentence)
     if done.published:
         _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
+    for sentence in done.kept:
+        _show(f"Note: {sentence}.")
     for refusal in done.refusals:
         _show(f"Refused by the gate: {refusal}.")
     if not done.published:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import base64
 import copy
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +14,9 @@ from types import MappingProxyType
 from typing import Any
 
 from sfumato.errors import DataError
+from sfumato.private_file import create_private, read_private, refuse_open_folder
 
+_VERSION = 1
 _ROUNDS = {"n": 2**15, "r": 8, "p": 1}
 
 
@@ -45,7 +46,7 @@ class Key:
         if passphrase == "":
             raise DataError("the passphrase is empty, which protects nothing; give one, or None for no passphrase")
         content = json.dumps({"method": self.method, "secret": dict(self.secret)}).encode()
-        packed: dict[str, Any] = {"sfumato_key": 1, "sealed": bool(passphrase)}
+        packed: dict[str, Any] = {"sfumato_key": _VERSION, "sealed": bool(passphrase)}
         if passphrase:
             salt = secrets.token_bytes(16)
             packed |= {"salt": _text(salt), "content": _text(_fernet(passphrase, salt).encrypt(content))}
@@ -53,8 +54,8 @@ class Key:
             packed |= {"content": _text(content)}
         target = Path(path)
         try:
-            with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                json.dump(packed, file)
+            refuse_open_folder(target, "the key")
+            create_private(target, json.dumps(packed).encode())
         except FileExistsError:
             raise DataError(f"{target}: a key lies there already; move it away or choose another name") from None
         except OSError as error:
@@ -63,24 +64,69 @@ class Key:
 
     @classmethod
     def load(cls, path: str | Path, passphrase: str | None = None) -> Key:
-        """Read a key that was saved."""
+        """Read a key that was saved; one that others can read or replace, or that was tampered with, is refused."""
         from cryptography.fernet import InvalidToken
 
         try:
-            packed = json.loads(Path(path).read_text())
-            content = base64.b64decode(packed["content"])
-            if packed["sealed"]:
+            packed = _parse(read_private(Path(path), "the key"))
+            _refuse_other_version(path, packed)
+            sealed = _is_sealed(packed)
+            content = base64.b64decode(packed["content"], validate=True)
+            if sealed:
                 if passphrase is None:
                     raise DataError(f"{path}: the key is under a passphrase; give it")
-                content = _fernet(passphrase, base64.b64decode(packed["salt"])).decrypt(content)
-            opened = json.loads(content)
-            return cls(opened["method"], opened["secret"])
+                content = _fernet(passphrase, base64.b64decode(packed["salt"], validate=True)).decrypt(content)
+            elif passphrase is not None:
+                raise DataError(
+                    f"{path}: a passphrase was given, and this key is under none; "
+                    "if you sealed your key, this is another one; else give no passphrase"
+                )
+            opened = _parse(content)
+            if opened.keys() != {"method", "secret"} or not isinstance(opened["method"], str):
+                raise ValueError("not the content of a key")
+            return cls(opened["method"], _require_object(opened["secret"]))
         except OSError as error:
             raise DataError(f"{path}: the key cannot be read ({error.strerror})") from None
         except InvalidToken:
             raise DataError(f"{path}: the passphrase does not open this key") from None
         except (ValueError, KeyError, TypeError, RecursionError):
             raise DataError(f"{path}: this is not a key that sfumato saved") from None
+
+
+def _parse(content: bytes) -> dict[str, Any]:
+    """A JSON object in which no name occurs twice: of two values, a reader might take either."""
+
+    def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len(built := dict(pairs)) != len(pairs):
+            raise ValueError("a name occurs twice")
+        return built
+
+    return _require_object(json.loads(content, object_pairs_hook=build))
+
+
+def _require_object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+def _refuse_other_version(path: str | Path, packed: Mapping[str, Any]) -> None:
+    version = packed["sfumato_key"]
+    if type(version) is not int or version < _VERSION:
+        raise ValueError("no version of a key")
+    if version > _VERSION:
+        raise DataError(f"{path}: this key was made by a newer version of sfumato (format {version}); update sfumato")
+
+
+def _is_sealed(packed: Mapping[str, Any]) -> bool:
+    """Whether the key is under a passphrase; a file whose fields do not fit together is no key."""
+    sealed = packed["sealed"]
+    fields = {"sfumato_key", "sealed", "content"} | ({"salt"} if sealed is True else set())
+    if type(sealed) is not bool or packed.keys() != fields:
+        raise ValueError("the sealing fields do not fit together")
+    if not all(isinstance(packed[name], str) for name in fields - {"sfumato_key", "sealed"}):
+        raise ValueError("content and salt are text")
+    return sealed
 
 
 def _text(content: bytes) -> str:

@@ -30,7 +30,7 @@ from sfumato.certificate import (
 from sfumato.data.read import input_files
 from sfumato.data.write import write_frame
 from sfumato.errors import ClaimBroken
-from sfumato.folder import Staging, publish, sha256, staged
+from sfumato.folder import Place, Staging, reserved, sha256
 from sfumato.measure.checks import Evidence, measured
 from sfumato.policy import DEMO, PATHS, Policy
 from sfumato.progress import tell
@@ -71,6 +71,8 @@ class Run:
     findings: tuple[Finding, ...]
     attacks: tuple[tuple[Attack, Outcome], ...]
     refusals: tuple[Refusal, ...]
+    kept: tuple[str, ...] = ()
+    """Sentences about files of earlier runs that were kept under another name: keys, and what a user changed."""
 
     @property
     def published(self) -> bool:
@@ -95,12 +97,17 @@ class Run:
             "formulas": dict(body["formulas"]),
             "gate": list(body["gate"]),
             "signer": body["signer"],
+            "kept": list(self.kept),
         }
 
 
 def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
     """Carry out a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
-    target = Path(out or policy.output.path).absolute()
+    with reserved(Path(out or policy.output.path)) as place:  # a memory key may lie in the target: nobody else moves it
+        return _run(policy, place, randomness)
+
+
+def _run(policy: Policy, place: Place, randomness: Randomness | None) -> Run:
     clock = _Clock()
     key = signing_key()
     tell("reading")
@@ -111,7 +118,7 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
     protected = protect(policy, original, chance)
     release = _ordered(protected.release, policy, chance)
     clock.lap("protect")
-    with staged(target) as staging:
+    with place.staged() as staging:
         published = _write(release, policy, staging)
         clock.lap("write")
         findings = _measured_again(release, original, published)
@@ -136,8 +143,8 @@ def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | 
         tell("publishing")
         if refusals:
             _only_the_refusal(staging)
-        publish(staging, target)
-    return Run(target, certificate, record, findings, attacks, refusals)
+        kept = place.publish()
+    return Run(place.named, certificate, record, findings, attacks, refusals, kept)
 
 
 def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from sfumato.errors import DataError
+from sfumato.private_file import create_private, read_private, refuse_open_folder
 
 _RAW = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
 
@@ -29,12 +30,12 @@ def home() -> Path:
 
 
 def signing_key() -> Ed25519PrivateKey:
-    """The custodian's signing key; made on first use, mode 0600."""
+    """The custodian's signing key; made on first use, mode 0600, and refused once others can read or replace it."""
     path = home() / "signing_key.pem"
     try:
         if not path.exists():
             _make(path)
-        key = serialization.load_pem_private_key(path.read_bytes(), password=None)
+        key = serialization.load_pem_private_key(read_private(path, "the signing key"), password=None)
     except OSError as error:
         raise DataError(f"{path}: the signing key cannot be kept there ({error.strerror}); set SFUMATO_HOME") from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
@@ -49,15 +50,9 @@ def _make(path: Path) -> None:
     content = Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(content)
-            os.fsync(file.fileno())
-        with suppress(FileExistsError):
-            os.link(partial, path)  # two first runs at once agree on one key
-    finally:
-        partial.unlink(missing_ok=True)
+    refuse_open_folder(path, "the signing key")
+    with suppress(FileExistsError):  # two first runs at once agree on one key
+        create_private(path, content)
 
 
 def public_text(key: Ed25519PrivateKey) -> str:

@@ -12,8 +12,8 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "baskets", "description", "errors", "key", "keystream", "lazy", "patterns", "progress", "randomness", "release",
-    "sequences", "table",
+    "baskets", "description", "errors", "key", "keystream", "lazy", "patterns", "private_file", "progress",
+    "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine"}
 SEES_EVERYTHING = {"report", "reproduce", "studio", "workflow"}

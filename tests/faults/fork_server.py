@@ -26,21 +26,23 @@ def _work(job: dict[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["sfumato", *job["argv"]]
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def at(step: str, done: int, total: int | None) -> None:
         if step == job.get("kill_at"):
             os.kill(os.getpid(), signal.SIGKILL)
         if step == job.get("interrupt_at"):
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), job.get("signal", signal.SIGINT))
         if step == job.get("wait_at"):
             time.sleep(30)
 
-    from sfumato import folder
+    from sfumato import folder, manifest, publication
     from sfumato.cli import main
     from sfumato.progress import listening
 
     if job.get("kill_at_line"):
-        _die_while_publishing(job["kill_at_line"], folder.__file__)
+        files = {str(module.__file__) for module in (folder, manifest, publication)}
+        _die_while_publishing(job["kill_at_line"], files, job.get("signal", signal.SIGKILL))
     if job.get("plain_report"):
         import sfumato.report.page
 
@@ -49,22 +51,22 @@ def _work(job: dict[str, Any]) -> None:
         main()
 
 
-def _die_while_publishing(left: int, file: str) -> None:
-    """Be killed before a certain line of `publish`, or of what it calls in the same file, is carried out."""
+def _die_while_publishing(left: int, files: set[str], number: int) -> None:
+    """Get a signal before a certain line of publishing and of clearing up after it is carried out."""
 
     def count(frame: FrameType, event: str, _: Any) -> Any:
         nonlocal left
         if event == "line":
             left -= 1
             if not left:
-                os.kill(os.getpid(), signal.SIGKILL)
+                os.kill(os.getpid(), number)
         return count
 
     def begin(frame: FrameType, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename != file:
+        if frame.f_code.co_filename not in files:
             return None
         above: FrameType | None = frame
-        while above and above.f_code.co_name != "publish":
+        while above and above.f_code.co_name not in ("publish", "close"):
             above = above.f_back
         return count if above else None
 
@@ -124,7 +126,7 @@ def _serve() -> None:
         readers = [_Reader(read, write) for read, write in pipes]
         if (after := job.get("kill_after_seconds")) is not None:
             time.sleep(after)
-            os.kill(process, signal.SIGKILL)
+            os.kill(process, job.get("signal", signal.SIGKILL))
         status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
         out, err = (reader.text() for reader in readers)
         print(json.dumps({"status": status, "out": out, "err": err}), flush=True)

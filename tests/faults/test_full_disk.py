@@ -29,7 +29,7 @@ def refused_cleanly(sandbox: Any, ran: Any) -> None:
     assert CANARY not in ran.said
     assert ran.err.startswith("sfumato: ")
     assert not (sandbox.out / "release").exists()
-    assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+    assert not list(sandbox.root.rglob(".sfumato-*"))
 
 
 def enlarge(sandbox: Any, rows: int = 4000) -> None:
@@ -111,7 +111,45 @@ def test_the_release_folder_is_a_mount_point(sandbox: Any, tiny_disk: Callable[[
         ran = sandbox.process("run", sandbox.policy, "--out", disk, plain_report=True)
         assert ran.code == 0, ran.said
         assert verify(disk).holds
-        assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+        assert not list(sandbox.root.rglob(".sfumato-*"))
+
+
+def test_the_release_folder_is_a_bind_mount(sandbox: Any, tmp_path: Path) -> None:
+    """The same disk, and still no renaming across; folders and files of others stay where they are."""
+    real, out = tmp_path / "real", tmp_path / "mounted"
+    (real / "folder").mkdir(parents=True)
+    out.mkdir()
+    made = subprocess.run(["mount", "--bind", str(real), str(out)], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("mounting is not permitted here")
+    try:
+        for _ in range(2):
+            ran = sandbox.process("run", sandbox.policy, "--out", out, plain_report=True)
+            assert ran.code == 0, ran.said
+            assert verify(real).holds
+        assert sorted(path.name for path in real.iterdir()) == ["folder", "private", "release"]
+    finally:
+        subprocess.run(["umount", "-l", str(out)], check=False)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+@pytest.mark.parametrize("part", ["release", "private", "refused"])
+def test_a_part_that_is_a_disk_of_its_own_is_refused(sandbox: Any, part: str) -> None:
+    """It cannot be moved, and what is on it would be lost with the old folder."""
+    folder = sandbox.out / part
+    folder.mkdir(parents=True)
+    made = subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(folder)], capture_output=True, check=False)
+    if made.returncode:
+        pytest.skip("mounting is not permitted here")
+    try:
+        (folder / "x").write_text("mine")
+        ran = sandbox.process("run", sandbox.policy, plain_report=True)
+        assert ran.code == 2, ran.said
+        assert "disk of its own" in ran.err
+        assert (folder / "x").read_text() == "mine"
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+    assert not list(sandbox.root.rglob(".sfumato-*"))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +165,7 @@ def test_a_place_that_cannot_be_a_folder(sandbox: Any, invoke: Callable[..., Any
     assert told["error"] == "DataError"
     assert str(sandbox.root) in told["message"]
     assert (sandbox.root / "file").read_text() == "mine"
-    assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+    assert not list(sandbox.root.rglob(".sfumato-*"))
 
 
 @pytest.mark.parametrize("filled", [False, True], ids=["empty", "with a release"])
@@ -142,7 +180,7 @@ def test_a_link_to_a_folder(sandbox: Any, plain_report: None, invoke: Callable[.
         assert ran.code == 0, ran.said
     assert link.is_symlink()
     assert verify(real).holds
-    assert not list(sandbox.root.rglob(".sfumato-partial-*"))
+    assert not list(sandbox.root.rglob(".sfumato-*"))
 
 
 def test_stdout_full(sandbox: Any) -> None:

@@ -346,6 +346,22 @@ def test_the_memory_file_is_made_once_and_read_by_its_owner_alone(tmp_path: Path
     assert not fresh.protect(table, Randomness.seeded(1)).data.frame.equals(first.data.frame)  # no seed decides
 
 
+def test_a_memory_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "answers.key"
+    method = RandomizeResponse(column="smokes", p=0.7, memory=str(file))
+    method.protect(people())
+    file.chmod(0o644)
+    with pytest.raises(DataError, match=f"chmod 600 {file}"):
+        method.protect(people())
+
+
+def test_a_memory_that_is_missing_behind_its_link_is_not_made_anew(tmp_path: Path) -> None:
+    """The disk with the key is not mounted: new answers would be a second draw."""
+    (tmp_path / "answers.key").symlink_to(tmp_path / "not mounted" / "answers.key")
+    with pytest.raises(DataError, match="cannot be read"):
+        RandomizeResponse(column="smokes", p=0.7, memory=str(tmp_path / "answers.key")).protect(people())
+
+
 def test_limits_are_told_as_asked_for() -> None:
     table, method = people(), RandomizeResponse(column="smokes", p=0.7)
     assert any("afresh" in one for one in method.protect(table).details["limits"])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,12 +42,12 @@ def new_memory(randomness: Randomness) -> Key:
 def remembered(path: str) -> Key:
     """The secret in a file. If there is no file it is made, of the operating system's entropy whatever the seed."""
     file = Path(path)
-    if not file.exists():
+    if not os.path.lexists(file):  # a link that leads nowhere is a key that is missing: a new one would answer anew
         made = new_memory(Randomness.secure())
         try:
             made.save(file)
         except DataError:
-            if not file.exists():
+            if not file.exists():  # else another run made it in the meantime
                 raise
         else:
             return made

@@ -12,13 +12,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.errors import DataError
+from sfumato.private_file import create_private
 
 OPENING = "input_opening.json"
 """The file in `private/` with which the custodian can prove later what the input was."""
@@ -40,8 +40,7 @@ class Commitment:
     def save(self, path: Path) -> None:
         """Write the opening, readable by its owner alone."""
         content = {"scheme": _SCHEME, "key": self.key.hex(), "commitment": self.value}
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
+        create_private(path, json.dumps(content, indent=1).encode())
 
 
 def commit(paths: Sequence[Path]) -> Commitment:

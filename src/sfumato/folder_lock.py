@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""One run at a time writes to a target: a lock that lives and dies with its owner, whatever its process number is.
+
+The kernel holds the lock (`flock`) and lets go of it when the owner ends in any way, so it works between containers
+that share a folder and not their process numbers. The lock file is hidden, lies beside the target and is removed by
+its owner; a killed owner leaves an unlocked file that the next run takes and removes.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from sfumato.errors import DataError
+from sfumato.interrupts import hold_signals
+from sfumato.progress import tell
+
+WAIT_SECONDS = 10.0
+_PAUSE_SECONDS = 0.1
+
+
+class FolderLock:
+    """An exclusive lock on a file that is there only as long as somebody holds or wants it."""
+
+    def __init__(self, path: Path, folder: Path | None = None) -> None:
+        """A lock file, and the target: its own lock meets a run that sees it as another mount, beside another file."""
+        self.path = path
+        self._folder = folder
+        self._handle: int | None = None
+        self._folder_handle: int | None = None
+
+    def take(self) -> bool:
+        """Take the lock if it is free."""
+        with hold_signals():
+            handle = self._open()
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # The owner before us removes the file: then this lock is on a file that nobody else will open.
+                if self._is_current(handle):
+                    self._handle, handle = handle, -1
+            except OSError as error:
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise
+            finally:
+                if handle >= 0:
+                    os.close(handle)
+            if self._handle is not None and not self._take_folder():
+                self.release()
+        return self._handle is not None
+
+    def _take_folder(self) -> bool:
+        if self._folder is None or not self._folder.is_dir():
+            return True
+        with suppress(OSError):  # no reading, or no locks on folders (NFS): the lock file has to do
+            handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self._folder_handle = handle
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+        return True
+
+    def wait(self, named: Path, seconds: float = WAIT_SECONDS) -> None:
+        """Take the lock, waiting a short while for another run to end."""
+        deadline = time.monotonic() + seconds
+        while not self.take():
+            if time.monotonic() > deadline:
+                raise DataError(
+                    f"{named}: another run is writing to this folder; "
+                    "wait until it has ended, or choose another folder (--out)"
+                )
+            tell("waiting for another run into the same folder")
+            time.sleep(_PAUSE_SECONDS)
+
+    def release(self) -> None:
+        """Let go, and take the file away: whoever waits for it notices."""
+        handle, self._handle = self._handle, None
+        folder, self._folder_handle = self._folder_handle, None
+        if folder is not None:
+            os.close(folder)
+        if handle is None:
+            return
+        with suppress(OSError):
+            self.path.unlink()
+        os.close(handle)
+
+    def _open(self) -> int:
+        flags = os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(self.path, os.O_RDWR | os.O_CREAT | flags, 0o644)
+        except PermissionError:
+            if not self.path.exists():
+                raise
+            return os.open(self.path, os.O_RDONLY | flags)  # another user's lock file: locking needs no writing
+
+    def _is_current(self, handle: int) -> bool:
+        try:
+            there = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116
+        except FileNotFoundError:
+            return False
+        mine = os.fstat(handle)
+        return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+
+
+def mount_of(folder: Path) -> tuple[int, str]:
+    """Which mounted file system a folder lies in: renaming works inside one only, bind mounts of one disk included."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
+    try:
+        device, mount = os.fstat(handle).st_dev, ""
+        with suppress(OSError):
+            told = Path(f"/proc/self/fdinfo/{handle}").read_text()
+            mount = next((line for line in told.splitlines() if line.startswith("mnt_id")), "")
+        return device, mount
+    finally:
+        os.close(handle)
