@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from sfumato.baskets import Baskets
 
-from sfumato.cli_terminal import print_json, progress
+from sfumato.cli_terminal import escape_text, print_json, print_line, progress
 from sfumato.cli_words import say_attacks, say_reproduced, say_rows, say_studies
 
 SHOWN = 20
@@ -97,7 +97,7 @@ def _behind_noise(
         if out is not None:
             out.write_text(text, encoding="utf-8")
         facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": text}
-        print_json(facts) if as_json else print(text)
+        print_json(facts) if as_json else _print_lines(text)
     elif found is not None:
         if out is not None:
             found.write_csv(out)
@@ -162,9 +162,15 @@ def decode(
     if as_json:
         print_json({"features": names, "nodes": _nodes(decoded), "written": str(out) if out else None})
         return
-    print(tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_nodes(decoded)} nodes.")
+    names = [escape_text(name) for name in names]  # a line end in a name would begin a line of its own
+    _print_lines(tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_nodes(decoded)} nodes.")
     if out is not None:
-        print(f"Written to {out}.")
+        print_line(f"Written to {out}.")
+
+
+def _print_lines(text: str) -> None:
+    for line in text.split("\n"):
+        print_line(line)
 
 
 def _nodes(model: Any) -> int:

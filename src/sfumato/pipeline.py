@@ -39,7 +39,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
 from sfumato.shapes import shape_of
-from sfumato.signature import public_text, signed, signing_key
+from sfumato.signature import public_text, sign_certificate, signing_key
 from sfumato.table import Table
 
 
@@ -248,9 +248,9 @@ def _certify(account: Account, body: dict[str, Any], key: Any, staging: Staging,
         return Certificate({**named, "files": {}, "signature": None})
     (staging.release / "report.html").write_text(render(account, internal=False), encoding="utf-8")
     files = {path.name: sha256(path) for path in sorted(staging.release.iterdir())}
-    whole = signed({**body, "files": files}, key)
-    (staging.release / NAME).write_text(json.dumps(whole, indent=1, ensure_ascii=False), encoding="utf-8")
-    return Certificate(whole)
+    certificate = Certificate.of(sign_certificate({**body, "files": files}, key))
+    (staging.release / NAME).write_bytes(certificate.raw)
+    return certificate
 
 
 def _keep_private(policy: Policy, original: Any, release: Release, staging: Staging) -> None:
