@@ -263,7 +263,7 @@ def _count_rest(problems: list[str]) -> list[str]:
 
 def _read_published(root: Path, certificate: Certificate) -> Any:
     """The data of a release that somebody else wrote: what is wrong with it is the release's fault, not ours."""
-    with _refusing("the data file cannot be read as the certificate describes it"):
+    with refuse_hostile("the data file cannot be read as the certificate describes it"):
         return certificate.published(root)
 
 
@@ -273,7 +273,7 @@ def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, 
     seen: dict[str, Number | None] = {}
     findings = []
     for number, claim in enumerate(certificate.claims()):
-        with _refusing(f"the claim number {number + 1} cannot be measured on the data file"):
+        with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
             question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
             if question not in seen:
                 seen[question] = measured(claim, evidence).measured
@@ -282,8 +282,8 @@ def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, 
 
 
 @contextmanager
-def _refusing(why: str) -> Iterator[None]:
-    """Turn whatever goes wrong on hostile data into a refusal, so that it can neither crash nor pass a check."""
+def refuse_hostile(why: str) -> Iterator[None]:
+    """Turn whatever goes wrong on a release from outside into a refusal, so that it can neither crash nor pass a check."""
     try:
         yield
     except (SfumatoError, KeyboardInterrupt, SystemExit, GeneratorExit):

@@ -81,17 +81,21 @@ def _behind_noise(
     folder: Path, columns: tuple[str, ...], target: str | None, reconstruct: Any, out: Path | None, as_json: bool
 ) -> None:
     """What an analyst estimates from a release whose columns chance has changed."""
-    from sfumato.certificate import read_release
+    from sfumato.certificate import read_release, refuse_hostile
     from sfumato.errors import PolicyError
     from sfumato.mine.estimates import estimated
     from sfumato.mine.tree_on_noise import train_tree_on_noise
 
     if columns and target is not None:
         raise PolicyError("--column asks for a distribution, --target for a tree; ask for one of them")
+    if folder.is_file():
+        raise PolicyError(f"{folder}: --column and --target ask about a release folder, and this is a file")
     with progress(as_json):
         release = read_release(folder)
-        tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
-        found = None if tree is not None else estimated(release, columns)
+        _refuse_other_shapes(folder, release.data)
+        with refuse_hostile(f"{folder}: what the certificate makes public of chance does not fit the data"):
+            tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
+            found = None if tree is not None else estimated(release, columns)
     if tree is not None:
         text = tree.rules()
         if out is not None:
@@ -102,6 +106,29 @@ def _behind_noise(
         if out is not None:
             found.write_csv(out)
         print_json({"count": found.height, "rows": found.to_dicts()}) if as_json else say_rows(found, SHOWN, out)
+
+
+def _refuse_other_shapes(folder: Path, data: Any) -> None:
+    """Only a table has columns; say what to do with the other shapes."""
+    from sfumato.baskets import Baskets
+    from sfumato.certificate import release_folder
+    from sfumato.errors import PolicyError
+    from sfumato.patterns import Patterns
+    from sfumato.shapes import shape_of
+
+    root = release_folder(folder)
+    if isinstance(data, Patterns):
+        raise PolicyError(
+            f"{folder}: this release holds patterns, which are mined already: open {root / 'data.txt'}, or read it with "
+            "Patterns.read; --column and --target are for tables"
+        )
+    if isinstance(data, Baskets):
+        name = next(path.name for path in sorted(root.glob("data.*")))
+        raise PolicyError(
+            f"{folder}: this release holds baskets, not a table; mine its file: sfumato mine {root / name} "
+            "--min-support 0.01, with --rules for rules"
+        )
+    assert shape_of(data).name == "table"
 
 
 def attack(

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
     from sfumato.reproduce.run import Summary
 
 
-def _table(*columns: Any, title: str | None = None) -> Any:
+def _table(*columns: str, title: str | None = None) -> Any:
     from rich.table import Table as Grid
 
-    return Grid(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    grid = Grid(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        grid.add_column(_cell(column))
+    return grid
 
 
 def _show(*things: Any) -> None:
@@ -112,7 +115,7 @@ def say_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
 
 def say_rows(found: pl.DataFrame, most: int, out: Path | None) -> None:
     """The first rows of what was mined."""
-    grid = _table(*map(_cell, found.columns))
+    grid = _table(*found.columns)
     for row in found.head(most).iter_rows():
         grid.add_row(*(_cell(_mined(value)) for value in row))
     _show(grid)
