@@ -351,6 +351,10 @@ def _content_problems(certificate: Certificate, published: Any, findings: tuple[
     problems = []
     if any(data.get(name) != counted[name] for name in ("rows", "columns", "items") if name in counted):
         problems.append("the certificate speaks of another number of rows or columns than the data file has")
+    if isinstance(published, Table):
+        named = {*data.get("numbers", ()), *data.get("integers", ())}
+        if not named <= set(published.frame.columns):
+            problems.append("the certificate speaks of columns that the data file does not have")
     for found, said in zip(findings, certificate.body["claims"], strict=True):
         if found.holds is False:
             problems.append(

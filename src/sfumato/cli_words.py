@@ -74,7 +74,9 @@ def say_run(done: Run) -> None:
     grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
     for found in done.findings:
         sign = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}[found.bound]
-        grid.add_row(_cell(found.property), f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗")
+        grid.add_row(
+            _cell(found.property), f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗"
+        )
     _show(grid)
     if body["levels"]:
         grid = _table("column", "level", "of", title="\nLevels chosen")

@@ -30,6 +30,7 @@ from sfumato.data.basket_files import (
     typed,
     write_bytes,
 )
+from sfumato.data.read import read_frame
 from sfumato.errors import DataError, PolicyError
 
 _PARQUET_MAGIC = b"PAR1"

@@ -23,7 +23,15 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sfumato.data.binary import find_kind, read_binary
-from sfumato.data.limits import GZIP_FAULTS, MOST_COLUMNS, BoundedGzip, read_whole, refuse_bomb, refuse_columns, refuse_special
+from sfumato.data.limits import (
+    GZIP_FAULTS,
+    MOST_COLUMNS,
+    BoundedGzip,
+    read_whole,
+    refuse_bomb,
+    refuse_columns,
+    refuse_special,
+)
 from sfumato.data.roles import plausible_names
 from sfumato.data.sniff import SEPARATORS, likely_separator, record_widths, without_comments
 from sfumato.errors import DataError
