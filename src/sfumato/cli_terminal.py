@@ -15,7 +15,6 @@ from math import isfinite
 from typing import Any
 from unicodedata import category
 
-
 _OBEYED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Kinds of characters that a terminal may obey or hide: controls, direction marks, surrogates, line separators."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ten thousand changed releases are refused, and no certificate, however odd, makes verify hang, crash or trace back."""
+"""Ten thousand changed releases are refused, and no certificate, however odd, makes verify hang or crash."""
 
 from __future__ import annotations
 

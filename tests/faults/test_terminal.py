@@ -77,7 +77,9 @@ def evil(sandbox: Any, plain_report: None) -> Path:
         sensitive = [{json.dumps(name + "3")}]
         [[protect]]
         method = "generalize"
-        models = [{{ model = "k_anonymity", k = 2 }}, {{ model = "l_diversity", l = 1, column = {json.dumps(name + "3")} }}]
+        models = [
+            {{ model = "k_anonymity", k = 2 }}, {{ model = "l_diversity", l = 1, column = {json.dumps(name + "3")} }},
+        ]
         suppression_limit = 0.1
         [[attack]]
         attack = "linking"
