@@ -283,7 +283,7 @@ def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, 
 
 @contextmanager
 def refuse_hostile(why: str) -> Iterator[None]:
-    """Turn whatever goes wrong on a release from outside into a refusal, so that it can neither crash nor pass a check."""
+    """Turn whatever goes wrong on a release from outside into a refusal: it can neither crash nor pass a check."""
     try:
         yield
     except (SfumatoError, KeyboardInterrupt, SystemExit, GeneratorExit):

@@ -119,7 +119,7 @@ def _refuse_other_shapes(folder: Path, data: Any) -> None:
     root = release_folder(folder)
     if isinstance(data, Patterns):
         raise PolicyError(
-            f"{folder}: this release holds patterns, which are mined already: open {root / 'data.txt'}, or read it with "
+            f"{folder}: this release holds patterns, which are mined already: open {root / 'data.txt'}, or use "
             "Patterns.read; --column and --target are for tables"
         )
     if isinstance(data, Baskets):

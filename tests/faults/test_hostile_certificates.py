@@ -271,8 +271,13 @@ def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatc
     from sfumato import certificate
     from sfumato.measure.checks import measured
 
-    asked = []
-    monkeypatch.setattr(certificate, "measured", lambda claim, seen: asked.append(claim) or measured(claim, seen))
+    asked: list[Any] = []
+
+    def count(claim: Any, evidence: Any) -> Any:
+        asked.append(claim)
+        return measured(claim, evidence)
+
+    monkeypatch.setattr(certificate, "measured", count)
     resign(out, lambda body: body.update(claims=body["claims"][:1] * 2000))
     checked = verify(out)
     assert checked.holds, checked.problems

@@ -169,7 +169,10 @@ def test_pipes_and_devices_are_not_read(kind: str, tmp_path: Path) -> None:
         os.mkfifo(path)
     else:
         path = Path("/dev/zero")
-    for read in (read_frame, sf.Baskets.read, sf.Sequences.read, sf.Hierarchy.read):
+    readers: tuple[Callable[[Path], Any], ...] = (
+        read_frame, sf.Baskets.read, sf.Sequences.read, sf.Hierarchy.read, sf.Policy.read,
+    )  # fmt: skip
+    for read in readers:
         with pytest.raises(DataError, match="pipe or device"):
             read(path)
 

@@ -64,7 +64,7 @@ def test_json_is_safe_and_still_says_the_same(capsys: pytest.CaptureFixture[str]
 def evil(sandbox: Any, plain_report: None) -> Path:
     """A release whose columns have hostile names, in a folder of a hostile name."""
     name = EVIL.replace("/", "")
-    folder = sandbox.root / name
+    folder = Path(sandbox.root / name)
     frame = pl.DataFrame({name: ["u", "v"] * 20, f"{name}2": [20, 30] * 20, f"{name}3": ["a", "b", "c", "d"] * 10})
     path = sandbox.root / "table.parquet"
     frame.write_parquet(path)

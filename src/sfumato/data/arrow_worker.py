@@ -55,7 +55,7 @@ def _open(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
 
 
 def _plain_type(kind: Any) -> Any:
-    """The type in which a column is handed over: views and runs let few bytes stand for many, so they are written out."""
+    """The type in which a column is handed over: views and runs, where few bytes stand for many, are written out."""
     import pyarrow as pa
 
     views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How much a file may unpack to: a few kilobytes of gzip, Parquet or Arrow can stand for more than any memory holds.
 
-The limit of a Parquet or Arrow file is 1 GiB or 200 times its size, whichever is more; that of gzipped text, whose cells
+The limit of a Parquet or Arrow file is 1 GiB or 200 times its size, whichever is more; of gzipped text, whose cells
 take more room once they are cut apart, 256 MiB or 100 times its size; but never more than half of the machine's memory
 (or twice the file, if that is more). Set `SFUMATO_UNPACK_LIMIT` (such as ``16G``) for a file that you trust.
 """
