@@ -143,12 +143,17 @@ def lie(table: pa.Table, at: int, buffer: bytes) -> bytes:
 
 
 LIES: dict[str, Callable[[], bytes]] = {
-    "offsets out of range": lambda: lie(pa.table({"a": ["x", "y"]}), 1, np.array([0, 1, 2**30], "<i4").tobytes()),
+    "offsets out of range": lambda: make_arrow(pa.table({"a": ["x", "y"]})).replace(
+        np.array([0, 1, 2], "<i4").tobytes(), np.array([0, 1, 2**30], "<i4").tobytes()
+    ),
     "offsets backwards": lambda: lie(pa.table({"a": ["xx", "y"]}), 1, np.array([0, -5, 3], "<i4").tobytes()),
     "no UTF-8": lambda: lie(pa.table({"a": ["xxxx", "y"]}), 2, b"\xff\xfe\xff\xfeyyy"),
     "codes out of range": lambda: make_arrow(
         pa.table({"a": pa.DictionaryArray.from_arrays(pa.array([0, 99], pa.int32()), pa.array(["x"]), safe=False)})
     ),
+    "a day of no year": lambda: make_arrow(pa.table({"a": pa.array([0, 2**31 - 1], pa.date32())})),
+    "a moment of no year": lambda: make_parquet(pa.table({"a": pa.array([0, 2**62], pa.timestamp("us"))})),
+    "a time after midnight": lambda: make_arrow(pa.table({"a": pa.array([0, 2**62], pa.time64("ns"))})),
     "no columns": lambda: make_arrow(pa.table({})),
     "no columns, many rows": lambda: make_parquet(pa.table({"a": [1, 2]}).select([])),
 }

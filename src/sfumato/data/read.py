@@ -42,6 +42,7 @@ _LARGEST_BLOCK = (1 << 31) - 1
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
 _MOST_DIGITS = 15  # a float keeps so many
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,28 @@ def _series(column: Any, name: str, path: Path) -> pl.Series:
             f"{path}: the column «{name}» has a type or bytes that cannot be read; write it as text or numbers"
         ) from None
     assert isinstance(made, pl.Series)
+    _refuse_impossible_dates(made, name, path)
     return made.alias(name)
+
+
+def _refuse_impossible_dates(column: pl.Series, name: str, path: Path) -> None:
+    """Polars panics when it spells a day that no calendar has, or a time after midnight."""
+    kind = column.dtype
+    if isinstance(kind, pl.Datetime):
+        unit = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.time_unit]
+        least, most = _FIRST_DAY * 86_400 * unit, (_LAST_DAY + 1) * 86_400 * unit - 1
+    elif kind == pl.Date:
+        least, most = _FIRST_DAY, _LAST_DAY
+    elif kind == pl.Time:
+        least, most = 0, 86_400 * 10**9 - 1
+    else:
+        return
+    numbers = column.to_physical().cast(pl.Int64).drop_nulls().to_numpy()
+    outside = sum(not least <= number <= most for number in (numbers.min(), numbers.max())) if len(numbers) else 0
+    if outside:
+        raise DataError(
+            f"{path}: the column «{name}» holds days outside the years 1 to 9999; mend it, or write it as text"
+        )
 
 
 def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
