@@ -167,7 +167,7 @@ def say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
 
 def say_comparison(found: Comparison) -> None:
     """Put two releases side by side."""
-    _show(f"first:  {found.first}", f"second: {found.second}", "")
+    _show(f"first:  {found.first}", f"second: {found.second}")
     grid = _table("", "", "first", "second", "")
     last = ""
     for row in found.rows:
