@@ -3,19 +3,27 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from sfumato.certificate_text import (
+    DEEPEST_NESTING,
+    LONGEST_INTEGER,
+    add_signature,
+    parse_certificate,
+    spell_body,
+)
 from sfumato.errors import DataError, SfumatoError
-from sfumato.signature import home, public_text, read_signer, signed, signing_key, vouched
+from sfumato.signature import check_signature, home, public_text, read_signer, sign_certificate, signing_key
 
 BODY: dict[str, Any] = {"a": 1, "b": [1.5, None, "é"], "c": {"d": True}}
 
@@ -87,14 +95,30 @@ def test_a_key_under_a_passphrase(own_home: Path) -> None:
         signing_key()
 
 
-def test_signed_and_vouched_for() -> None:
+def test_signed_and_checked() -> None:
     key = Ed25519PrivateKey.generate()
-    whole = signed(BODY, key)
-    assert vouched(whole)
-    assert vouched(whole, public_text(key))
-    assert not vouched(whole, public_text(Ed25519PrivateKey.generate()))
-    assert vouched(json.loads(json.dumps(whole))), "the way through a file changes nothing"
-    assert vouched(dict(reversed(whole.items()))), "nor does the order of fields"
+    raw = sign_certificate(BODY, key)
+    assert check_signature(raw)
+    assert check_signature(raw, public_text(key))
+    assert not check_signature(raw, public_text(Ed25519PrivateKey.generate()))
+    whole = parse_certificate(raw)
+    assert {name: whole[name] for name in BODY} == BODY
+    assert list(whole)[-2:] == ["signer", "signature"]
+    assert raw == json.dumps(whole, indent=1, ensure_ascii=False).encode()
+
+
+def test_the_signed_bytes_are_those_before_the_suffix() -> None:
+    """Anybody can check a certificate with a few lines of other code."""
+    key = Ed25519PrivateKey.generate()
+    raw = sign_certificate(BODY, key)
+    signed, text = raw[:-108], raw[-108:]
+    assert text.startswith(b',\n "signature": "')
+    assert text.endswith(b'"\n}')
+    key.public_key().verify(base64.b64decode(text[17:-3]), signed)
+
+
+def spell(body: dict[str, Any]) -> bytes:
+    return json.dumps(body, indent=1, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 @pytest.mark.parametrize(
@@ -109,6 +133,9 @@ def test_signed_and_vouched_for() -> None:
         {"c": {"d": 1}},
         {"c": {}},
         {"more": None},
+        {"more": float("nan")},
+        {"more": float("inf")},
+        {"more": "\ud800"},
         {"signature": None},
         {"signature": ""},
         {"signature": "AAAA"},
@@ -119,20 +146,94 @@ def test_signed_and_vouched_for() -> None:
     ids=str,
 )
 def test_any_change_is_seen(change: dict[str, Any]) -> None:
-    with suppress(SfumatoError):
-        assert not vouched({**signed(BODY, Ed25519PrivateKey.generate()), **change})
+    whole = parse_certificate(sign_certificate(BODY, Ed25519PrivateKey.generate()))
+    assert check_signature(spell(whole))
+    last = whole.pop("signature")
+    assert not check_signature(spell({**whole, "signature": last, **change}))
+    assert not check_signature(spell({**whole, **change, "signature": change.get("signature", last)}))
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800"], ids=str)
-def test_what_has_no_one_spelling_is_not_vouched_for(value: Any) -> None:
-    assert not vouched({**signed(BODY, Ed25519PrivateKey.generate()), "more": value})
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "a key twice": lambda text: text.replace('"a": 1,', '"a": 2,\n "a": 1,'),
+    "a key twice, the same value": lambda text: text.replace('"a": 1,', '"a": 1,\n "a": 1,'),
+    "a key twice, escaped": lambda text: text.replace('"a": 1,', '"\\u0061": 2,\n "a": 1,'),
+    "a key twice inside": lambda text: text.replace('"d": true', '"d": true,\n  "d": true'),
+    "the signature twice": lambda text: text.replace('"a": 1,', '"a": 1,\n "signature": "",'),
+    "an escape": lambda text: text.replace("é", "\\u00e9"),
+    "a blank more": lambda text: text.replace('"a": 1', '"a":  1'),
+    "a number spelled otherwise": lambda text: text.replace("1.5", "1.50"),
+    "an exponent": lambda text: text.replace("1.5", "15e-1"),
+    "a final newline": lambda text: text + "\n",
+    "a blank before": lambda text: " " + text,
+    "a byte order mark": lambda text: "\ufeff" + text,
+    "windows line ends": lambda text: text.replace("\n", "\r\n"),
+    "something after": lambda text: text + "{}",
+    "signer in another place": lambda text: json.dumps(dict(reversed(json.loads(text).items())), indent=1),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_one_content_has_one_spelling(name: str) -> None:
+    """The first of these passed with the true signer while the signature covered what json made of the bytes."""
+    raw = sign_certificate(BODY, Ed25519PrivateKey.generate())
+    changed = SPELLINGS[name](raw.decode()).encode()
+    assert changed != raw
+    assert not check_signature(changed)
+    with pytest.raises(SfumatoError):
+        parse_certificate(changed)
+
+
+@pytest.mark.parametrize("name", ["a key twice", "an escape", "a blank more", "an exponent"])
+def test_other_spellings_are_refused_even_if_signed(name: str) -> None:
+    """A signer who signs two meanings at once is refused as well."""
+    key = Ed25519PrivateKey.generate()
+    signed = SPELLINGS[name](sign_certificate(BODY, key)[:-108].decode()).encode()
+    raw = add_signature(signed, base64.b64encode(key.sign(signed)).decode())
+    assert not check_signature(raw)
+
+
+def test_base64_has_one_spelling() -> None:
+    """The last character before the padding has unused bits, which base64 decoders ignore."""
+    key = Ed25519PrivateKey.generate()
+    raw = sign_certificate(BODY, key)
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    at = len(raw) - 6
+    other = letters[letters.index(chr(raw[at])) ^ 1].encode()
+    same_bytes = raw[:at] + other + raw[at + 1 :]
+    assert base64.b64decode(same_bytes[-91:-3]) == base64.b64decode(raw[-91:-3])
+    assert not check_signature(same_bytes)
+    text = public_text(key)
+    variant = text[:-2] + letters[letters.index(text[-2]) ^ 1] + "="
+    assert base64.b64decode(variant) == base64.b64decode(text)
+    assert not check_signature(raw, variant)
+    with pytest.raises(SfumatoError):
+        read_signer(variant)
+
+
+@pytest.mark.parametrize(
+    "body", [{"x": float("nan")}, {"x": "\ud800"}, {"x": b""}, {"x": "x" * (16 << 20)}], ids=range(4)
+)
+def test_what_has_no_spelling_is_not_signed(body: dict[str, Any]) -> None:
+    with pytest.raises(SfumatoError):
+        sign_certificate(body, Ed25519PrivateKey.generate())
+
+
+def test_limits_of_a_certificate() -> None:
+    deep: Any = 0
+    for _ in range(DEEPEST_NESTING + 1):
+        deep = [deep]
+    for body in ({"x": deep}, {"x": 10**LONGEST_INTEGER}):
+        raw = sign_certificate(body, Ed25519PrivateKey.generate())
+        assert not check_signature(raw)
+        with pytest.raises(SfumatoError):
+            parse_certificate(raw)
 
 
 @pytest.mark.parametrize("signer", ["", "AAAA", "x", "é"])
 def test_a_signer_that_is_no_key(signer: str) -> None:
-    whole = {**signed(BODY, Ed25519PrivateKey.generate()), "signer": signer}
-    with suppress(SfumatoError):
-        assert not vouched(whole)
+    key = Ed25519PrivateKey.generate()
+    signed = spell_body({**BODY, "signer": signer})
+    assert not check_signature(add_signature(signed, base64.b64encode(key.sign(signed)).decode()))
     with pytest.raises(SfumatoError):
         read_signer(signer)
 
@@ -188,3 +289,11 @@ def test_a_signing_key_of_another_user_is_refused(own_home: Path) -> None:
     os.chown(own_home / "signing_key.pem", 12345, -1)
     with pytest.raises(DataError, match="another user"):
         signing_key()
+
+
+def test_a_private_key_as_text_is_not_echoed(own_home: Path) -> None:
+    signing_key()
+    text = (own_home / "signing_key.pem").read_text()
+    with pytest.raises(SfumatoError) as refused:
+        read_signer(text)
+    assert text.splitlines()[1] not in str(refused.value)

@@ -32,6 +32,11 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
         raise PolicyError("the policy names no attack; add [[attack]] to it")
     root = release_folder(Path(folder))
     certificate = unchanged(root)
+    made, wanted = certificate.body["data"]["shape"], rules.methods()[-1].gives
+    if made != wanted:
+        raise PolicyError(
+            f"{root}: this release holds {made}, and the policy makes {wanted}; give the policy that made the release"
+        )
     tell("reading")
     published, original = certificate.published(root), rules.original()
     told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}

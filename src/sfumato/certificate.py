@@ -7,34 +7,49 @@ and says which claims it cannot judge without the originals.
 
 from __future__ import annotations
 
-import json
+import os
 import platform
-from collections.abc import Mapping
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
+from sfumato.certificate_text import LARGEST_CERTIFICATE, parse_certificate
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.folder import finish_interrupted, sha256
 from sfumato.measure.checks import Evidence, measured
-from sfumato.release import Claim, Finding, Release
+from sfumato.release import Claim, Finding, Number, Release
 from sfumato.shapes import shape_named, shape_of
-from sfumato.signature import vouched
+from sfumato.signature import check_signature
 from sfumato.table import Table
-from sfumato.workflow.outgoing import DataFile, OutgoingCertificate
+from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 
 NAME = "certificate.json"
+MOST_CLAIMS = 5_000
+"""Claims of one certificate at most."""
+MOST_FILES = 100
+"""Files of one release at most."""
+MOST_PROBLEMS = 20
+"""Problems that are listed one by one; the rest is counted."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_HOLES = 1000
+"""A file this many times as long as the room it takes on its disk is made of holes, and would be read for ever."""
 
 
 class _DataFile(DataFile):
     @model_validator(mode="after")
     def _known_format(self) -> _DataFile:
-        if self.format not in shape_named(self.shape).formats:
-            raise ValueError("no such format")
+        shape = shape_named(self.shape)
+        if self.format not in shape.formats or self.file != shape.file(self.format):
+            raise ValueError("no such format, or no file of this format")
         return self
 
 
@@ -42,34 +57,52 @@ class _Body(OutgoingCertificate):
     """A whole certificate; one that says anything otherwise is refused before anything is opened."""
 
     data: _DataFile
-    files: Mapping[str, str]
+    claims: tuple[CertifiedClaim, ...] = Field(min_length=1, max_length=MOST_CLAIMS)
+    files: Mapping[str, str] = Field(max_length=MOST_FILES)
     signer: str
     signature: str
 
 
+_FIELDS = frozenset({*_Body.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
+
+
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate as written: the signed body, readable as JSON."""
+    """A certificate as written: the signed body, readable as JSON, and the bytes that were signed."""
 
     body: Mapping[str, Any]
+    raw: bytes = b""
+    """The file, byte for byte; empty where there is none, since nothing was published."""
+
+    @classmethod
+    def of(cls, raw: bytes) -> Certificate:
+        """Parse the bytes of a certificate, strictly."""
+        return cls(parse_certificate(raw), raw)
 
     @classmethod
     def read(cls, folder: Path) -> Certificate:
-        """Read the certificate of a release folder."""
+        """Read the certificate of a release folder; nothing in it is believed before it has the right form."""
         path = folder / NAME
         try:
-            if path.is_symlink() or not path.is_file():
-                raise CertificateRefused(f"{path}: the certificate is missing")
-            body = json.loads(path.read_text(encoding="utf-8"))
-            _Body.model_validate(body)
+            certificate = cls.of(_read_certificate(path))
+            if certificate.body.get("format") == "sfumato certificate 1":
+                raise CertificateRefused(
+                    "this certificate has the older form 1, whose signature does not cover its bytes; run the policy "
+                    "again with this version"
+                )
+            _Body.model_validate(certificate.body)
         except ValidationError as error:
-            field = ".".join(str(part) for part in error.errors()[0]["loc"])
+            # Only names of our own are repeated: whatever else stands in a certificate may be anybody's text.
+            known = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
             raise CertificateRefused(
-                f"{path}: this is not a certificate that sfumato wrote ({field or 'all of it'} is not as it must be)"
+                f"{path}: this is not a certificate that sfumato wrote ({'.'.join(known) or 'all of it'} is not as it "
+                "must be)"
             ) from None
-        except (OSError, ValueError, RecursionError):
-            raise CertificateRefused(f"{path}: the certificate is damaged; it is not readable JSON") from None
-        return cls(body)
+        except CertificateRefused as refused:
+            raise CertificateRefused(f"{path}: {refused}") from None
+        except (OSError, ValueError):
+            raise CertificateRefused(f"{path}: the certificate cannot be read") from None
+        return certificate
 
     def claims(self) -> tuple[Claim, ...]:
         """The claims, to be measured again."""
@@ -81,6 +114,18 @@ class Certificate:
         """The data of the release, read as the certificate says it is spelt."""
         data = self.body["data"]
         return shape_named(data["shape"]).read(folder / data["file"], self.body)
+
+
+def _read_certificate(path: Path) -> bytes:
+    """The bytes of a certificate; a link, a pipe or a device is never opened for reading."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        raise CertificateRefused("the certificate is missing, or it is a link") from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise CertificateRefused("the certificate is missing: there is no plain file of its name")
+        return file.read(LARGEST_CERTIFICATE + 1)
 
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
@@ -100,7 +145,8 @@ def read_release(folder: str | Path) -> Release:
     root = release_folder(Path(folder))
     certificate = unchanged(root)
     told = {"public": certificate.body.get("public", {})}
-    return Release(certificate.published(root), None, certificate.claims(), certificate.body["losses"], told)
+    losses = certificate.body.get("losses", {})
+    return Release(_read_published(root, certificate), None, certificate.claims(), losses, told)
 
 
 def unchanged(root: Path) -> Certificate:
@@ -142,6 +188,8 @@ class Verification:
     signer: str | None
     signer_known: bool
     """Whether the auditor named the signer; otherwise anybody could have signed."""
+    for_publication: bool | None = None
+    """False where the certificate itself says «not for publication»; None if there is no certificate to ask."""
 
     @property
     def holds(self) -> bool:
@@ -152,6 +200,7 @@ class Verification:
         """The verification for a script."""
         return {
             "holds": self.holds,
+            "for_publication": self.for_publication,
             "problems": list(self.problems),
             "claims": [asdict(finding) for finding in self.findings],
             "unchecked": [finding.property for finding in self.findings if finding.measured is None],
@@ -161,21 +210,68 @@ class Verification:
 
 
 def verify(folder: str | Path, signer: str | None = None) -> Verification:
-    """Check a release folder from its files alone: signature, checksums, and every claim that can be."""
+    """Check a release folder from its files alone: signature, checksums, and every claim that can be.
+
+    Whatever is in the folder, the answer is a verification: a file or a claim that cannot be judged is a problem.
+    """
     finish_interrupted(Path(folder))
     root = release_folder(Path(folder))
     try:
         certificate = Certificate.read(root)
-        problems = _signature_problems(certificate, signer) + _file_problems(root, certificate)
-        findings: tuple[Finding, ...] = ()
+    except SfumatoError as error:
+        return Verification((str(error),), (), None, False)
+    problems = _signature_problems(certificate, signer)
+    key = None if problems else certificate.body["signer"]
+    findings: tuple[Finding, ...] = ()
+    try:
+        problems += _file_problems(root, certificate)
         if not problems:
-            published = certificate.published(root)
-            findings = tuple(measured(claim, Evidence(published)) for claim in certificate.claims())
+            published = _read_published(root, certificate)
+            findings = _measure_claims(certificate, published)
             problems = _content_problems(certificate, published, findings)
     except (SfumatoError, OSError) as error:
         said = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
-        return Verification((said,), (), None, False)
-    return Verification(tuple(problems), findings, certificate.body["signer"], signer is not None)
+        problems = [said]
+    shown = tuple(_count_rest(problems))
+    return Verification(shown, findings, key, signer is not None, certificate.body["for_publication"])
+
+
+def _count_rest(problems: list[str]) -> list[str]:
+    left = len(problems) - MOST_PROBLEMS
+    return problems if left <= 0 else [*problems[:MOST_PROBLEMS], f"and {left} problems more, which are not listed"]
+
+
+def _read_published(root: Path, certificate: Certificate) -> Any:
+    """The data of a release that somebody else wrote: what is wrong with it is the release's fault, not ours."""
+    with refuse_hostile("the data file cannot be read as the certificate describes it"):
+        return certificate.published(root)
+
+
+def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, ...]:
+    """Measure every claim; a claim that is made twice is measured once."""
+    evidence = Evidence(published)
+    seen: dict[str, Number | None] = {}
+    findings = []
+    for number, claim in enumerate(certificate.claims()):
+        with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
+            question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
+            if question not in seen:
+                seen[question] = measured(claim, evidence).measured
+            findings.append(Finding.of(claim, seen[question]))
+    return tuple(findings)
+
+
+@contextmanager
+def refuse_hostile(why: str) -> Iterator[None]:
+    """Turn whatever goes wrong on a release from outside into a refusal: it can neither crash nor pass a check."""
+    try:
+        yield
+    except (SfumatoError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # polars panics are no Exception
+        if os.environ.get("SFUMATO_DEBUG"):
+            raise
+        raise CertificateRefused(f"{why} ({type(error).__name__})") from None
 
 
 def release_folder(folder: Path) -> Path:
@@ -187,8 +283,8 @@ def release_folder(folder: Path) -> Path:
 
 
 def _signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
-    if vouched(certificate.body):
-        if signer is not None and not vouched(certificate.body, signer):
+    if check_signature(certificate.raw):
+        if signer is not None and not check_signature(certificate.raw, signer):
             return ["the certificate is signed by another key than the one you named"]
         return []
     return ["the signature does not fit the certificate: it was changed after it was signed, or never signed"]
@@ -201,12 +297,16 @@ def _file_problems(root: Path, certificate: Certificate) -> list[str]:
         Path(name).name != name or name in ("", ".", "..") for name in (*expected, certificate.body["data"]["file"])
     ):
         return ["the certificate names a file outside the release folder"]
+    if NAME in expected or not all(_DIGEST.fullmatch(digest) for digest in expected.values()):
+        return ["the certificate lists itself, or a checksum that is none"]
     present = {entry.name: entry for entry in root.iterdir()}
     problems = [
         f"{name}: this is no plain file" for name, e in sorted(present.items()) if e.is_symlink() or not e.is_file()
     ]
     if problems:
         return problems
+    if hollow := [name for name, entry in sorted(present.items()) if _is_hollow(entry)]:
+        return [f"{name}: the file is made of holes; it is not read" for name in hollow]
     problems += [f"{name}: the file is missing" for name in expected if name not in present]
     problems += [
         f"{name}: the file was changed after it was certified"
@@ -219,6 +319,11 @@ def _file_problems(root: Path, certificate: Certificate) -> list[str]:
     return problems + [f"{name}: the certificate does not know this file" for name in strangers]
 
 
+def _is_hollow(path: Path) -> bool:
+    facts = path.stat()
+    return facts.st_size > 1 << 30 and facts.st_size > facts.st_blocks * 512 * _HOLES
+
+
 def _content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
     """What the certificate says, against what the file gives."""
     data = certificate.body["data"]
@@ -228,6 +333,10 @@ def _content_problems(certificate: Certificate, published: Any, findings: tuple[
         problems.append("the certificate speaks of another number of rows or columns than the data file has")
     if certificate.body.get("formulas") not in (None, shape_of(published).count_formulas(published)):
         problems.append("the certificate's count of formulas is not that of the data file")
+    if isinstance(published, Table):
+        named = {*data.get("numbers", ()), *data.get("integers", ())}
+        if not named <= set(published.frame.columns):
+            problems.append("the certificate speaks of columns that the data file does not have")
     for found, said in zip(findings, certificate.body["claims"], strict=True):
         if found.holds is False:
             problems.append(

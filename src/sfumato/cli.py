@@ -18,7 +18,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from sfumato.cli_mining import attack, decode, mine, reproduce
-from sfumato.cli_terminal import print_json, progress
+from sfumato.cli_terminal import print_json, print_line, progress
 from sfumato.cli_words import say_audit, say_comparison, say_measures, say_run, say_verification
 from sfumato.interrupts import StopSignals
 
@@ -74,7 +74,8 @@ def demo(out: Out = None, as_json: Json = False) -> None:
     say_audit(found, pairs=3)
     say_run(done)
     say_verification(checked)
-    print(f"\nOpen the report: {done.out / 'release' / 'report.html'}")
+    print_line()
+    print_line(f"Open the report: {done.out / 'release' / 'report.html'}")
 
 
 @app.command(name="audit")
@@ -288,5 +289,5 @@ def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
     if wants_json:
         print_json({"error": kind, "message": message})
     else:
-        print(f"sfumato: {message}", file=sys.stderr)
+        print_line(f"sfumato: {message}", error=True)
     sys.exit(code)

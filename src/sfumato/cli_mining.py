@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from sfumato.baskets import Baskets
 
-from sfumato.cli_terminal import print_json, progress
+from sfumato.cli_terminal import escape_text, print_json, print_line, progress
 from sfumato.cli_words import say_attacks, say_reproduced, say_rows, say_studies
 
 SHOWN = 20
@@ -81,27 +81,54 @@ def _behind_noise(
     folder: Path, columns: tuple[str, ...], target: str | None, reconstruct: Any, out: Path | None, as_json: bool
 ) -> None:
     """What an analyst estimates from a release whose columns chance has changed."""
-    from sfumato.certificate import read_release
+    from sfumato.certificate import read_release, refuse_hostile
     from sfumato.errors import PolicyError
     from sfumato.mine.estimates import estimated
     from sfumato.mine.tree_on_noise import train_tree_on_noise
 
     if columns and target is not None:
         raise PolicyError("--column asks for a distribution, --target for a tree; ask for one of them")
+    if folder.is_file():
+        raise PolicyError(f"{folder}: --column and --target ask about a release folder, and this is a file")
     with progress(as_json):
         release = read_release(folder)
-        tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
-        found = None if tree is not None else estimated(release, columns)
+        _refuse_other_shapes(folder, release.data)
+        with refuse_hostile(f"{folder}: what the certificate makes public of chance does not fit the data"):
+            tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
+            found = None if tree is not None else estimated(release, columns)
     if tree is not None:
         text = tree.rules()
         if out is not None:
             out.write_text(text, encoding="utf-8")
         facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": text}
-        print_json(facts) if as_json else print(text)
+        print_json(facts) if as_json else _print_lines(text)
     elif found is not None:
         if out is not None:
             found.write_csv(out)
         print_json({"count": found.height, "rows": found.to_dicts()}) if as_json else say_rows(found, SHOWN, out)
+
+
+def _refuse_other_shapes(folder: Path, data: Any) -> None:
+    """Only a table has columns; say what to do with the other shapes."""
+    from sfumato.baskets import Baskets
+    from sfumato.certificate import release_folder
+    from sfumato.errors import PolicyError
+    from sfumato.patterns import Patterns
+    from sfumato.shapes import shape_of
+
+    root = release_folder(folder)
+    if isinstance(data, Patterns):
+        raise PolicyError(
+            f"{folder}: this release holds patterns, which are mined already: open {root / 'data.txt'}, or use "
+            "Patterns.read; --column and --target are for tables"
+        )
+    if isinstance(data, Baskets):
+        name = next(path.name for path in sorted(root.glob("data.*")))
+        raise PolicyError(
+            f"{folder}: this release holds baskets, not a table; mine its file: sfumato mine {root / name} "
+            "--min-support 0.01, with --rules for rules"
+        )
+    assert shape_of(data).name == "table"
 
 
 def attack(
@@ -162,9 +189,15 @@ def decode(
     if as_json:
         print_json({"features": names, "nodes": _nodes(decoded), "written": str(out) if out else None})
         return
-    print(tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_nodes(decoded)} nodes.")
+    names = [escape_text(name) for name in names]  # a line end in a name would begin a line of its own
+    _print_lines(tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_nodes(decoded)} nodes.")
     if out is not None:
-        print(f"Written to {out}.")
+        print_line(f"Written to {out}.")
+
+
+def _print_lines(text: str) -> None:
+    for line in text.split("\n"):
+        print_line(line)
 
 
 def _nodes(model: Any) -> int:

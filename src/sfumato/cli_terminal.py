@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What every command does with a terminal: print JSON for a script, or a progress bar for a person."""
+"""What every command does with a terminal: print JSON for a script, or a line or a progress bar for a person.
+
+Names of files and columns come from outside. A terminal obeys some characters instead of showing them, so a name could
+clear a line and write a verdict of its own. `escape_text` makes such characters visible; whatever is printed passes it.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,46 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from typing import Any
+from unicodedata import category
 
 from sfumato.interrupts import hold_signals, settle_answer
 
+_OBEYED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Kinds of characters that a terminal may obey or hide: controls, direction marks, surrogates, line separators."""
+
+
+def escape_text(text: object) -> str:
+    r"""Make one line of anything: a character that a terminal would obey becomes visible, as in ``\x1b``."""
+    line = str(text)
+    if line.isascii() and line.isprintable():
+        return line
+    return "".join(_escape_letter(letter) if category(letter) in _OBEYED else letter for letter in line)
+
+
+def _escape_letter(letter: str) -> str:
+    number = ord(letter)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def print_line(text: object = "", *, error: bool = False) -> None:
+    """Print one line for a person; a line end inside it is shown, not obeyed."""
+    print(escape_text(text), file=sys.stderr if error else sys.stdout)
+
 
 def print_json(content: Any) -> None:
-    """Print something for a script."""
+    """Print something for a script; a terminal that shows it obeys nothing in it."""
     text = json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str, allow_nan=False)
+    if not text.isascii() or "\x7f" in text:
+        text = "".join(
+            _escape_json(letter) if letter != "\n" and category(letter) in _OBEYED else letter for letter in text
+        )
     with hold_signals():  # a script gets one JSON text: this one, or the one that tells of the signal
         print(text, flush=True)
         settle_answer()
+
+
+def _escape_json(letter: str) -> str:
+    return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else json.dumps(letter)[1:-1]
 
 
 def _finite(content: Any) -> Any:

@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from sfumato.cli_terminal import escape_text
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
@@ -25,29 +27,34 @@ if TYPE_CHECKING:
 def _table(*columns: str, title: str | None = None) -> Any:
     from rich.table import Table as Grid
 
-    return Grid(*columns, title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    grid = Grid(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        grid.add_column(_cell(column))
+    return grid
 
 
 def _show(*things: Any) -> None:
+    """Print lines and grids; a line is one line, whatever name from outside stands in it."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200)
     for thing in things:
-        console.print(thing, markup=False, highlight=False, soft_wrap=True) if isinstance(
-            thing, str
-        ) else console.print(thing)
+        if isinstance(thing, str):
+            console.print(escape_text(thing), markup=False, highlight=False, soft_wrap=True)
+        else:
+            console.print(thing)
 
 
 def _cell(text: object) -> Any:
-    """Text of the data as it is: rich must not take it for markup."""
+    """Text of the data: rich must not take it for markup, nor the terminal for a command."""
     from rich.text import Text
 
-    return Text(str(text))
+    return Text(escape_text(text))
 
 
 def say_audit(found: Audit, pairs: int, roles: bool = False) -> None:
     """Tell what is at risk."""
-    _show(f"{found.source}: {found.rows:,} rows, {found.columns} columns\n")
+    _show(f"{found.source}: {found.rows:,} rows, {found.columns} columns", "")
     if roles:
         grid = _table("column", "proposed role", "why", title="Proposed roles (nothing is decided: you say)")
         for one in found.proposals:
@@ -68,7 +75,9 @@ def say_run(done: Run) -> None:
     grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
     for found in done.findings:
         sign = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}[found.bound]
-        grid.add_row(found.property, f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗")
+        grid.add_row(
+            _cell(found.property), f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗"
+        )
     _show(grid)
     if body["levels"]:
         grid = _table("column", "level", "of", title="\nLevels chosen")
@@ -80,14 +89,14 @@ def say_run(done: Run) -> None:
     told = {**body["losses"], **body["utility"]}
     shown = [f"{name.replace('_', ' ')} {told[name]:.4g}" for name in _TOLD if name in told]
     shown += [f"{name.replace('_', ' ')} {told[name]:.4g}" for name in _TOLD_IF_ANY if told.get(name)]
-    _show(f"\n{', '.join(shown).capitalize()}." if shown else "")
+    _show("", *([f"{', '.join(shown).capitalize()}."] if shown else []))
     if "suppressed_rows" in body["losses"]:
         _show(body["suppression"]["why"])
     _show("These figures count the originals: they are for you, and not in the release.")
     if sentence := tell_formulas(body):
         _show(sentence)
     if done.published:
-        _show(f"\nRelease: {done.out / 'release'}\nPrivate: {done.out / 'private'}\nSigner:  {body['signer']}")
+        _show("", f"Release: {done.out / 'release'}", f"Private: {done.out / 'private'}", f"Signer:  {body['signer']}")
     for sentence in done.kept:
         _show(f"Note: {sentence}.")
     for refusal in done.refusals:
@@ -160,7 +169,7 @@ def say_studies(studies: Sequence[Listed]) -> None:
     grid = _table("study", "in the seed", "what", "")
     for one in studies:
         grid.add_row(one.name, one.place, one.title, f"needs {', '.join(one.missing)}" if one.missing else "")
-    _show(grid, "\nsfumato reproduce NAME …, or a seed such as 000, or all")
+    _show(grid, "", "sfumato reproduce NAME …, or a seed such as 000, or all")
 
 
 def say_reproduced(done: Summary) -> None:
@@ -175,7 +184,7 @@ def say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
     for model, value in achieved.items():
         each = value.items() if isinstance(value, dict) else [("", value)]
         for column, found in each:
-            grid.add_row(model, _cell(column), f"{found:g}" if isinstance(found, (int, float)) else _cell(found))
+            grid.add_row(_cell(model), _cell(column), f"{found:g}" if isinstance(found, (int, float)) else _cell(found))
     _show(grid)
     grid = _table("adversary", "records at risk", "highest risk", "success rate", title="\nRisks")
     for name in ("prosecutor", "journalist", "marketer"):
@@ -187,7 +196,8 @@ def say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
 
 def say_comparison(found: Comparison) -> None:
     """Put two releases side by side."""
-    grid = _table("", "", "first", "second", "", title=f"first:  {found.first}\nsecond: {found.second}\n")
+    _show(f"first:  {found.first}", f"second: {found.second}")
+    grid = _table("", "", "first", "second", "")
     last = ""
     for row in found.rows:
         cells = ["–" if c is None else f"{c:g}" if isinstance(c, float) else str(c) for c in (row.first, row.second)]
@@ -199,12 +209,19 @@ def say_comparison(found: Comparison) -> None:
     if found.internal:
         _show("These figures are from the private records: they are for you, and not in the releases.")
     for name, checked in zip(("first", "second"), found.verified, strict=True):
+        if checked.for_publication is False:
+            _show(f"! {name}: {NOT_FOR_PUBLICATION}")
         for problem in checked.problems:
             _show(f"✗ {name}: {problem}")
 
 
+NOT_FOR_PUBLICATION = "NOT FOR PUBLICATION: chance was seeded, and whoever knows the seed can take it out again"
+
+
 def say_verification(checked: Verification) -> None:
-    """Tell what an auditor found."""
+    """Tell what an auditor found; a release that must not be published says so first and last."""
+    warning = [f"! {NOT_FOR_PUBLICATION}"] if checked.for_publication is False else []
+    _show(*warning)
     for problem in checked.problems:
         _show(f"✗ {problem}")
     for found in checked.findings:
@@ -218,3 +235,4 @@ def say_verification(checked: Verification) -> None:
         _show(f"The release is as certified, signed by {known}.")
     else:
         _show("The release is not as certified.")
+    _show(*warning)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.certificate import Certificate, Verification, release_folder, verify
+from sfumato.certificate import Certificate, Verification, refuse_hostile, release_folder, verify
 
 Cell = float | int | str | None
 _ORDER = ("data", "claim", "loss", "level", "attack")
@@ -63,7 +63,10 @@ def compare(first: str | Path, second: str | Path) -> Comparison:
     folders = (release_folder(Path(first)), release_folder(Path(second)))
     records = [_record_beside(folder) for folder in folders]
     internal = all(record is not None for record in records)
-    tables = [_facts(r if internal else Certificate.read(f).body) for r, f in zip(records, folders, strict=True)]
+    tables = []
+    for record, folder in zip(records, folders, strict=True):
+        with refuse_hostile(f"{folder}: the certificate lacks what a comparison needs"):
+            tables.append(_facts(record if internal else Certificate.read(folder).body))
     keys = sorted(dict.fromkeys([*tables[0], *tables[1]]), key=lambda key: _ORDER.index(key[0]))
     rows = tuple(Difference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys)
     return Comparison(folders[0], folders[1], (verify(folders[0]), verify(folders[1])), rows, internal)
@@ -82,6 +85,7 @@ def _facts(body: Any) -> dict[tuple[str, str], Cell]:
     """Everything in a certificate that can be put beside another."""
     facts: dict[tuple[str, str], Cell] = {
         ("data", "method"): ", ".join(method["method"] for method in body["methods"]),
+        ("data", "shape"): body["data"]["shape"],
         ("data", "rows"): body["data"]["rows"],
         **{("data", name): body["data"][name] for name in ("columns", "items") if name in body["data"]},
         ("data", "suppressed rows"): body["suppression"]["rows"],

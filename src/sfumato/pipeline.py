@@ -40,7 +40,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
 from sfumato.shapes import shape_of
-from sfumato.signature import public_text, signed, signing_key
+from sfumato.signature import public_text, sign_certificate, signing_key
 from sfumato.table import Table
 from sfumato.workflow.commitment import OPENING, Commitment, commit
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, outgoing
@@ -277,9 +277,9 @@ def _certify(
     leaving = outgoing_account(body, account.published)
     (staging.release / "report.html").write_text(render(leaving), encoding="utf-8")
     files = {path.name: sha256(path) for path in sorted(staging.release.iterdir())}
-    whole = signed({**body, "files": files}, key)
-    (staging.release / NAME).write_text(json.dumps(whole, indent=1, ensure_ascii=False), encoding="utf-8")
-    return Certificate(whole)
+    signed = Certificate.of(sign_certificate({**body, "files": files}, key))
+    (staging.release / NAME).write_bytes(signed.raw)
+    return signed
 
 
 def _keep_private(policy: Policy, original: Any, release: Release, found: Mapping[str, Any], staging: Staging) -> None:

@@ -22,6 +22,7 @@ from sfumato.attack import ATTACKS, Attack
 from sfumato.baskets import BasketFormat, Baskets
 from sfumato.data.builders import builder_of
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.limits import refuse_special
 from sfumato.data.read import MISSING_MARKS
 from sfumato.data.roles import Role
 from sfumato.data.write import Format
@@ -226,6 +227,7 @@ class Policy(Description):
         """Read a policy file; errors say in which line and field."""
         file = Path(path)
         try:
+            refuse_special(file)
             text = file.read_text(encoding="utf-8-sig")
         except OSError as error:
             raise PolicyError(f"{file}: the policy cannot be read ({error.strerror})") from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,10 +15,13 @@ from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from sfumato.errors import DataError
+from sfumato.certificate_text import add_signature, parse_certificate, spell_body, split_signature
+from sfumato.errors import CertificateRefused, DataError
 from sfumato.private_file import create_private, read_private, refuse_open_folder
 
 _RAW = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+_KEY_BYTES, _SIGNATURE_BYTES = 32, 64
+_LARGEST_KEY_FILE = 1 << 16
 
 
 def home() -> Path:
@@ -60,24 +62,29 @@ def public_text(key: Ed25519PrivateKey) -> str:
     return base64.b64encode(key.public_key().public_bytes(*_RAW)).decode()
 
 
-def signed(body: Mapping[str, Any], key: Ed25519PrivateKey) -> dict[str, Any]:
-    """The body with its signer and a signature over everything else."""
-    whole = {**body, "signer": public_text(key)}
-    return {**whole, "signature": base64.b64encode(key.sign(_canonical(whole))).decode()}
+def sign_certificate(body: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
+    """Write a certificate: the body, its signer, and a signature over the bytes of both."""
+    fields = {name: value for name, value in body.items() if name not in ("signer", "signature")}
+    signed = spell_body({**fields, "signer": public_text(key)})
+    return add_signature(signed, base64.b64encode(key.sign(signed)).decode())
 
 
-def vouched(certificate: Mapping[str, Any], signer: str | None = None) -> bool:
-    """Whether the certificate is signed, by `signer` if one is given: an auditor's trust is in that key alone."""
-    claimed = certificate.get("signer")
-    key = _raw(claimed) if isinstance(claimed, str) else None
-    if key is None or (signer is not None and _raw(signer) != key):
+def check_signature(raw: bytes, signer: str | None = None) -> bool:
+    """Tell whether these bytes are signed, by `signer` if one is given: an auditor's trust is in that key alone."""
+    parts = split_signature(raw)
+    if parts is None:
         return False
-    body = {name: value for name, value in certificate.items() if name != "signature"}
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(
-            base64.b64decode(certificate["signature"], validate=True), _canonical(body)
-        )
-    except (InvalidSignature, KeyError, TypeError, ValueError):
+        claimed = parse_certificate(raw).get("signer")
+    except CertificateRefused:
+        return False
+    key = _decode(claimed, _KEY_BYTES) if isinstance(claimed, str) else None
+    signature = _decode(parts.signature, _SIGNATURE_BYTES)
+    if key is None or signature is None or (signer is not None and _decode(signer, _KEY_BYTES) != key):
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, parts.signed)
+    except (InvalidSignature, ValueError):
         return False
     return True
 
@@ -86,31 +93,30 @@ def read_signer(given: str) -> str:
     """A public key as text: given as such, or as a file that holds it (PEM or text)."""
     path = Path(given)
     try:
-        content = path.read_text() if path.is_file() else given
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"{path}: the public key cannot be read") from None
+        is_file = path.is_file()
+        if is_file and path.stat().st_size > _LARGEST_KEY_FILE:
+            raise DataError(f"{path}: this is too large a file for a public key")
+        content = path.read_text(encoding="utf-8") if is_file else given
+    except (OSError, ValueError):
+        raise DataError("the public key cannot be read; name a file that holds it, or give its text") from None
     if "BEGIN" in content:
+        source = path if is_file else "the signer"  # what was given may be a private key: it is never repeated
         try:
             key = serialization.load_pem_public_key(content.encode())
         except (ValueError, UnsupportedAlgorithm):
-            raise DataError(f"{path}: this is not a public key") from None
+            raise DataError(f"{source}: this is not a public key") from None
         if not isinstance(key, Ed25519PublicKey):
-            raise DataError(f"{path}: this is not an Ed25519 public key")
+            raise DataError(f"{source}: this is not an Ed25519 public key")
         return base64.b64encode(key.public_bytes(*_RAW)).decode()
-    if _raw(content.strip()) is None:
+    if _decode(content.strip(), _KEY_BYTES) is None:
         raise DataError("the signer is not an Ed25519 public key; `sfumato signer` prints yours")
     return content.strip()
 
 
-def _raw(text: str) -> bytes | None:
-    """The 32 bytes of a public key; None if the text is none."""
+def _decode(text: str, length: int) -> bytes | None:
+    """The bytes of a key or a signature; None unless the text is the one spelling of that many bytes."""
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
         return None
-    return raw if len(raw) == 32 else None
-
-
-def _canonical(body: Mapping[str, Any]) -> bytes:
-    """One spelling for one content, so that only content can be changed."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return raw if len(raw) == length and base64.b64encode(raw).decode() == text else None

@@ -225,7 +225,7 @@ def test_long_form_problems(tmp_path: Path) -> None:
     ragged = written(tmp_path, f"id,item\n1,{SECRET},{SECRET}\n", "b.csv")
     assert "cannot be read as a table" in message_for(ragged)
     damaged = written(tmp_path, b"PAR1" + SECRET.encode() * 9 + b"PAR1", "b.parquet")
-    assert "cannot be read as a table" in message_for(damaged)
+    assert "damaged or cut off" in message_for(damaged)
     pl.DataFrame({"id": [1], "item": [7431.5]}).write_parquet(tmp_path / "b.parquet")
     assert message_for(tmp_path / "b.parquet").startswith("column «item» is Float64; cast it")
     assert message_for(tmp_path / "b.parquet", item="x").startswith("the header lacks")

@@ -166,12 +166,12 @@ def test_items_of_baskets_are_escaped_in_the_long_form(tmp_path: Path, form: str
 
 
 def test_verify_refuses_another_count(tmp_path: Path) -> None:
-    from sfumato.signature import signed, signing_key
+    from sfumato.signature import sign_certificate, signing_key
 
     sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=True)))
     path = tmp_path / "out" / "release" / "certificate.json"
     body = json.loads(path.read_text())
     body = {name: value for name, value in body.items() if name not in ("signer", "signature")}
     body["formulas"] = {"cells": 0, "columns": []}
-    path.write_text(json.dumps(signed(body, signing_key())))
+    path.write_bytes(sign_certificate(body, signing_key()))
     assert sf.verify(tmp_path / "out").problems == ("the certificate's count of formulas is not that of the data file",)

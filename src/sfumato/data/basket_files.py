@@ -16,7 +16,6 @@ import gzip
 import os
 import re
 import secrets
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -25,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.data.limits import GZIP_FAULTS, read_whole, refuse_special
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ Offsets = npt.NDArray[np.int64]
 Values = Sequence[int | str]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_GZIP_MAGIC = b"\x1f\x8b"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NEGATIVE = re.compile(r"-[0-9]+")
 _COMMENT = re.compile(rb"(?m)^[#%@].*$")
@@ -119,14 +118,13 @@ def write_spmf(path: Path, baskets: BasketArrays) -> None:
 def read_bytes(path: Path) -> bytes:
     """The whole file, unzipped when its first bytes say gzip."""
     try:
-        data = path.read_bytes()
-    except OSError as problem:
-        raise DataError(f"{path}: the file cannot be read: {problem.strerror}") from None
-    if data.startswith(_GZIP_MAGIC):
-        try:
-            data = gzip.decompress(data)
-        except (EOFError, OSError, zlib.error):
-            raise DataError(f"{path}: the gzip file is cut short or damaged; fetch it again") from None
+        refuse_special(path)
+        data = read_whole(path)
+    except GZIP_FAULTS:
+        raise DataError(f"{path}: the gzip file is cut short or damaged; fetch it again") from None
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or "this is no file name"
+        raise DataError(f"{path}: the file cannot be read: {why}") from None
     if not data:
         raise DataError(f"{path}: the file is empty")
     return data

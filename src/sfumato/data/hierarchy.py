@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.data.limits import refuse_special
 from sfumato.errors import DataError
 
 SUPPRESSED = "*"
@@ -63,6 +64,7 @@ class Hierarchy:
     def read(cls, path: str | Path, separator: str | None = None) -> Hierarchy:
         """Read a headerless file as ARX writes it: `1;0-4;0-9;0-19;*`."""
         try:
+            refuse_special(Path(path))
             text = Path(path).read_text(encoding="utf-8-sig")
         except OSError as error:
             raise DataError(f"{path}: the hierarchy cannot be read ({error.strerror})") from None

@@ -30,6 +30,7 @@ from sfumato.data.basket_files import (
     typed,
     write_bytes,
 )
+from sfumato.data.read import read_frame
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.errors import DataError, PolicyError
 
@@ -77,7 +78,7 @@ def read_long_form(
     data = read_bytes(path)
     is_parquet = data.startswith(_PARQUET_MAGIC)
     try:
-        frame = _parquet(path, data, columns) if is_parquet else _csv(path, data, columns, separator)
+        frame = _parquet(path, columns) if is_parquet else _csv(path, data, columns, separator)
     except pl.exceptions.PolarsError:
         # The cause quotes cells of the file, so it is not passed on.
         raise DataError(
@@ -126,10 +127,11 @@ def _csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | Non
     raise _no_column(path, columns)
 
 
-def _parquet(path: Path, data: bytes, columns: tuple[str, ...]) -> pl.DataFrame:
-    if not set(columns) <= set(pl.read_parquet_schema(io.BytesIO(data))):
+def _parquet(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+    frame = read_frame(path)
+    if not set(columns) <= set(frame.columns):
         raise _no_column(path, columns)
-    return pl.read_parquet(io.BytesIO(data), columns=list(columns))
+    return frame.select(columns)
 
 
 def _no_column(path: Path, columns: tuple[str, ...]) -> DataError:

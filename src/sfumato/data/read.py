@@ -21,10 +21,17 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
-import pyarrow.ipc
-import pyarrow.parquet
 
+from sfumato.data.binary import find_kind, read_binary
+from sfumato.data.limits import (
+    GZIP_FAULTS,
+    MOST_COLUMNS,
+    BoundedGzip,
+    read_whole,
+    refuse_bomb,
+    refuse_columns,
+    refuse_special,
+)
 from sfumato.data.roles import plausible_names
 from sfumato.data.sniff import SEPARATORS, likely_separator, record_widths, without_comments
 from sfumato.errors import DataError
@@ -35,6 +42,7 @@ _LARGEST_BLOCK = (1 << 31) - 1
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
 _MOST_DIGITS = 15  # a float keeps so many
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +106,16 @@ def _one_schema(frames: list[pl.DataFrame]) -> list[pl.DataFrame]:
 
 
 def _read_one(path: Path, text: TextFormat) -> pl.DataFrame:
-    head = _first_bytes(path, 8)
-    if head[:4] == b"PAR1":
-        return _binary(path, pyarrow.parquet.read_schema, pyarrow.parquet.read_table)
-    if head[:6] == b"ARROW1" or head[:4] == b"FEA1":
-        return _binary(path, lambda name: pa.ipc.open_file(name).schema, pyarrow.feather.read_table)
-    return _read_text(path, text)
+    kind = find_kind(_first_bytes(path, 8))
+    if kind is None:
+        return _read_text(path, text)
+    return _frame_of(read_binary(path, kind, lambda names: _refuse_repeated(names, path)), path)
 
 
 def _first_bytes(path: Path, count: int) -> bytes:
     """The first bytes of a file, unpacked."""
     try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            raise DataError(f"{path}: a pipe or device cannot be read; save it to a file first")
+        refuse_special(path)
         with path.open("rb") as file:
             head = file.read(count)
         if head[:2] == b"\x1f\x8b":
@@ -120,28 +125,13 @@ def _first_bytes(path: Path, count: int) -> bytes:
         raise DataError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+    except GZIP_FAULTS:
         raise DataError(f"{path}: the gzip file is damaged or cut off; fetch it again") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'bad name'})") from None
     if not head:
         raise DataError(f"{path}: the file is empty")
     return head
-
-
-def _binary(path: Path, schema: Callable[[str], Any], read: Callable[[str], Any]) -> pl.DataFrame:
-    try:
-        names = list(schema(str(path)).names)
-    except (pa.ArrowException, OSError, ValueError):
-        raise DataError(f"{path}: the file is damaged or cut off; write it again") from None
-    _refuse_repeated(names, path)
-    if not names:
-        raise DataError(f"{path}: the file has no columns")
-    try:
-        table = read(str(path))
-    except (pa.ArrowException, OSError, ValueError):
-        raise DataError(f"{path}: the file is damaged, or holds a type that cannot be read; write it again") from None
-    return _frame_of(table, path)
 
 
 def _frame_of(table: pa.Table, path: Path) -> pl.DataFrame:
@@ -161,17 +151,43 @@ def _series(column: Any, name: str, path: Path) -> pl.Series:
             f"{path}: the column «{name}» has a type or bytes that cannot be read; write it as text or numbers"
         ) from None
     assert isinstance(made, pl.Series)
+    _refuse_impossible_dates(made, name, path)
     return made.alias(name)
+
+
+def _refuse_impossible_dates(column: pl.Series, name: str, path: Path) -> None:
+    """Polars panics when it spells a day that no calendar has, or a time after midnight."""
+    kind = column.dtype
+    if isinstance(kind, pl.Datetime):
+        unit = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.time_unit]
+        least, most = _FIRST_DAY * 86_400 * unit, (_LAST_DAY + 1) * 86_400 * unit - 1
+    elif kind == pl.Date:
+        least, most = _FIRST_DAY, _LAST_DAY
+    elif kind == pl.Time:
+        least, most = 0, 86_400 * 10**9 - 1
+    else:
+        return
+    numbers = column.to_physical().cast(pl.Int64).drop_nulls().to_numpy()
+    outside = sum(not least <= number <= most for number in (numbers.min(), numbers.max())) if len(numbers) else 0
+    if outside:
+        raise DataError(
+            f"{path}: the column «{name}» holds days outside the years 1 to 9999; mend it, or write it as text"
+        )
 
 
 def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     encoding = _encoding(_first_bytes(path, 4), text.encoding, path)
+    try:
+        refuse_bomb(path)
+    except GZIP_FAULTS:
+        raise DataError(f"{path}: the gzip file is damaged or cut off; fetch it again") from None
     opening = _opening(path, encoding, text)
     separator = text.separator or likely_separator(opening, text.quote)
     _refuse_signs(separator, text.quote, path)
     width = next(record_widths(opening, separator, text.quote), 0)
     if not width:
         raise DataError(f"{path}: the file holds no rows")
+    refuse_columns(path, width)
     if text.header and "\n" not in opening and "\r" not in opening:  # a header without even a line end
         raise DataError(f"{path}: the file has a header and no rows")
     cells = _cells(path, separator, width, encoding, text)
@@ -214,6 +230,9 @@ def _opening(path: Path, encoding: str, text: TextFormat) -> str:
     while True:
         head = _first_bytes(path, size)
         opening = without_comments(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
+        first = opening.partition("\n")[0]
+        if '"' not in first and (most := max(first.count(mark) for mark in SEPARATORS)) > MOST_COLUMNS:
+            refuse_columns(path, most + 1)  # before millions of cells are cut apart to be counted
         if len(head) < size or size > 1 << 28:
             return opening
         if min(len(list(record_widths(opening, mark, text.quote, 3))) for mark in SEPARATORS) == 3:
@@ -266,10 +285,8 @@ def _opened(path: Path, comment: str | None, encoding: str) -> Any:
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if not comment and encoding in ("utf-8", "utf-8-sig", "ascii"):
-        file = pa.PythonFile(path.open("rb"))  # opened by Python, which copes with any file name
-        return pa.CompressedInputStream(file, "gzip") if packed else file
-    content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
-    return io.BytesIO(without_comments(content.decode(encoding), comment).encode())
+        return pa.PythonFile(BoundedGzip(path) if packed else path.open("rb"))  # Python copes with any file name
+    return io.BytesIO(without_comments(read_whole(path).decode(encoding), comment).encode())
 
 
 def _unreadable(path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception) -> DataError:

@@ -127,7 +127,8 @@ class Nodes:
                 low, high = columns[int(self.feature[node])].test(float(self.threshold[node]))
                 stack.append((int(self.right[node]), depth + 1, high))
                 stack.append((int(self.left[node]), depth + 1, low))
-        return "\n".join(lines)
+        # A line end in a name must not begin a line that the tree did not say.
+        return "\n".join(line.replace("\n", "\\n").replace("\r", "\\r") for line in lines)
 
 
 def grown(cells: Floats, classes: Ints, count: int, min_rows: int, max_depth: int | None) -> Nodes:

@@ -16,7 +16,7 @@ from math import ceil
 from typing import Annotated, Any, Literal, get_args
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
@@ -72,8 +72,8 @@ class DataFile(_Part):
     shape: Annotated[Literal["table", "baskets", "patterns"], Rule.POLICY]
     format: Annotated[str, Rule.POLICY]
     missing_mark: Annotated[str, Rule.RELEASED] = ""
-    rows: Annotated[int, Rule.RELEASED]
-    columns: Annotated[int | None, Rule.RELEASED] = None
+    rows: Annotated[StrictInt, Rule.RELEASED]
+    columns: Annotated[StrictInt | None, Rule.RELEASED] = None
     items: Annotated[int | None, Rule.RELEASED] = None
     numbers: Annotated[tuple[str, ...], Rule.RELEASED] = ()
     integers: Annotated[tuple[str, ...], Rule.RELEASED] = ()
@@ -137,7 +137,7 @@ class OutgoingCertificate(_Part):
     created: Annotated[str, Rule.POLICY]
     versions: Annotated[Mapping[str, str], Rule.POLICY]
     maturity: Annotated[str, Rule.POLICY]
-    for_publication: Annotated[bool, Rule.POLICY]
+    for_publication: Annotated[StrictBool, Rule.POLICY]
     input_commitment: Annotated[str | None, Rule.SEALED]
     data: DataFile
     formulas: FormulaCells

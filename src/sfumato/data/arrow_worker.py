@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Unpack a Parquet or Arrow file in a process of its own, and hand it over batch by batch as an Arrow stream.
+
+A damaged file can crash the library that reads it, and a hostile one can unpack to more than any memory holds. Here
+neither harms anybody: the process has limits of memory and time, every batch is validated in full before it is handed
+over, and whatever happens to the process is a sentence in the other. It is started as a script by
+`sfumato.data.binary`, imports nothing of sfumato, and says how it ended by its exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+DAMAGED, TOO_LARGE, TOO_WIDE, NO_COLUMNS = 10, 11, 12, 13
+_SLACK = 256 << 20
+"""Bytes that a process may take beyond what it unpacks: room for pages on their way."""
+_ROWS = 1 << 16
+
+
+def _limit_process(limit: int) -> None:
+    import resource
+
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  (nothing more is imported than must be)
+        taken = int(file.read().split()[0]) * resource.getpagesize()
+    memory, seconds = taken + limit + _SLACK, 20 + (limit >> 26)
+    for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
+        allowed = resource.getrlimit(kind)[1]
+        least = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
+        resource.setrlimit(kind, (least, allowed))
+
+
+def _open(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
+    """The schema, the batches, and how many cells the file says it has."""
+    import pyarrow as pa
+
+    if kind == "parquet":
+        import pyarrow.parquet
+
+        file = pyarrow.parquet.ParquetFile(source, pre_buffer=False)
+        schema = file.schema_arrow
+        batches = file.iter_batches(_ROWS, use_threads=False)
+        return schema, batches, file.metadata.num_rows * len(schema)
+    if kind == "feather":
+        import pyarrow.feather
+
+        table = pyarrow.feather.read_table(source, use_threads=False, memory_map=False)
+        return table.schema, iter(table.to_batches()), 0
+    import pyarrow.ipc
+
+    reader = pa.ipc.open_file(source, options=pa.ipc.IpcReadOptions(use_threads=False))
+    return reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches)), 0
+
+
+def _plain_type(kind: Any) -> Any:
+    """The type in which a column is handed over: views and runs, where few bytes stand for many, are written out."""
+    import pyarrow as pa
+
+    views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+    if pa.types.is_run_end_encoded(kind):
+        return _plain_type(kind.value_type)
+    return views.get(kind, kind)
+
+
+def _plain(column: Any, kind: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute
+
+    if pa.types.is_run_end_encoded(column.type):
+        column = pyarrow.compute.run_end_decode(column)
+    return column if column.type == kind else column.cast(kind)
+
+
+def _unpacked_size(column: Any) -> int:
+    """The bytes of a column if every cell were written out; a cell takes at least one, even of the type null."""
+    import pyarrow as pa
+    import pyarrow.compute
+
+    kind = column.type
+    size = max(int(column.nbytes), len(column))
+    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
+        size += _view_lengths(column)
+    elif pa.types.is_dictionary(kind):
+        words = column.dictionary
+        if pa.types.is_nested(words.type) or pa.types.is_dictionary(words.type):
+            size += int(words.nbytes) * len(column)
+        elif pa.types.is_string_view(words.type) or pa.types.is_binary_view(words.type):
+            size += _view_lengths(words) * len(column)
+        elif not pa.types.is_primitive(words.type) and not pa.types.is_null(words.type):
+            lengths = pyarrow.compute.binary_length(words).cast(pa.int64())
+            size += pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0
+    return size
+
+
+def _view_lengths(column: Any) -> int:
+    """The letters of all cells: many views may show the same ones, and validating them would take for ever."""
+    import numpy as np
+
+    views = np.frombuffer(column.buffers()[1], dtype=np.int32).reshape(-1, 4)
+    return int(views[column.offset : column.offset + len(column), 0].clip(0).astype(np.int64).sum())
+
+
+def _hand_over(kind: str, limit: int, most_columns: int) -> int:
+    import pyarrow as pa
+    import pyarrow.ipc
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    _limit_process(limit)
+    schema, batches, cells = _open(pa.PythonFile(sys.stdin.buffer, mode="r"), kind)
+    if not len(schema):
+        return NO_COLUMNS
+    if len(schema) > most_columns:
+        return TOO_WIDE
+    if cells > limit:
+        return TOO_LARGE
+    kinds = [_plain_type(field.type) for field in schema]
+    plain = pa.schema([pa.field(field.name, kind) for field, kind in zip(schema, kinds, strict=True)])
+    size = 0
+    with pa.ipc.new_stream(pa.PythonFile(sys.stdout.buffer, mode="w"), plain) as stream:
+        for batch in batches:
+            batch.validate()  # what is cheap to check comes before what a hostile file can make dear
+            if size + sum(map(_unpacked_size, batch.columns)) > limit:
+                return TOO_LARGE
+            batch.validate(full=True)
+            columns = [_plain(column, kind) for column, kind in zip(batch.columns, kinds, strict=True)]
+            size += sum(map(_unpacked_size, columns))
+            if size > limit:
+                return TOO_LARGE
+            whole = pa.record_batch(columns, schema=plain)
+            whole.validate(full=True)
+            stream.write_batch(whole)
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _work() -> int:
+    kind, limit, most_columns = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    try:
+        return _hand_over(kind, limit, most_columns)
+    except MemoryError:  # Arrow's own is one
+        return TOO_LARGE
+    except Exception:
+        return DAMAGED
+
+
+if __name__ == "__main__":
+    os._exit(_work())  # at once: what a hostile file left behind is not worth tidying up
