@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.certificate_text import LARGEST_CERTIFICATE, parse_certificate
+from sfumato.data.read import input_files
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.folder import finish_interrupted, sha256
 from sfumato.measure.checks import Evidence, measured
@@ -29,6 +30,7 @@ from sfumato.release import Claim, Finding, Number, Release
 from sfumato.shapes import shape_named, shape_of
 from sfumato.signature import check_signature
 from sfumato.table import Table
+from sfumato.workflow.commitment import opens
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 
 NAME = "certificate.json"
@@ -190,6 +192,8 @@ class Verification:
     """Whether the auditor named the signer; otherwise anybody could have signed."""
     for_publication: bool | None = None
     """False where the certificate itself says «not for publication»; None if there is no certificate to ask."""
+    input_shown: bool | None = None
+    """Whether an opening showed that the release was made from a given input; None if none was given."""
 
     @property
     def holds(self) -> bool:
@@ -206,7 +210,20 @@ class Verification:
             "unchecked": [finding.property for finding in self.findings if finding.measured is None],
             "signer": self.signer,
             "signer_known": self.signer_known,
+            "input_shown": self.input_shown,
         }
+
+
+def show_input(folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None) -> Verification:
+    """Verify a release, and check by the custodian's opening that it was made from the given input file or glob."""
+    checked = verify(folder, signer)
+    if not checked.holds:
+        return checked
+    commitment = Certificate.read(release_folder(Path(folder))).body["input_commitment"]
+    if commitment is not None and opens(commitment, Path(opening), input_files(given)):
+        return replace(checked, input_shown=True)
+    problem = "the opening does not show that the release was made from this input"
+    return replace(checked, input_shown=False, problems=(problem,))
 
 
 def verify(folder: str | Path, signer: str | None = None) -> Verification:

@@ -169,14 +169,27 @@ def verify_command(
     signer: Annotated[
         str | None, typer.Option(help="The public key you trust: its text, or a file that holds it.")
     ] = None,
+    given: Annotated[
+        Path | None, typer.Option("--input", help="With --opening: the file the release is said to be made from.")
+    ] = None,
+    opening: Annotated[
+        Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Check a release again from its files alone: signature, checksums, claims."""
-    from sfumato.certificate import verify
+    from sfumato.certificate import show_input, verify
+    from sfumato.errors import PolicyError
     from sfumato.signature import read_signer
 
+    if (given is None) != (opening is None):
+        raise PolicyError("--input and --opening belong together: the input, and what opens the commitment to it")
     with progress(as_json):
-        checked = verify(folder, read_signer(signer) if signer is not None else None)
+        trusted = read_signer(signer) if signer is not None else None
+        if given is not None and opening is not None:
+            checked = show_input(folder, given, opening, trusted)
+        else:
+            checked = verify(folder, trusted)
     if as_json:
         print_json(checked.as_json())
     else:

@@ -230,6 +230,8 @@ def say_verification(checked: Verification) -> None:
         else:
             sign = "✓" if found.holds else "✗"
             _show(f"{sign} {found.property}: promised {found.threshold:g}, measured {found.measured:g}")
+    if checked.input_shown:
+        _show("✓ input: the release was made from this input")
     if checked.holds:
         known = "the key you named" if checked.signer_known else f"{checked.signer} (name the key you trust: --signer)"
         _show(f"The release is as certified, signed by {known}.")
