@@ -470,3 +470,15 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         RandomizeResponse(column="smokes", p=0.7).protect(table, key=Key("randomize_response", {"answers": "00"}))
     with pytest.raises(PolicyError, match="one of them"):
         RandomizeResponse(column="smokes", p=0.7, memory=str(tmp_path / "m")).protect(table, key=key)
+
+
+def test_how_often_people_are_there_does_not_depend_on_their_truths() -> None:
+    """Rows of one person with one truth share an answer; whether they do would tell which truths agree."""
+    told = set()
+    for truths in (["yes"] * 4, ["yes", "no"] * 2, ["yes", "yes", "no", "no"]):
+        asked = Table.of(
+            {"who": ["a", "a", "b", "b"] * 5, "ill": truths * 5}, {"who": "identifying", "ill": "sensitive"}
+        )
+        method = RandomizeResponse(column="ill", p=0.7, categories=("yes", "no"), person=("who",))
+        told.add(method.protect(asked, Randomness.seeded(1)).public["ill"]["repeats"])
+    assert told == {10.0}

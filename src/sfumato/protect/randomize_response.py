@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from decimal import ROUND_CEILING, Context, Decimal
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -207,7 +208,7 @@ class RandomizeResponse(Method):
             )
         there = np.flatnonzero(codes != NO_ANSWER)
         tokens = draws.tokens(name, channel, spelt(column), there)
-        repeats = 1.0 if draws.people is None or not len(there) else _repeats(tokens)
+        repeats = 1.0 if draws.people is None or not len(there) else _repeats([draws.people[row] for row in there])
         channel = channel.model_copy(update={"memoized": lasting, "repeats": repeats})
         answers = answer_by_chance(
             codes[there], channel, lambda part, width: draws.uniform(name, channel, tokens[part], width)
@@ -345,14 +346,15 @@ def _published(answers: Ints | Bits, there: Ints, values: pl.Series, rows: int) 
     return texts.gather(pl.Series(places).set(pl.Series(places < 0), None))
 
 
-def _repeats(tokens: Bits) -> float:
-    """Σ m² / n, where m rows have the same answer because they are the same person's; to three digits.
+def _repeats(people: Sequence[str]) -> float:
+    """Σ m² / n, where m rows are one person's; rounded up to two digits.
 
-    It is published, since estimates vary by it, and with all its digits it would tell how often people are there.
+    It is published, since estimates vary by it. It looks at who is asked and never at what is true: rows of one person
+    with different truths are answered apart, and how many those are would tell something of the truth.
     """
-    counts = pl.Series(tokens.view(np.dtype((np.void, tokens.shape[1]))).ravel().tolist(), dtype=pl.Binary)
-    sizes = counts.unique_counts().cast(pl.Int64)
-    return max(1.0, float(f"{float((sizes * sizes).sum()) / len(tokens):.3g}"))
+    sizes = pl.Series(people).unique_counts().cast(pl.Int64)
+    exact = Decimal(int((sizes * sizes).sum())) / len(people)
+    return max(1.0, float(Context(prec=2, rounding=ROUND_CEILING).plus(exact)))
 
 
 def _losses(done: Sequence[_Asked]) -> dict[str, Number]:

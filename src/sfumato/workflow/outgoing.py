@@ -187,7 +187,7 @@ SECRETS_OF: Mapping[str, frozenset[str]] = {
 
 LAWS = frozenset({
     "achieved", "categories", "confidence", "covariance", "domain", "epsilon", "grid", "kind", "memoized", "missing",
-    "origin", "p", "privacy", "q", "range", "scale", "step", "times",
+    "origin", "p", "privacy", "q", "range", "repeats", "scale", "step", "times",
 })  # fmt: skip
 """What is published of the chance that changed a column: all of it is needed to estimate anything."""
 
