@@ -9,6 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile(
+    "patient", deadline=None
+)  # how long an example takes says more of the machine than of the code
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

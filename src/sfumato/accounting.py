@@ -53,7 +53,9 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
     target = policy.measure.classify
     if target and target in known:
         learnt = [name for name in known if name != target]
-        scores = measure.classification_accuracy(original, published, target, columns=learnt)
+        scores = measure.classification_accuracy(
+            original, published, target, columns=learnt, rows=release.details.get("rows")
+        )
         for model, score in scores.items():
             found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
             found["zero_r_accuracy"] = score.zero_r
@@ -76,8 +78,9 @@ def _of_classes(published: Table, original: Table, release: Release) -> dict[str
     stars = starred(release)
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
     moved = measure.marginal_distance(original, published)
+    means = "information_loss" in release.losses  # a mean is a number like any other: labels do not show what it lost
     return {
-        "loss": measure.loss(published, original),
+        "loss": float(release.losses["loss"]) if means else measure.loss(published, original),
         "discernibility": measure.discernibility(published, stars),
         "average_class_size": measure.average_class_size(published, stars),
         "c_avg": measure.c_avg(published, least, stars),
@@ -118,10 +121,11 @@ def _of_baskets(published: Any, original: Any, release: Release) -> dict[str, fl
     return found
 
 
-def suppression(release: Release, suppressed: int) -> dict[str, Any]:
+def suppression(policy: Policy, release: Release) -> dict[str, Any]:
     """How many rows were suppressed, whether they can be seen, and whether they hide one another."""
+    suppressed = int(release.losses.get("suppressed_rows", 0))
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
-    if getattr(release.method, "suppressed_rows", None) == "drop":
+    if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
         return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
     if starred(release) != "suppressed":
         return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}

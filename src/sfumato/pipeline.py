@@ -246,7 +246,7 @@ def _record(
         "formulas": shape.count_formulas(published),
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
-        "suppression": suppression(release, int(release.losses.get("suppressed_rows", 0))),
+        "suppression": suppression(policy, release),
         "attacks": [
             {**_described(attack), **outcome.as_json(), "parameters": _described(attack)} for attack, outcome in attacks
         ],

@@ -87,16 +87,26 @@ def _together(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[s
     found = {**first, **then}
     if "loss" in first and "loss" in then:
         found["loss"] = max(first["loss"], then["loss"])
-    if "epsilon" in first and "epsilon" in then:
-        found["epsilon"] = first["epsilon"] + then["epsilon"]
+    for name in ("epsilon", "suppressed_rows", "dropped_rows"):
+        if name in first and name in then:
+            found[name] = first[name] + then[name]
     return found
 
 
 def _changed(before: Release, after: Release) -> tuple[str, ...]:
-    """The columns in which a method changed something."""
+    """The columns that a method changed.
+
+    Of chance and of swaps, those it was to change: whether a draw came out as it was is what chance hides, and a
+    sentence that depends on it tells. Of other methods, those in which a cell differs, which the release shows.
+    """
     if not isinstance(before.data, Table) or not isinstance(after.data, Table):
         return ()
     one, two = before.data.frame, after.data.frame
+    if after.method.by_chance:
+        return tuple(name for name in two.columns if name in after.public)
+    if isinstance(after.method, SwapConfidential):
+        swapped = after.method.column
+        return tuple(name for name in two.columns if name in ((swapped,) if isinstance(swapped, str) else swapped))
     if "rows" in after.details:
         one = one[after.details["rows"]]
     return tuple(name for name in two.columns if not two[name].equals(one[name]))

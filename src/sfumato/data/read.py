@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sfumato.data.binary import find_kind, read_binary
+from sfumato.data.hierarchy import spelt
 from sfumato.data.limits import (
     GZIP_FAULTS,
     MOST_COLUMNS,
@@ -377,6 +378,18 @@ def _typed(cells: pl.DataFrame) -> pl.DataFrame:
     rest = [name for name in known if name not in found]
     decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
     return cells.with_columns(pl.col(whole).cast(pl.Int64), pl.col(_matching(cells, rest, decimal)).cast(pl.Float64))
+
+
+def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
+    """Type columns with missing cells by the cells that are left: a type must not tell of one that is hidden."""
+    holed = [column for column in frame.get_columns() if column.null_count() and _may_be_retyped(column.dtype)]
+    return (
+        frame.with_columns(_typed(pl.DataFrame([spelt(column) for column in holed])).get_columns()) if holed else frame
+    )
+
+
+def _may_be_retyped(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind == pl.String
 
 
 def _as_said(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:

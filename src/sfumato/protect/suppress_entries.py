@@ -16,12 +16,14 @@ from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from sfumato.data.discretize import at_cuts, equal_width
 from sfumato.data.hierarchy import spelt
 from sfumato.data.private_entries import AnyEntries, Mask, private_mask
+from sfumato.data.read import type_by_content
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.adversarial_rules import sensitive_entries
 from sfumato.mine.cells import BLANKED, PRIVATE, Cells
@@ -110,16 +112,16 @@ class SuppressEntries(Method):
         names = [name for name in data.frame.columns if name not in data.identifying]
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows")
-        table = data.with_frame(self._discretized(data.frame.select(names), data.source))
         mask = private_mask(self.private, data.frame, chance, data.source, names)
         private = mask[:, [data.frame.columns.index(name) for name in names]]
+        table = data.with_frame(self._discretized(data.frame.select(names), private, data.source))
         cells = Cells.of(table, private)
         mining = Mining(cells, self._question(len(table)))
         derived = self._derived(mining)
         hidden = _hidden(table.frame, private)
         if self.learner_risk is not None:
             derived = self._against_learners(table, cells, derived, hidden, chance)
-        frame = _blanked(table.frame, derived.states)
+        frame = type_by_content(_blanked(table.frame, derived.states))
         return Release(
             data=replace(data.with_frame(frame), missing=Missing.MATCHES_ANY),
             method=self,
@@ -139,16 +141,22 @@ class SuppressEntries(Method):
             return exact_entries(mining, self.seconds or 60.0)
         return grades_plus(mining, self.seconds or 0.8)
 
-    def _discretized(self, frame: pl.DataFrame, source: str) -> pl.DataFrame:
-        """Numbers as the midpoints of their intervals."""
+    def _discretized(self, frame: pl.DataFrame, private: npt.NDArray[np.bool_], source: str) -> pl.DataFrame:
+        """Numbers as the midpoints of their intervals, which visible cells alone decide: everybody sees midpoints."""
         made = []
         for name, how in self.discretize.items():
             if name not in frame.columns:
                 raise PolicyError(f"{source}: «{name}» is to be discretized, and is no column that is published")
-            cells = frame[name]
+            hidden = pl.Series(private[:, frame.columns.index(name)])
+            seen = frame[name].set(hidden, None)
+            if not seen.count():
+                made.append(seen)
+                continue
             # Midpoints between the extremes would tell these: they are somebody's.
-            cut = equal_width(cells, how, coarse=True) if isinstance(how, int) else at_cuts(cells, how, coarse=True)
-            made.append(cut.apply(frame[name], "midpoint"))
+            cut = equal_width(seen, how, coarse=True) if isinstance(how, int) else at_cuts(seen, how, coarse=True)
+            # A private value beyond all visible ones counts as one of the outermost interval.
+            inside = frame[name] if not isinstance(how, int) else frame[name].clip(cut.edges[0], cut.edges[-1])
+            made.append(cut.apply(inside, "midpoint"))
         return frame.with_columns(made)
 
     def _against_learners(

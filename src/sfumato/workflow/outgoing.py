@@ -146,8 +146,8 @@ class OutgoingCertificate(_Part):
     removed_columns: Annotated[tuple[str, ...], Rule.POLICY] = ()
     methods: Annotated[tuple[Mapping[str, Any], ...], Rule.POLICY]
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1)
-    public: Annotated[Mapping[str, Mapping[str, Any]], Rule.POLICY] = Field(default_factory=dict)
-    """Column → the law of chance that changed it."""
+    public: Annotated[Mapping[str, Mapping[str, Any]], Rule.COARSE] = Field(default_factory=dict)
+    """Column → the law of chance that changed it: set by the policy, or by a coarse range of the data."""
     levels: Annotated[Mapping[str, int], Rule.RELEASED] = Field(default_factory=dict)
     heights: Annotated[Mapping[str, int], Rule.POLICY] = Field(default_factory=dict)
     losses: Annotated[Mapping[str, int | float], Rule.COARSE] = Field(default_factory=dict)
@@ -181,6 +181,8 @@ SECRETS = frozenset({
 
 SECRETS_OF: Mapping[str, frozenset[str]] = {
     "learned_inference": frozenset({"columns"}),  # the columns that hold private entries
+    # As a share beside the count in the claim it would tell how many baskets there are, and so what was added.
+    "publish_patterns": frozenset({"min_support"}),
     "rule_inference": frozenset({"columns"}),
 }
 """Fields that stay of one method or attack alone."""
