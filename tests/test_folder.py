@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import signal
@@ -15,10 +16,19 @@ from typing import Any
 
 import pytest
 
+import sfumato as sf
 from sfumato import folder, folder_lock, publication
 from sfumato.errors import DataError
 from sfumato.folder import Place, Staging, finish_interrupted, reserved, sha256
 from sfumato.manifest import Manifest
+from sfumato.signature import signing_key
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals are signed, so a run has a signing key before it publishes."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path_factory.mktemp("home")))
+    signing_key()
 
 
 def fill(staging: Staging, text: str = "new") -> None:
@@ -597,3 +607,35 @@ def test_a_signal_waits_for_the_publication(tmp_path: Path, monkeypatch: pytest.
 def test_checksum(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
     assert sha256(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def _hostile(beside: Path, target: str, victim: Path, journal: dict[str, object]) -> Path:
+    """A hidden folder as a delivery or a repository might bring it, with links to the reader's own files."""
+    digest = hashlib.sha256(target.encode()).hexdigest()[:16]
+    root = beside / f".sfumato-partial-{digest}-{'a' * 32}"
+    root.mkdir(mode=0o700)
+    for name in ("new", "old"):
+        (root / name).symlink_to(victim)
+    (root / "journal.json").write_text(json.dumps(journal))
+    return root
+
+
+@pytest.mark.parametrize("inside", [True, False])
+@pytest.mark.parametrize("seal", [None, "AAAA", "A" * 88])
+def test_a_hidden_folder_that_is_not_our_own_moves_nothing(tmp_path: Path, inside: bool, seal: str | None) -> None:
+    """Neither `verify` nor a run follows a journal that the custodian's key did not sign."""
+    victim, out = tmp_path / "victim", tmp_path / "out"
+    victim.mkdir()
+    (victim / "diary.txt").write_text("mine")
+    (out / "release").mkdir(parents=True)
+    journal: dict[str, object] = {"target": "" if inside else "out", "run": "x", "certificate": None, "whole": False}
+    journal |= {} if seal is None else {"seal": seal}
+    _hostile(out if inside else tmp_path, "" if inside else "out", victim, journal)
+    before = sorted(path for path in tmp_path.rglob("*"))
+    finish_interrupted(out)
+    sf.verify(out)
+    assert sorted(path for path in tmp_path.rglob("*")) == before
+    if not inside:
+        with pytest.raises(sf.DataError, match="signing key did not write that"), reserved(out):
+            pass
+    assert (victim / "diary.txt").read_text() == "mine"

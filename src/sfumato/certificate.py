@@ -23,13 +23,15 @@ from pydantic import Field, ValidationError, model_validator
 
 from sfumato.certificate_text import LARGEST_CERTIFICATE, parse_certificate
 from sfumato.data.read import input_files
+from sfumato.data.write import MARKS
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
-from sfumato.folder import finish_interrupted, sha256
+from sfumato.folder import is_unfinished, sha256
 from sfumato.measure.checks import Evidence, measured
 from sfumato.release import Claim, Finding, Number, Release
 from sfumato.shapes import shape_named, shape_of
 from sfumato.signature import check_signature
 from sfumato.table import Table
+from sfumato.workflow.claim_forms import has_known_form
 from sfumato.workflow.commitment import opens
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 
@@ -231,17 +233,16 @@ def verify(folder: str | Path, signer: str | None = None) -> Verification:
 
     Whatever is in the folder, the answer is a verification: a file or a claim that cannot be judged is a problem.
     """
-    finish_interrupted(Path(folder))
     root = release_folder(Path(folder))
     try:
         certificate = Certificate.read(root)
     except SfumatoError as error:
-        return Verification((str(error),), (), None, False)
+        return Verification((str(error), *_unfinished_hint(root)), (), None, False)
     problems = _signature_problems(certificate, signer)
     key = None if problems else certificate.body["signer"]
     findings: tuple[Finding, ...] = ()
     try:
-        problems += _file_problems(root, certificate)
+        problems += _file_problems(root, certificate) + _claim_problems(certificate)
         if not problems:
             published = _read_published(root, certificate)
             findings = _measure_claims(certificate, published)
@@ -249,8 +250,15 @@ def verify(folder: str | Path, signer: str | None = None) -> Verification:
     except (SfumatoError, OSError) as error:
         said = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
         problems = [said]
-    shown = tuple(_count_rest(problems))
+    shown = (*_count_rest(problems), *(_unfinished_hint(root) if problems else ()))
     return Verification(shown, findings, key, signer is not None, certificate.body["for_publication"])
+
+
+def _unfinished_hint(root: Path) -> tuple[str, ...]:
+    """Why a folder may be incomplete. It is only said: a check that moves files judges another folder than it got."""
+    if not is_unfinished(root):
+        return ()
+    return ("a run into this folder was interrupted while it published; the next run into it finishes that",)
 
 
 def _count_rest(problems: list[str]) -> list[str]:
@@ -260,6 +268,9 @@ def _count_rest(problems: list[str]) -> list[str]:
 
 def _read_published(root: Path, certificate: Certificate) -> Any:
     """The data of a release that somebody else wrote: what is wrong with it is the release's fault, not ours."""
+    with (root / certificate.body["data"]["file"]).open("rb") as file:
+        if file.read(2) == b"\x1f\x8b":
+            raise CertificateRefused("the data file is packed by gzip, which sfumato does not do")
     with refuse_hostile("the data file cannot be read as the certificate describes it"):
         return certificate.published(root)
 
@@ -341,6 +352,25 @@ def _is_hollow(path: Path) -> bool:
     return facts.st_size > 1 << 30 and facts.st_size > facts.st_blocks * 512 * _HOLES
 
 
+def _claim_problems(certificate: Certificate) -> list[str]:
+    """Claims in another form than methods make them, roles and limits that contradict a release."""
+    body = certificate.body
+    problems = [
+        f"the claim number {number} is none that sfumato makes: its property, measure and bound do not belong together"
+        for number, claim in enumerate(body["claims"], 1)
+        if not has_known_form(claim)
+    ]
+    kept = [claim["holds"] is True for claim in body["claims"]] + [one["open"] for one in body.get("gate", ())]
+    if not all(kept):
+        problems.append("the certificate says itself that a claim or a limit was not kept")
+    roles, removed = body.get("roles", {}), set(body.get("removed_columns", ()))
+    promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
+    named = {name for arguments in promises for name in arguments.get("names", ())}
+    if "identifying" in roles.values() or removed & roles.keys() or not removed <= named:
+        problems.append("the certificate calls columns identifying that it does not claim to have removed")
+    return problems
+
+
 def _content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
     """What the certificate says, against what the file gives."""
     data = certificate.body["data"]
@@ -351,9 +381,11 @@ def _content_problems(certificate: Certificate, published: Any, findings: tuple[
     if certificate.body.get("formulas") not in (None, shape_of(published).count_formulas(published)):
         problems.append("the certificate's count of formulas is not that of the data file")
     if isinstance(published, Table):
-        named = {*data.get("numbers", ()), *data.get("integers", ())}
+        named = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
         if not named <= set(published.frame.columns):
             problems.append("the certificate speaks of columns that the data file does not have")
+        if data["missing_mark"] not in MARKS:
+            problems.append("the certificate calls cells missing that sfumato does not write so")
     for found, said in zip(findings, certificate.body["claims"], strict=True):
         if found.holds is False:
             problems.append(

@@ -69,12 +69,15 @@ def say_audit(found: Audit, pairs: int, roles: bool = False) -> None:
         _show(grid)
 
 
+_SIGNS = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}
+
+
 def say_run(done: Run) -> None:
     """Tell what a run did."""
     body = done.record
     grid = _table("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
     for found in done.findings:
-        sign = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}[found.bound]
+        sign = _SIGNS[found.bound]
         grid.add_row(
             _cell(found.property), f"{sign} {found.threshold:g}", f"{found.measured:g}", "✓" if found.holds else "✗"
         )
@@ -228,8 +231,8 @@ def say_verification(checked: Verification) -> None:
         if found.measured is None:
             _show(f"? {found.property}: only someone with the originals can check this")
         else:
-            sign = "✓" if found.holds else "✗"
-            _show(f"{sign} {found.property}: promised {found.threshold:g}, measured {found.measured:g}")
+            sign, bound = "✓" if found.holds else "✗", _SIGNS[found.bound]
+            _show(f"{sign} {found.property}: promised {bound} {found.threshold:g}, measured {found.measured:g}")
     if checked.input_shown:
         _show("✓ input: the release was made from this input")
     if checked.holds:

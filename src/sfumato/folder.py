@@ -26,6 +26,7 @@ from sfumato.interrupts import hold_signals, record_completion
 from sfumato.manifest import CERTIFICATE, KEY_SUFFIX, NAME, Manifest, carry_over, hash_files, list_foreign, sha256
 from sfumato.publication import (
     PARTS,
+    ForeignJournal,
     Journal,
     Workspace,
     can_exchange,
@@ -40,7 +41,7 @@ from sfumato.publication import (
     resume,
 )
 
-__all__ = ["Place", "Staging", "finish_interrupted", "reserved", "sha256", "sweep"]
+__all__ = ["Place", "Staging", "finish_interrupted", "is_unfinished", "reserved", "sha256", "sweep"]
 
 _PARTIAL, _LOCK = ".sfumato-partial-", ".sfumato-lock-"
 _DISK_FAULTS = {
@@ -172,7 +173,7 @@ class Place:
                 raise
             raise DataError(
                 f"{self.named}: publication stopped half-way ({describe(error)}); "
-                "nothing is lost: mend that, and the next run or `sfumato verify` finishes it"
+                "nothing is lost: mend that, and the next run into the folder finishes it"
             ) from None
         return journal
 
@@ -192,7 +193,7 @@ class Place:
         """Leave nothing behind but the target, and let the next run in."""
         if self._workspace is not None:
             if self._workspace.journal.exists():  # moving stopped half-way: try again, else leave it to the next run
-                with suppress(OSError):
+                with suppress(OSError, ForeignJournal):
                     resume(self._workspace, self.out)
             else:
                 discard(self._workspace)
@@ -216,18 +217,31 @@ def reserved(out: Path) -> Iterator[Place]:
             place.close()
 
 
-def finish_interrupted(folder: Path) -> None:
-    """Finish a publication into a folder (or into the one around its `release/`) that was interrupted, if any.
+def is_unfinished(folder: Path) -> bool:
+    """Whether a hidden folder says that publication into a folder (or the one around its `release/`) was interrupted.
 
-    Nothing is touched while a run is at work, or where the caller may not write.
+    Nothing is touched: whoever looks at a folder from outside must not move anything in it.
     """
     with suppress(OSError, RuntimeError):
-        folder = folder.resolve()
-        for out in (folder, folder.parent) if folder.name == "release" else (folder,):
-            for beside in (out.parent, out):
-                mine = [path for path in beside.glob(f"{_PARTIAL}*") if _is_of(path, _digest(out, beside))]
-                if any((path / "journal.json").is_file() for path in mine):
-                    sweep(beside, only=_digest(out, beside))
+        return any(True for _ in _unfinished(folder))
+    return False
+
+
+def finish_interrupted(folder: Path) -> None:
+    """Finish a publication of one's own that was interrupted, if any; nothing is touched while a run is at work."""
+    with suppress(OSError, RuntimeError):
+        for beside, digest in list(_unfinished(folder)):
+            sweep(beside, only=digest)
+
+
+def _unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Where hidden folders with a journal lie, and the digest of their target."""
+    folder = folder.resolve()
+    for out in (folder, folder.parent) if folder.name == "release" else (folder,):
+        for beside in (out.parent, out):
+            mine = [path for path in beside.glob(f"{_PARTIAL}*") if _is_of(path, _digest(out, beside))]
+            if any(os.path.lexists(path / "journal.json") for path in mine):
+                yield beside, _digest(out, beside)
 
 
 def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
@@ -243,6 +257,13 @@ def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None)
                 _sweep_one(beside, digest, Workspace(path))
         except OSError:
             continue  # another user's, or a disk that does not let us: the next run tries again
+        except ForeignJournal:
+            if own:
+                raise DataError(
+                    f"{path}: this hidden folder says that an unfinished release is to be moved into place, and your "
+                    "signing key did not write that; look at it, then finish it with the SFUMATO_HOME that began it, "
+                    "or remove it"
+                ) from None
         finally:
             lock.release()
     for path in () if only else sorted(beside.glob(f"{_LOCK}*")):  # a run was killed before it had a hidden folder

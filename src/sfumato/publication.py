@@ -5,11 +5,15 @@ A workspace is the hidden folder of one run. `new/` in it is what will be publis
 way, `journal.json` says that publication has begun. The whole target is exchanged with `new/` in one step, with the
 user's own files in it linked over before. Where that cannot be (the target is a disk of its own, holds folders of the
 user, or is where the user stands), the parts are moved one by one: first the private part is taken away, so that no
-release ever stands beside another run's record. A run that dies in between is finished by the next `run` or `verify`.
+release ever stands beside another run's record. A run that dies in between is finished by the next run into the target.
+
+A hidden folder that came with a delivery, or with a repository, could name any files to be moved. So a journal counts
+only if the custodian's own key signed it, for this very folder; and links are never followed.
 """
 
 from __future__ import annotations
 
+import base64
 import ctypes
 import json
 import os
@@ -20,8 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cryptography.exceptions import InvalidSignature
+
+from sfumato.errors import DataError
 from sfumato.folder_lock import mount_of
 from sfumato.manifest import CERTIFICATE, Manifest, carry_over, free_name, link, list_foreign, sha256
+from sfumato.signature import signing_key
 
 PARTS = ("release", "private", "refused")
 _AT_FDCWD, _EXCHANGE = -100, 2
@@ -49,6 +57,18 @@ class Workspace:
         return self.root / "journal.json"
 
 
+class ForeignJournal(Exception):
+    """A hidden folder says that something is to be published, and it was not this custodian who wrote that."""
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether this is a folder itself, not a link to one."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
 @dataclass(frozen=True)
 class Journal:
     """What is being published where: enough to finish it without the run that began it."""
@@ -62,21 +82,35 @@ class Journal:
 
     @classmethod
     def read(cls, workspace: Workspace) -> Journal | None:
-        """The journal of a workspace; None if publication had not begun."""
+        """The journal of a workspace; None if publication had not begun. `ForeignJournal` if it is not our own."""
         try:
+            if not os.path.lexists(workspace.journal):
+                return None
+            if not _is_folder(workspace.root) or workspace.journal.is_symlink():
+                raise ForeignJournal
             told = json.loads(workspace.journal.read_bytes())
+            seal = base64.b64decode(told.pop("seal"), validate=True)
             journal = cls(**told)
-        except (OSError, ValueError, TypeError, RecursionError):
-            return None
+            signing_key().public_key().verify(seal, journal._message(workspace))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidSignature, DataError):
+            raise ForeignJournal from None
         texts = isinstance(journal.target, str) and isinstance(journal.run, str) and journal.run
         plain = texts and journal.target not in (".", "..") and Path(journal.target).name == journal.target
-        return journal if plain else None
+        if not plain:
+            raise ForeignJournal
+        return journal
+
+    def _message(self, workspace: Workspace) -> bytes:
+        """What is signed: the journal, and the very folder it lies in, so that a copy elsewhere counts for nothing."""
+        folder = [workspace.root.name, workspace.root.lstat().st_ino]
+        return b"sfumato journal\0" + json.dumps([vars(self), folder], sort_keys=True).encode()
 
     def write(self, workspace: Workspace) -> None:
         """Write it for good before anything is moved."""
         partial = workspace.root / "journal.partial"
+        seal = base64.b64encode(signing_key().sign(self._message(workspace))).decode()
         with partial.open("w", encoding="utf-8") as file:
-            json.dump(vars(self), file)
+            json.dump({**vars(self), "seal": seal}, file)
             file.flush()
             os.fsync(file.fileno())
         partial.rename(workspace.journal)
@@ -194,7 +228,7 @@ def has_moved(workspace: Workspace, journal: Journal, out: Path) -> bool:
 def finish(workspace: Workspace, journal: Journal, out: Path) -> None:
     """Rescue what a user put into the old folders at the last moment, clear away an earlier refusal, flush."""
     for root in (workspace.new, workspace.old):
-        if root.is_dir():
+        if _is_folder(root):
             _rescue(root, out)
     if journal.certificate is not None:
         _clear_refusal(out / "refused")
@@ -206,9 +240,9 @@ def finish(workspace: Workspace, journal: Journal, out: Path) -> None:
 def _rescue(root: Path, out: Path) -> None:
     for path in sorted(root.iterdir()):
         part = path.name.split(".")[0]
-        if part in ("private", "refused") and path.is_dir():
+        if part in ("private", "refused") and _is_folder(path):
             carry_over(path, out / part, Manifest.read(path))
-        elif part == "release" and path.is_dir():
+        elif part == "release" and _is_folder(path):
             for name in list_foreign(path, Manifest.read(root / "private")):
                 link(path / name, _free(out / "private" / name))
         elif not _is_same(path, out / path.name):  # it came, or was exchanged, after the user's files were linked

@@ -277,11 +277,11 @@ def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatc
         return measured(claim, evidence)
 
     monkeypatch.setattr(certificate, "measured", count)
-    resign(out, lambda body: body.update(claims=body["claims"][:1] * 2000))
+    resign(out, lambda body: body.update(claims=body["claims"][:1] * 2000 + body["claims"][1:]))
     checked = verify(out)
     assert checked.holds, checked.problems
-    assert len(checked.findings) == 2000
-    assert len(asked) == 1
+    assert len(checked.findings) > 2000
+    assert len(asked) == len({(one.measure, str(one.arguments)) for one in asked}) < 10
 
 
 def test_many_strangers_are_counted(out: Path) -> None:

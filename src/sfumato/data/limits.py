@@ -25,6 +25,7 @@ VARIABLE = "SFUMATO_UNPACK_LIMIT"
 _LEAST, _TIMES = 1 << 30, 200
 _LEAST_TEXT, _TIMES_TEXT = 256 << 20, 100
 _BLOCK = 1 << 20
+_BYTES_A_CELL = 16
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -96,15 +97,27 @@ class BoundedGzip(io.RawIOBase):
         super().close()
 
 
-def refuse_bomb(path: Path) -> None:
-    """Unpack a gzip file once and keep nothing, before anything is parsed: a bomb costs a second, and no memory."""
+def refuse_bomb(path: Path) -> int:
+    """Unpack a gzip file once and keep nothing, before anything is parsed: a bomb costs a second, and no memory.
+
+    Returns how many lines it has; 0 where the file is not packed.
+    """
     with path.open("rb") as file:
         if file.read(2) != b"\x1f\x8b":
-            return
+            return 0
+    lines = 1
     with BoundedGzip(path) as packed:
         buffer = bytearray(_BLOCK)
-        while packed.readinto(buffer):
-            pass
+        while count := packed.readinto(buffer):
+            lines += buffer.count(b"\n", 0, count)
+    return lines
+
+
+def refuse_cells(path: Path, cells: int) -> None:
+    """Stop before a packed file of very many empty cells is cut apart: each takes room of its own, however short."""
+    limit = unpack_limit(path.stat().st_size, text=True)
+    if cells * _BYTES_A_CELL > limit:
+        raise refuse_unpacked(path, limit)
 
 
 def read_whole(path: Path) -> bytes:

@@ -30,10 +30,10 @@ from sfumato.data.limits import (
     BoundedGzip,
     read_whole,
     refuse_bomb,
+    refuse_cells,
     refuse_columns,
     refuse_special,
 )
-from sfumato.data.roles import plausible_names
 from sfumato.data.sniff import SEPARATORS, likely_separator, record_widths, without_comments
 from sfumato.errors import DataError
 
@@ -179,7 +179,7 @@ def _refuse_impossible_dates(column: pl.Series, name: str, path: Path) -> None:
 def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     encoding = _encoding(_first_bytes(path, 4), text.encoding, path)
     try:
-        refuse_bomb(path)
+        lines = refuse_bomb(path)
     except GZIP_FAULTS:
         raise DataError(f"{path}: the gzip file is damaged or cut off; fetch it again") from None
     opening = _opening(path, encoding, text)
@@ -189,6 +189,7 @@ def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     if not width:
         raise DataError(f"{path}: the file holds no rows")
     refuse_columns(path, width)
+    refuse_cells(path, lines * width)
     if text.header and "\n" not in opening and "\r" not in opening:  # a header without even a line end
         raise DataError(f"{path}: the file has a header and no rows")
     cells = _cells(path, separator, width, encoding, text)
@@ -271,7 +272,9 @@ def _parsed(
     )
     block = _BLOCK
     while True:
-        read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=block)
+        # One block needs no threads; and threads of a read that failed can outlive the interpreter, and abort it.
+        threads = note is None and path.stat().st_size > _BLOCK
+        read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=block, use_threads=threads)
         try:
             with _opened(path, text.comment, encoding) as stream:
                 return pyarrow.csv.read_csv(stream, read_options=read, parse_options=parse, convert_options=convert)
@@ -347,13 +350,13 @@ def _names(read: list[str], text: TextFormat, width: int, path: Path) -> list[st
 
 
 def _refuse_repeated(names: Sequence[str], path: Path) -> None:
-    """Say where; say what only if it looks like a name, for without a header it is the first person's cell."""
+    """Say where and not what: without a header it is the first person's cell."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names, 1):
         if name in seen:
-            which = f", «{name}»" if plausible_names(names) else " (or the file has no header: say so)"
             raise DataError(
-                f"{path}: columns {seen[name]} and {position} have the same name{which}; rename one of them"
+                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or the file has "
+                "no header: say so)"
             )
         seen[name] = position
 

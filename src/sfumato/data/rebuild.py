@@ -38,7 +38,7 @@ _TOO_WIDE = (pl.Decimal, pl.Int128)  # numpy has no such numbers
 
 def _copy_texts(column: pl.Series) -> pa.Array:
     # The oldest layout has no views: converting to it copies each text behind the one before.
-    filled = pl.Series(column.name, column.fill_null(""), dtype=pl.String)
+    filled = pl.Series("", column.fill_null(""), dtype=pl.String)  # a name with a NUL would make polars panic
     texts = filled.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     assert texts.type == pa.large_string()
     assert texts.offset == 0

@@ -15,17 +15,18 @@ from sfumato.errors import DataError
 
 Format = Literal["csv", "tsv", "parquet", "arrow"]
 SEPARATOR_OF: dict[str, str] = {"csv": ",", "tsv": "\t"}
-_MARKS = ("", "?", "NA", "<missing>")
+MARKS = ("", "?", "NA", "<missing>")
+"""How a missing cell may be spelt in a text file that we write."""
 
 
 def missing_mark(frame: pl.DataFrame) -> str:
     """How a missing cell is spelt in text: the first mark that is no value of the table."""
     texts = frame.select(pl.col(pl.String))
-    used = {mark for mark in _MARKS if texts.select(pl.any_horizontal((pl.all() == mark).any())).to_series().any()}
-    free = [mark for mark in _MARKS if mark not in used]
+    used = {mark for mark in MARKS if texts.select(pl.any_horizontal((pl.all() == mark).any())).to_series().any()}
+    free = [mark for mark in MARKS if mark not in used]
     if not free and any(frame.null_count().row(0)):
-        raise DataError(f"every mark for a missing cell ({', '.join(_MARKS)}) is a value of the table; write Parquet")
-    return free[0] if free else _MARKS[0]
+        raise DataError(f"every mark for a missing cell ({', '.join(MARKS)}) is a value of the table; write Parquet")
+    return free[0] if free else MARKS[0]
 
 
 def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "", *, escape: bool = False) -> None:

@@ -55,12 +55,34 @@ def _alike(sizes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.DataFrame:
     return pl.DataFrame({"rows": sizes, "crowd": sizes})
 
 
+_ROWS_A_JOIN = 20_000
+"""How many pairs of classes are compared in the time that one join takes."""
+_CHUNK = 256
+
+
+def _matching_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """The same, pair by pair: many patterns of missing cells would take a join for every two of them."""
+    ranks = [classes[name].rank("dense").cast(pl.Int64).fill_null(-1).to_numpy() for name in names]
+    rows = classes["\0rows"].to_numpy()
+    crowd = np.zeros(len(rows), dtype=np.int64)
+    for start in range(0, len(rows), _CHUNK):
+        here = slice(start, start + _CHUNK)
+        agree = np.ones((len(rows[here]), len(rows)), dtype=bool)
+        for column in ranks:
+            mine = column[here, None]
+            agree &= (mine == column) | (mine < 0) | (column < 0)
+        crowd[here] = agree @ rows
+    return pl.DataFrame({"rows": rows, "crowd": crowd})
+
+
 def _matching_any(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """Every class against every other, agreeing wherever both are known; one join a pair of patterns."""
     classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     pattern = pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names])
     classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
     parts = {str(key[0]): part for key, part in classes.partition_by("\0pattern", as_dict=True).items()}
+    if len(parts) ** 2 * _ROWS_A_JOIN > classes.height**2:
+        return _matching_pairs(classes, names)
     totals: list[pl.DataFrame] = []
     for ours, mine in parts.items():
         for theirs, other in parts.items():

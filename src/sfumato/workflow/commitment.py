@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.data.limits import refuse_special
 from sfumato.errors import DataError
 from sfumato.private_file import create_private
 
@@ -24,6 +25,7 @@ OPENING = "input_opening.json"
 """The file in `private/` with which the custodian can prove later what the input was."""
 _SCHEME = "HMAC-SHA256"
 _BLOCK = 1 << 20
+_LARGEST_OPENING = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,10 @@ def opens(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
 
 
 def _read_key(opening: Path) -> bytes:
+    refuse_special(opening)
     try:
-        content = json.loads(opening.read_text(encoding="utf-8"))
+        with opening.open("rb") as file:
+            content = json.loads(file.read(_LARGEST_OPENING))
         key = bytes.fromhex(content["key"])
     except OSError as error:
         raise DataError(f"{opening}: the opening cannot be read ({error.strerror})") from None
@@ -72,6 +76,7 @@ def _keyed_digest(paths: Sequence[Path], key: bytes) -> str:
     digest = hmac.new(key, digestmod=hashlib.sha256)
     digest.update(len(paths).to_bytes(8, "big"))
     for path in paths:
+        refuse_special(path)
         try:
             digest.update(path.stat().st_size.to_bytes(8, "big"))
             with path.open("rb") as file:

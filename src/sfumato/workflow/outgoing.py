@@ -97,10 +97,10 @@ class CertifiedClaim(_Part):
     measure: Annotated[str, Rule.POLICY]
     arguments: Annotated[Mapping[str, str | int | float | tuple[str, ...]], Rule.RELEASED] = Field(default_factory=dict)
     """What it takes to measure the claim on the released file; empty where only the custodian can."""
-    needs_original: Annotated[bool, Rule.POLICY]
+    needs_original: Annotated[StrictBool, Rule.POLICY]
     meaning: Annotated[str, Rule.POLICY]
     measured: Annotated[int | float | None, Rule.RELEASED]
-    holds: Annotated[bool | None, Rule.HELD]
+    holds: Annotated[StrictBool | None, Rule.HELD]
 
 
 class CertifiedAttack(_Part):
@@ -117,7 +117,7 @@ class CertifiedLimit(_Part):
 
     gate: Annotated[str, Rule.POLICY]
     limit: Annotated[float, Rule.POLICY]
-    open: Annotated[bool, Rule.HELD]
+    open: Annotated[StrictBool, Rule.HELD]
 
 
 class CertifiedSuppression(_Part):
@@ -136,7 +136,7 @@ class OutgoingCertificate(_Part):
     title: Annotated[str, Rule.POLICY]
     created: Annotated[str, Rule.POLICY]
     versions: Annotated[Mapping[str, str], Rule.POLICY]
-    maturity: Annotated[str, Rule.POLICY]
+    maturity: Annotated[Literal["stable", "for study"], Rule.POLICY]
     for_publication: Annotated[StrictBool, Rule.POLICY]
     input_commitment: Annotated[str | None, Rule.SEALED]
     data: DataFile

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: MIT
+"""A signer cannot make verify say more than was measured: claims have known forms, and fit their release."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.certificate import show_input, verify
+from sfumato.measure.classes import _matching_any, _matching_pairs
+from sfumato.pipeline import run
+from sfumato.policy import Policy
+from sfumato.workflow.claim_forms import has_known_form
+from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.test_methods import released
+from tests.faults.test_tampering import refused, resign
+
+Change = Callable[[dict[str, Any]], None]
+
+
+@pytest.fixture
+def out(sandbox: Any, plain_report: None) -> Path:
+    run(Policy.read(sandbox.write_policy(k=3)))
+    return Path(sandbox.out)
+
+
+def claim(number: int, **changes: Any) -> Change:
+    def change(body: dict[str, Any]) -> None:
+        body["claims"][number] |= changes
+
+    return change
+
+
+def field(**changes: Any) -> Change:
+    def change(body: dict[str, Any]) -> None:
+        body |= changes
+
+    return change
+
+
+def mark(body: dict[str, Any]) -> None:
+    body["data"]["missing_mark"] = "male"
+
+
+def names(body: dict[str, Any]) -> None:
+    next(one for one in body["claims"] if one["measure"] == "named_columns")["arguments"] = {"names": []}
+
+
+def identify(body: dict[str, Any]) -> None:
+    body["roles"][next(iter(body["roles"]))] = "identifying"
+
+
+FORGERIES: dict[str, Change] = {
+    "rows counted as k": claim(0, measure="rows", arguments={}),
+    "k at the most": claim(0, bound="at_most"),
+    "only the originals could tell": claim(0, needs_original=True, measured=None, arguments={}),
+    "needs the originals, in words": claim(0, needs_original="yes"),
+    "a property of one's own": claim(0, property="perfectly_safe"),
+    "a verdict as a property": claim(0, property="The release is as certified, signed by the key you named."),
+    "a strange argument": claim(0, arguments={"starred_rows": "class", "x": 1}),
+    "strange stars": claim(0, arguments={"starred_rows": "junk"}),
+    "not kept": claim(3, holds=False),
+    "no name removed": names,
+    "an identifying column": identify,
+    "removed, and there": field(removed_columns=["nobody"]),
+    "people called missing": mark,
+    "a shut gate": field(gate=[{"gate": "max_loss", "limit": 0.1, "open": False}]),
+    "approved": field(maturity="approved"),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_claim_is_refused(out: Path, invoke: Callable[..., Any], name: str) -> None:
+    resign(out, FORGERIES[name])
+    refused(invoke, out)
+
+
+@pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+def test_every_claim_of_every_method_has_a_known_form(example: Example) -> None:
+    """A new claim needs a line in `FORMS`, and what its measure is told a line in `ARGUMENTS`."""
+    for one in released(example, example.data()).claims:
+        arguments = {} if one.needs_original else dict(one.arguments)
+        assert has_known_form({**one.model_dump(), "arguments": arguments}), one.property
+
+
+def test_verify_changes_nothing(out: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in [out.parent, *out.rglob("*")]}
+    assert verify(out).holds
+    assert {path: path.stat().st_mtime_ns for path in [out.parent, *out.rglob("*")]} == before
+
+
+def test_a_packed_data_file_is_refused(out: Path, invoke: Callable[..., Any]) -> None:
+    data = out / "release/data.csv"
+    data.write_bytes(gzip.compress(data.read_bytes()))
+    resign(out, lambda body: None)
+    refused(invoke, out)
+
+
+def test_many_empty_cells_in_a_small_file_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cells.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        line = b"," * 9_999 + b"\n"
+        for _ in range(40):
+            file.write(line * 50)
+    with pytest.raises(sf.DataError, match="unpacks to more than"):
+        sf.Table.read(path)
+
+
+def test_pipes_are_not_waited_for(out: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for given, opening in ((pipe, out / "private/input_opening.json"), (tmp_path / "people.csv", pipe)):
+        with pytest.raises(sf.DataError):
+            show_input(out, given, opening)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    values = {f"c{at}": [None if n > 2 else int(n) for n in chance.integers(0, 5, 40)] for at in range(3)}
+    frame = pl.DataFrame(values, schema=dict.fromkeys(values, pl.Int64))
+    names = list(values)
+    pattern = pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names])
+    classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
+    classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.measure.classes._ROWS_A_JOIN", 0)
+        joined = _matching_any(frame, names)
+    paired = _matching_pairs(classes, names)
+    assert sorted(joined.rows()) == sorted(paired.rows())
+
+
+def test_many_patterns_of_missing_cells_end() -> None:
+    """1,024 rows with as many patterns took more than 100 seconds; the test ends, or it hangs."""
+    rows = [[None if (row >> at) & 1 else at for at in range(10)] for row in range(1024)]
+    columns = [f"c{at}" for at in range(10)]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.Int64), orient="row")
+    table = sf.Table.of(frame, dict.fromkeys(columns, "quasi_identifying"), missing="matches_any")
+    assert sf.measure.k_anonymity(table) == 1024
