@@ -17,9 +17,9 @@ import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.data.zipf import zipf_table
-from sfumato.mine.adversarial_rules import adversarial_rules, find_rules, sensitive_entries
-from sfumato.mine.cells import NOTHING, PRIVATE, PUBLIC, Cells
-from sfumato.mine.thresholds import least_count
+from sfumato.mine.entries.adversarial_rules import adversarial_rules, find_rules, sensitive_entries
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
+from sfumato.public.thresholds import least_count
 from sfumato.randomness import Randomness
 
 SEED = 1

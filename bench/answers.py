@@ -18,9 +18,9 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, show
-from sfumato.mine.answers import designed
-from sfumato.mine.proportions import estimate_joint, estimate_proportions
-from sfumato.protect.randomize_response import RandomizeResponse
+from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
+from sfumato.protect.answers.randomize_response import RandomizeResponse
+from sfumato.public.answer_channel import designed
 from sfumato.randomness import Randomness
 
 

@@ -14,13 +14,13 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.attack.curve_fitting import CurveCombination, CurveFitting
-from sfumato.attack.frequency_matching import FrequencyMatching
-from sfumato.attack.quantile_matching import QuantileMatching
-from sfumato.attack.sorting import Sorting
-from sfumato.measure.tree_equality import same_tree
-from sfumato.mine.decoded_tree import decode_tree
-from sfumato.protect.encode_for_trees import EncodeForTrees
+from sfumato.attack.codes.curve_fitting import CurveCombination, CurveFitting
+from sfumato.attack.codes.frequency_matching import FrequencyMatching
+from sfumato.attack.codes.quantile_matching import QuantileMatching
+from sfumato.attack.codes.sorting import Sorting
+from sfumato.measure.codes.tree_equality import same_tree
+from sfumato.mine.codes.decoded_tree import decode_tree
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees
 
 TARGET, NUMBERS = "Cover_Type", 10
 METHOD = EncodeForTrees(target=TARGET)

@@ -10,11 +10,11 @@ from typing import Any
 
 import sfumato as sf
 from bench.timing import shared_data, show
-from sfumato.attack.item_frequency import ItemFrequency
-from sfumato.mine.encoded_items import decode_itemsets, filter_requests, mine_filters
-from sfumato.mine.itemsets import frequent_itemsets
-from sfumato.protect.encode_bloom import EncodeBloom
-from sfumato.protect.encode_items import EncodeItems
+from sfumato.attack.codes.item_frequency import ItemFrequency
+from sfumato.mine.baskets.itemsets import frequent_itemsets
+from sfumato.mine.codes.encoded_items import decode_itemsets, filter_requests, mine_filters
+from sfumato.protect.codes.encode_bloom import EncodeBloom
+from sfumato.protect.codes.encode_items import EncodeItems
 
 SHARE = 0.02
 METHODS: tuple[tuple[str, EncodeItems | EncodeBloom], ...] = (

@@ -21,9 +21,9 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.grouping import Grouping
-from sfumato.protect.judge import ModelJudge
-from sfumato.protect.metrics import MetricName, metric_named
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.judge import ModelJudge
+from sfumato.protect.anonymity.metrics import MetricName, metric_named
 
 EIGHT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 NINE = (*EIGHT, "salary-class")

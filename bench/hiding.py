@@ -15,9 +15,9 @@ import numpy as np
 
 from bench.timing import best_of, shared_data, show
 from sfumato.baskets import Baskets
-from sfumato.mine.itemsets import find_itemsets
-from sfumato.protect.hide_items import HideItems
-from sfumato.protect.hide_rules import HideRules
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
 
 Rule = tuple[tuple[Any, ...], tuple[Any, ...]]
 SUPPORT, CONFIDENCE = 0.005, 0.6

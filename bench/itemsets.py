@@ -21,9 +21,9 @@ import numpy as np
 
 import sfumato as sf
 from bench.timing import shared_data, show
-from sfumato.mine.itemsets import Kind, find_itemsets, frequent_itemsets
-from sfumato.mine.pattern_files import write_itemsets
-from sfumato.mine.rules import association_rules
+from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
+from sfumato.mine.baskets.pattern_files import write_itemsets
+from sfumato.mine.baskets.rules import association_rules
 
 # Share, itemsets, milliseconds of mlxtend 0.25 fpgrowth on a like machine: shared/PEERS_SPEED.md.
 SETTINGS: tuple[tuple[str, float, float | None], ...] = (
@@ -48,8 +48,9 @@ def peak():  # the peak of the parent is inherited by getrusage, not by VmHWM
 PEAK = f"""{SIZE}
 import numba, polars, pyarrow
 import sfumato as sf
-from sfumato.kernels import itemsets_lists, itemsets_prepare
-from sfumato.mine.itemsets import frequent_itemsets
+from sfumato.kernels.baskets import itemsets_lists
+from sfumato.kernels.baskets import itemsets_prepare
+from sfumato.mine.baskets.itemsets import frequent_itemsets
 before = peak()
 baskets = sf.Baskets.read(sys.argv[1])
 read = peak()

@@ -8,7 +8,7 @@ from pathlib import Path
 import sfumato as sf
 from bench.generalize import adult
 from bench.timing import shared_data, show
-from sfumato.protect.k_optimize import KOptimize
+from sfumato.protect.anonymity.k_optimize import KOptimize
 
 SECONDS = 10.0
 COLUMNS = (

@@ -10,7 +10,7 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.microaggregate import Microaggregate
+from sfumato.protect.anonymity.microaggregate import Microaggregate
 
 
 def correlated(rows: int, columns: int = 4) -> sf.Table:

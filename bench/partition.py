@@ -9,8 +9,8 @@ from typing import Any
 import sfumato as sf
 from bench.generalize import EIGHT, adult, grown
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.models import KAnonymity, LDiversity, TCloseness
-from sfumato.protect.partition import Partition
+from sfumato.protect.anonymity.models import KAnonymity, LDiversity, TCloseness
+from sfumato.protect.anonymity.partition import Partition
 
 FIVE = KAnonymity(k=5)
 PEERS = (  # measured on a like machine: shared/PEERS_SPEED.md

@@ -9,12 +9,12 @@ from itertools import combinations
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.measure.hiding import exposed_item_rules
-from sfumato.measure.pattern_privacy import inferable_patterns
-from sfumato.measure.recount import counted_itemsets
-from sfumato.mine.channels import inference_channels
-from sfumato.mine.itemsets import frequent_itemsets
-from sfumato.protect.publish_patterns import PublishPatterns
+from sfumato.measure.baskets.hiding import exposed_item_rules
+from sfumato.measure.baskets.recount import counted_itemsets
+from sfumato.measure.patterns.pattern_privacy import inferable_patterns
+from sfumato.mine.baskets.itemsets import frequent_itemsets
+from sfumato.mine.patterns.channels import inference_channels
+from sfumato.protect.patterns.publish_patterns import PublishPatterns
 
 K = 10
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from bench.timing import best_of, show
-from sfumato.mine.noises import Noise
-from sfumato.mine.reconstruction import (
+from sfumato.mine.noise.reconstruction import (
     binned_em,
     channel_of,
     counted,
@@ -21,6 +20,7 @@ from sfumato.mine.reconstruction import (
     reconstruct_distribution,
     true_edges_of,
 )
+from sfumato.public.noise_law import Noise
 
 KINDS = (
     ("uniform, 50 %", Noise.for_privacy("uniform", 0.5, 0.95)),

@@ -15,10 +15,10 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import show
-from sfumato.attack.bayes_estimate import BayesEstimate
-from sfumato.attack.likeliest_value import LikeliestValue
-from sfumato.attack.range_reveal import RangeReveal
-from sfumato.attack.spectral_filter import SpectralFilter
+from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.attack.noise.likeliest_value import LikeliestValue
+from sfumato.attack.noise.range_reveal import RangeReveal
+from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.release import Release
 
 Floats = npt.NDArray[np.float64]

@@ -20,9 +20,9 @@ from bench.timing import best_of, shared_data, show
 from sfumato.data.discretize import equal_frequency
 from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.data.zipf import zipf_table
-from sfumato.mine.adversarial_rules import find_rules
-from sfumato.mine.cells import BLANKED, PRIVATE, PUBLIC, Cells
-from sfumato.protect.suppress_entries import SuppressEntries
+from sfumato.mine.entries.adversarial_rules import find_rules
+from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, Cells
+from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 
 SEEDS = (1, 2, 3, 4, 5)

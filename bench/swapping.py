@@ -11,11 +11,11 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.protect.posteriors import UNIT
-from sfumato.protect.swap_confidential import SwapConfidential
-from sfumato.protect.swap_marginal import least_shift
-from sfumato.protect.swap_optimal import best_answer
-from sfumato.protect.swap_records import Records
+from sfumato.protect.swapping.posteriors import UNIT
+from sfumato.protect.swapping.swap_confidential import SwapConfidential
+from sfumato.protect.swapping.swap_marginal import least_shift
+from sfumato.protect.swapping.swap_optimal import best_answer
+from sfumato.protect.swapping.swap_records import Records
 from sfumato.randomness import Randomness
 from sfumato.reproduce.seed_003_data import INCOME, census
 

@@ -28,8 +28,8 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import shared_data, show
-from sfumato.measure.synthetic import against_holdout, exact_copies, pairwise_total_variation
-from sfumato.protect.synthesize import Synthesize
+from sfumato.measure.synthesis.synthetic import against_holdout, exact_copies, pairwise_total_variation
+from sfumato.protect.synthesis.synthesize import Synthesize
 from sfumato.randomness import Randomness
 
 NAMES = (

@@ -11,8 +11,8 @@ import numpy as np
 import sfumato as sf
 from bench.timing import best_of, show
 from sfumato.data.quest_people import GROUP, RANGES, quest_people, quest_roles
-from sfumato.mine.tree_on_noise import Reconstruct, train_tree_on_noise
-from sfumato.protect.add_noise import AddNoise
+from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
+from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 
 ROWS = 100_000

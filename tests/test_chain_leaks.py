@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.policy import Policy
 from sfumato.release import Release
+from sfumato.workflow.policy import Policy
 
 PEOPLE = 24
 

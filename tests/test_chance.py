@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attacking import attack_again
 from sfumato.errors import PolicyError
-from sfumato.mine.estimates import estimated
-from sfumato.pipeline import run
-from sfumato.policy import Policy
+from sfumato.mine.noise.estimates import estimated
+from sfumato.workflow.attack_run import attack_again
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 from tests.test_cli_mining import ran
 
 POLICY = """

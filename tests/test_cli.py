@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
     def run(*argv: str | Path) -> Ran:
-        from sfumato.cli import main
+        from sfumato.cli.commands import main
 
         monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
         capfd.readouterr()

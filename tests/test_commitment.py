@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.certificate import show_input
+from sfumato.workflow.certificate import show_input
 from sfumato.workflow.commitment import commit, opens
 
 POLICY = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.cli import main
+from sfumato.cli.commands import main
 
 POLICY = """
 title = "{title}"

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.mine.noises import Noise as _Noise
+from sfumato.public.noise_law import Noise as _Noise
 
 # A type checker knows fields by their names alone.
 RandomizeResponse: Any = sf.RandomizeResponse

@@ -17,11 +17,11 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato import folder, folder_lock, publication
 from sfumato.errors import DataError
-from sfumato.folder import Place, Staging, finish_interrupted, reserved, sha256
-from sfumato.manifest import Manifest
-from sfumato.signature import signing_key
+from sfumato.workflow import folder, folder_lock, publication
+from sfumato.workflow.folder import Place, Staging, finish_interrupted, reserved, sha256
+from sfumato.workflow.manifest import Manifest
+from sfumato.workflow.signature import signing_key
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.certificate import verify
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
-from sfumato.pipeline import run
-from sfumato.policy import Policy
+from sfumato.workflow.certificate import verify
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 
 CANARY = "ZZSECRETZZ"
 POLICY = """\

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.attacking import attack_again
-from sfumato.shapes import shape_of
+from sfumato.workflow.attack_run import attack_again
+from sfumato.workflow.file_shapes import shape_of
 
 SECRET = "zzbeer"
 

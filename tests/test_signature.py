@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from sfumato.certificate_text import (
+from sfumato.errors import DataError, SfumatoError
+from sfumato.workflow.certificate_text import (
     DEEPEST_NESTING,
     LONGEST_INTEGER,
     add_signature,
     parse_certificate,
     spell_body,
 )
-from sfumato.errors import DataError, SfumatoError
-from sfumato.signature import check_signature, home, public_text, read_signer, sign_certificate, signing_key
+from sfumato.workflow.signature import check_signature, home, public_text, read_signer, sign_certificate, signing_key
 
 BODY: dict[str, Any] = {"a": 1, "b": [1.5, None, "é"], "c": {"d": True}}
 
@@ -55,7 +55,9 @@ def test_where_home_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_first_use_by_many_at_once(own_home: Path) -> None:
-    script = "import sys; sys.stdin.readline()\nfrom sfumato.signature import *\nprint(public_text(signing_key()))"
+    script = (
+        "import sys; sys.stdin.readline()\nfrom sfumato.workflow.signature import *\nprint(public_text(signing_key()))"
+    )
     processes = [
         subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(4)

@@ -15,10 +15,7 @@ from sfumato.lazy import fetching
 if TYPE_CHECKING:
     from sfumato import attack, measure, mine, protect, reproduce
     from sfumato.attack.attack import Attack, Outcome
-    from sfumato.auditing import Audit, audit
     from sfumato.baskets import Baskets
-    from sfumato.certificate import Certificate, Verification, check, read_release, verify
-    from sfumato.comparing import compare
     from sfumato.data.hierarchy import Hierarchy
     from sfumato.data.roles import Role
     from sfumato.errors import (
@@ -31,22 +28,13 @@ if TYPE_CHECKING:
         SfumatoError,
     )
     from sfumato.key import Key
-    from sfumato.mine.decoded_tree import decode_tree
-    from sfumato.mine.encoded_items import decode_itemsets
+    from sfumato.mine.codes.decoded_tree import decode_tree
+    from sfumato.mine.codes.encoded_items import decode_itemsets
     from sfumato.patterns import Patterns
-    from sfumato.pipeline import Run, run
-    from sfumato.policy import Policy
-    from sfumato.protect.add_noise import AddNoise
-    from sfumato.protect.encode_bloom import EncodeBloom
-    from sfumato.protect.encode_for_trees import EncodeForTrees
-    from sfumato.protect.encode_items import EncodeItems
-    from sfumato.protect.generalize import Generalize
-    from sfumato.protect.hide_items import HideItems
-    from sfumato.protect.hide_rules import HideRules
-    from sfumato.protect.k_optimize import KOptimize
-    from sfumato.protect.method import Method
-    from sfumato.protect.microaggregate import Microaggregate
-    from sfumato.protect.models import (
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.k_optimize import KOptimize
+    from sfumato.protect.anonymity.microaggregate import Microaggregate
+    from sfumato.protect.anonymity.models import (
         AlphaKAnonymity,
         BetaLikeness,
         DeltaDisclosure,
@@ -56,77 +44,89 @@ if TYPE_CHECKING:
         LDiversity,
         TCloseness,
     )
-    from sfumato.protect.partition import Partition
-    from sfumato.protect.publish_patterns import PublishPatterns
-    from sfumato.protect.randomize_response import RandomizeResponse
-    from sfumato.protect.suppress_entries import SuppressEntries
-    from sfumato.protect.swap_confidential import SwapConfidential
-    from sfumato.protect.synthesize import Synthesize
+    from sfumato.protect.anonymity.partition import Partition
+    from sfumato.protect.answers.randomize_response import RandomizeResponse
+    from sfumato.protect.baskets.hide_items import HideItems
+    from sfumato.protect.baskets.hide_rules import HideRules
+    from sfumato.protect.codes.encode_bloom import EncodeBloom
+    from sfumato.protect.codes.encode_for_trees import EncodeForTrees
+    from sfumato.protect.codes.encode_items import EncodeItems
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
+    from sfumato.protect.method import Method
+    from sfumato.protect.noise.add_noise import AddNoise
+    from sfumato.protect.patterns.publish_patterns import PublishPatterns
+    from sfumato.protect.swapping.swap_confidential import SwapConfidential
+    from sfumato.protect.synthesis.synthesize import Synthesize
     from sfumato.randomness import Randomness
     from sfumato.release import Claim, Finding, Release
     from sfumato.sequences import Sequences
     from sfumato.table import Missing, Table
+    from sfumato.workflow.audit import Audit, audit
+    from sfumato.workflow.certificate import Certificate, Verification, check, read_release, verify
+    from sfumato.workflow.compare import compare
+    from sfumato.workflow.pipeline import Run, run
+    from sfumato.workflow.policy import Policy
 
 # Names are fetched on first use, so that `import sfumato` and `sfumato --help` stay quick.
 _HOME = {
-    "AlphaKAnonymity": "protect.models",
-    "BetaLikeness": "protect.models",
-    "DeltaDisclosure": "protect.models",
-    "DeltaPresence": "protect.models",
-    "KMap": "protect.models",
-    "LDiversity": "protect.models",
-    "TCloseness": "protect.models",
-    "KOptimize": "protect.k_optimize",
-    "Microaggregate": "protect.microaggregate",
-    "Partition": "protect.partition",
-    "HideItems": "protect.hide_items",
-    "HideRules": "protect.hide_rules",
+    "AlphaKAnonymity": "protect.anonymity.models",
+    "BetaLikeness": "protect.anonymity.models",
+    "DeltaDisclosure": "protect.anonymity.models",
+    "DeltaPresence": "protect.anonymity.models",
+    "KMap": "protect.anonymity.models",
+    "LDiversity": "protect.anonymity.models",
+    "TCloseness": "protect.anonymity.models",
+    "KOptimize": "protect.anonymity.k_optimize",
+    "Microaggregate": "protect.anonymity.microaggregate",
+    "Partition": "protect.anonymity.partition",
+    "HideItems": "protect.baskets.hide_items",
+    "HideRules": "protect.baskets.hide_rules",
     "Patterns": "patterns",
-    "PublishPatterns": "protect.publish_patterns",
-    "SuppressEntries": "protect.suppress_entries",
-    "SwapConfidential": "protect.swap_confidential",
-    "EncodeBloom": "protect.encode_bloom",
-    "EncodeForTrees": "protect.encode_for_trees",
-    "EncodeItems": "protect.encode_items",
-    "AddNoise": "protect.add_noise",
-    "RandomizeResponse": "protect.randomize_response",
-    "Synthesize": "protect.synthesize",
-    "decode_itemsets": "mine.encoded_items",
-    "decode_tree": "mine.decoded_tree",
+    "PublishPatterns": "protect.patterns.publish_patterns",
+    "SuppressEntries": "protect.entries.suppress_entries",
+    "SwapConfidential": "protect.swapping.swap_confidential",
+    "EncodeBloom": "protect.codes.encode_bloom",
+    "EncodeForTrees": "protect.codes.encode_for_trees",
+    "EncodeItems": "protect.codes.encode_items",
+    "AddNoise": "protect.noise.add_noise",
+    "RandomizeResponse": "protect.answers.randomize_response",
+    "Synthesize": "protect.synthesis.synthesize",
+    "decode_itemsets": "mine.codes.encoded_items",
+    "decode_tree": "mine.codes.decoded_tree",
     "Attack": "attack.attack",
-    "Audit": "auditing",
+    "Audit": "workflow.audit",
     "Baskets": "baskets",
-    "Certificate": "certificate",
+    "Certificate": "workflow.certificate",
     "CertificateRefused": "errors",
     "Claim": "release",
     "ClaimBroken": "errors",
     "DataError": "errors",
     "Finding": "release",
-    "Generalize": "protect.generalize",
+    "Generalize": "protect.anonymity.generalize",
     "Hierarchy": "data.hierarchy",
     "ImpossibleRelease": "errors",
-    "KAnonymity": "protect.models",
+    "KAnonymity": "protect.anonymity.models",
     "Key": "key",
     "Method": "protect.method",
     "Missing": "table",
     "Outcome": "attack.attack",
     "PartyError": "errors",
-    "Policy": "policy",
+    "Policy": "workflow.policy",
     "PolicyError": "errors",
     "Randomness": "randomness",
     "Release": "release",
     "Role": "data.roles",
-    "Run": "pipeline",
+    "Run": "workflow.pipeline",
     "Sequences": "sequences",
     "SfumatoError": "errors",
     "Table": "table",
-    "Verification": "certificate",
-    "audit": "auditing",
-    "check": "certificate",
-    "read_release": "certificate",
-    "compare": "comparing",
-    "run": "pipeline",
-    "verify": "certificate",
+    "Verification": "workflow.certificate",
+    "audit": "workflow.audit",
+    "check": "workflow.certificate",
+    "read_release": "workflow.certificate",
+    "compare": "workflow.compare",
+    "run": "workflow.pipeline",
+    "verify": "workflow.certificate",
 }
 _ROOMS = ("attack", "measure", "mine", "protect", "reproduce")
 

@@ -16,12 +16,17 @@ def fetching(
 
     def fetch(name: str) -> Any:
         if lists is not None and name in lists:
-            found: Any = tuple(getattr(import_module(f"{room}.{module}"), kind) for kind, module in lists[name].items())
+            found: Any = tuple(getattr(_load(room, module), kind) for kind, module in lists[name].items())
         elif name in home:
-            found = getattr(import_module(f"{room}.{home[name]}"), name)
+            found = getattr(_load(room, home[name]), name)
         else:
             raise AttributeError(f"{room} has no «{name}»")
         setattr(sys.modules[room], name, found)
         return found
 
     return fetch
+
+
+def _load(room: str, module: str) -> Any:
+    """A module of the room; by its whole name, one of another room."""
+    return import_module(module if module.startswith("sfumato.") else f"{room}.{module}")

@@ -11,11 +11,11 @@ import polars as pl
 from pydantic import Field
 
 import sfumato as sf
-from sfumato import pipeline
-from sfumato.pipeline import Run
-from sfumato.policy import DataSection, MeasureSection, OutputSection, Policy, RolesSection
-from sfumato.protecting import Protected, protect
 from sfumato.randomness import Randomness
+from sfumato.workflow import pipeline
+from sfumato.workflow.chain import Protected, protect
+from sfumato.workflow.pipeline import Run
+from sfumato.workflow.policy import DataSection, MeasureSection, OutputSection, Policy, RolesSection
 from tests.contract.examples import Example
 
 

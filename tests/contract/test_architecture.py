@@ -15,13 +15,14 @@ VOCABULARY = {
     "baskets", "description", "errors", "key", "keystream", "lazy", "patterns", "private_file", "progress",
     "randomness", "release", "sequences", "table",
 }  # fmt: skip
-TOOLS = {"data", "engine", "kernels", "mine"}
-SEES_EVERYTHING = {"report", "reproduce", "studio", "workflow"}
+TOOLS = {"data", "engine", "kernels", "mine", "public"}
+SEES_EVERYTHING = {"cli", "report", "reproduce", "studio", "workflow"}
 ALLOWED = {
     "protect": VOCABULARY | TOOLS | {"protect"},
     "attack": VOCABULARY | TOOLS | {"attack"},
     "measure": VOCABULARY | TOOLS | {"measure"},
     "mine": VOCABULARY | TOOLS,
+    "public": VOCABULARY | {"data", "engine", "kernels", "public"},
     "engine": {"errors", "progress", "kernels", "engine"},
     "kernels": {"kernels"},
     "data": {"data", "description", "errors", "progress"},

@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.certificate import read_release
 from sfumato.data.rebuild import rebuild_frame
-from sfumato.shapes import shape_named, shape_of
+from sfumato.workflow.certificate import read_release
+from sfumato.workflow.file_shapes import shape_named, shape_of
 from tests.contract.canaries import (
     bytes_in_python,
     bytes_of_arrow,

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.shapes import shape_of
+from sfumato.workflow.file_shapes import shape_of
 from tests.contract.examples import METHOD_EXAMPLES, Example
 
 each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)

@@ -10,12 +10,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
-from sfumato.cli_words import say_verification
-from sfumato.pipeline import Run
+from sfumato.cli.words import say_verification
 from sfumato.protect import METHODS
-from sfumato.protect.models import MODELS
+from sfumato.protect.anonymity.models import MODELS
 from sfumato.workflow import outgoing
 from sfumato.workflow.outgoing import Rule, rules_of
+from sfumato.workflow.pipeline import Run
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import World, attacks_on, other_truths, run_example
 

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.composition import read_other
-from sfumato.certificate import read_release
-from sfumato.cli_words import tell_formulas
+from sfumato.attack.anonymity.composition import read_other
+from sfumato.cli.words import tell_formulas
 from sfumato.data.formulas import count_formulas, escape_words, find_formulas, unescape_words
 from sfumato.data.read import read_frame
-from sfumato.shapes import shape_of, written_format
+from sfumato.workflow.certificate import read_release
+from sfumato.workflow.file_shapes import shape_of, written_format
 
 FORMULAS = ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '"=1', "-", "+49 30", "-1,5", "＝1"]
 PLAIN = ["-5", "+3.2", "-.5", "1e5", "-1e-5", "", "a=b", "'-5", "5-3", "[-5, 3)", " x", "*", "'quoted'"]
@@ -166,7 +166,7 @@ def test_items_of_baskets_are_escaped_in_the_long_form(tmp_path: Path, form: str
 
 
 def test_verify_refuses_another_count(tmp_path: Path) -> None:
-    from sfumato.signature import sign_certificate, signing_key
+    from sfumato.workflow.signature import sign_certificate, signing_key
 
     sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=True)))
     path = tmp_path / "out" / "release" / "certificate.json"

@@ -26,11 +26,11 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import sfumato as sf
-from sfumato import cli
 from sfumato.attack import ATTACKS
+from sfumato.cli import commands as cli
 from sfumato.data import builders
-from sfumato.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 from sfumato.protect import METHODS, MODELS
+from sfumato.workflow.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -131,7 +131,7 @@ def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
     """Run a command in this process, through `main` as a shell would."""
 
     def run(*argv: str | Path) -> Ran:
-        from sfumato.cli import main
+        from sfumato.cli.commands import main
 
         monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
         capfd.readouterr()

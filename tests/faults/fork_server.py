@@ -36,9 +36,9 @@ def _work(job: dict[str, Any]) -> None:
         if step == job.get("wait_at"):
             time.sleep(30)
 
-    from sfumato import folder, manifest, publication
-    from sfumato.cli import main
+    from sfumato.cli.commands import main
     from sfumato.progress import listening
+    from sfumato.workflow import folder, manifest, publication
 
     if job.get("kill_at_line"):
         files = {str(module.__file__) for module in (folder, manifest, publication)}
@@ -108,11 +108,6 @@ class _Reader(threading.Thread):
 
 
 def _serve() -> None:
-    import sfumato.cli
-    import sfumato.kernels.counting
-    import sfumato.kernels.lattice
-    import sfumato.pipeline
-    import sfumato.report.page  # noqa: F401
 
     for line in sys.stdin:
         job = json.loads(line)

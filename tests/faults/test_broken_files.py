@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.certificate import verify
 from sfumato.data.hierarchy import spelt
 from sfumato.data.read import read_frame
 from sfumato.errors import DataError, SfumatoError
-from sfumato.pipeline import Run, run
-from sfumato.policy import Policy
+from sfumato.workflow.certificate import verify
+from sfumato.workflow.pipeline import Run, run
+from sfumato.workflow.policy import Policy
 
 CANARY = "ZZSECRETZZ"
 HEAD = "name,age,zip,disease\n"

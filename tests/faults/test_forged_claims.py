@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.certificate import show_input, verify
-from sfumato.measure.classes import _matching_any, _matching_pairs
-from sfumato.pipeline import run
-from sfumato.policy import Policy
+from sfumato.measure.anonymity.classes import _matching_any, _matching_pairs
+from sfumato.workflow.certificate import show_input, verify
 from sfumato.workflow.claim_forms import has_known_form
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.test_methods import released
 from tests.faults.test_tampering import refused, resign
@@ -132,7 +132,7 @@ def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
     classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sfumato.measure.classes._ROWS_A_JOIN", 0)
+        patch.setattr("sfumato.measure.anonymity.classes._ROWS_A_JOIN", 0)
         joined = _matching_any(frame, names)
     paired = _matching_pairs(classes, names)
     assert sorted(joined.rows()) == sorted(paired.rows())

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.certificate import verify
-from sfumato.pipeline import run
-from sfumato.policy import Policy
-from sfumato.signature import signing_key
+from sfumato.workflow.certificate import verify
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.signature import signing_key
 
 CANARY = "ZZSECRETZZ"
 

@@ -19,8 +19,8 @@ import sfumato as sf
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.errors import SfumatoError
-from sfumato.policy import Policy
 from sfumato.table import Table
+from sfumato.workflow.policy import Policy
 
 FOLDER = Path(tempfile.mkdtemp(prefix="sfumato-fuzz-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -178,7 +178,7 @@ def test_any_bytes_as_a_table(content: bytes, text: TextFormat) -> None:
 def test_any_table_generalized(content: bytes, k: int, limit: float, missing: str) -> None:
     """What is read can be protected; what is claimed holds when written and read again."""
     from sfumato.data.write import missing_mark, write_frame
-    from sfumato.shapes import written_format
+    from sfumato.workflow.file_shapes import written_format
 
     path = FOLDER / "table2.csv"
     path.write_bytes(content)

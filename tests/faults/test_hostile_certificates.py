@@ -15,11 +15,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import sfumato as sf
-from sfumato.certificate import MOST_CLAIMS, MOST_FILES, MOST_PROBLEMS, verify
 from sfumato.measure.checks import CHECKS
-from sfumato.pipeline import run
-from sfumato.policy import Policy
-from sfumato.signature import public_text, sign_certificate, signing_key
+from sfumato.workflow.certificate import MOST_CLAIMS, MOST_FILES, MOST_PROBLEMS, verify
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.signature import public_text, sign_certificate, signing_key
 from tests.faults.test_tampering import body_of, refused, resign, set_in
 
 Release = dict[str, bytes]
@@ -267,8 +267,8 @@ def test_the_older_form_is_named(out: Path) -> None:
 
 def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of claims that ask the same cost one measure."""
-    from sfumato import certificate
     from sfumato.measure.checks import measured
+    from sfumato.workflow import certificate
 
     asked: list[Any] = []
 

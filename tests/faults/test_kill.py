@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.certificate import verify
-from sfumato.folder import finish_interrupted
-from sfumato.pipeline import run
-from sfumato.policy import Policy
+from sfumato.workflow.certificate import verify
+from sfumato.workflow.folder import finish_interrupted
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 
 pytestmark = pytest.mark.usefixtures("plain_report")
 

@@ -21,14 +21,14 @@ from typing import Any
 
 import pytest
 
-from sfumato.certificate import verify
-from sfumato.folder import finish_interrupted, sha256
-from sfumato.pipeline import run
-from sfumato.policy import Policy
+from sfumato.workflow.certificate import verify
+from sfumato.workflow.folder import finish_interrupted, sha256
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 
 pytestmark = pytest.mark.usefixtures("plain_report")
 PLAIN = "import sfumato.report.page as page; page.page = lambda account: '<!doctype html>'"
-COMMAND = [sys.executable, "-c", f"{PLAIN}; from sfumato.cli import main; main()"]
+COMMAND = [sys.executable, "-c", f"{PLAIN}; from sfumato.cli.commands import main; main()"]
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 MEMORY = "a user's memory key"
@@ -215,7 +215,7 @@ def test_stopped_while_it_loads(tmp_path: Path, number: int) -> None:
     """A signal in the middle of the imports: a sentence, no traceback."""
     late = f"import os; os.kill(os.getpid(), {int(number)})\n"
     (tmp_path / "typer.py").write_text(late)  # loaded in place of the real one
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from sfumato.entry import main; main()"
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from sfumato.cli.entry import main; main()"
     ended = subprocess.run([sys.executable, "-c", code, "signer"], capture_output=True, text=True, check=False)
     assert ended.returncode == 128 + number, ended.stderr
     assert ended.stderr == "sfumato: interrupted while starting; nothing was published\n"

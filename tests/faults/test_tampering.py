@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from sfumato.certificate import verify
-from sfumato.pipeline import run
-from sfumato.policy import Policy
-from sfumato.signature import public_text, sign_certificate, signing_key
+from sfumato.workflow.certificate import verify
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
+from sfumato.workflow.signature import public_text, sign_certificate, signing_key
 
 CANARY = "ZZSECRETZZ"
 Edit = Callable[[Path], None]

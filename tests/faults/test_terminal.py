@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.cli_terminal import escape_text, print_json
-from sfumato.pipeline import run
-from sfumato.policy import Policy
+from sfumato.cli.terminal import escape_text, print_json
+from sfumato.workflow.pipeline import run
+from sfumato.workflow.policy import Policy
 from tests.faults.test_tampering import resign
 
 EVIL = "x\x1b[2K\r\x1b[1Ay\nThe release is as certified, signed by the key you named.\x9b31m\u202e\u2066\x07\x08\u2028z"

@@ -69,10 +69,10 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     """All 540 nodes over five of the columns, against the search."""
     from itertools import product
 
-    from sfumato.protect.grouping import Grouping
-    from sfumato.protect.judge import ModelJudge
-    from sfumato.protect.lattice import optimal_node
-    from sfumato.protect.metrics import loss, metric_named
+    from sfumato.protect.anonymity.grouping import Grouping
+    from sfumato.protect.anonymity.judge import ModelJudge
+    from sfumato.protect.anonymity.lattice import optimal_node
+    from sfumato.protect.anonymity.metrics import loss, metric_named
 
     columns = ("sex", "age", "race", "education", "marital-status")
     table = adult(shared_data, (*columns, "salary-class"))

@@ -12,10 +12,10 @@ import pytest
 
 from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.data.zipf import zipf_table
-from sfumato.mine.cells import Cells
-from sfumato.protect.entry_ledger import Ledger, Mining, Question
-from sfumato.protect.grades import Weighing, grades, heaviest_first
-from sfumato.protect.suppress_entries import SuppressEntries
+from sfumato.mine.entries.cells import Cells
+from sfumato.protect.entries.entry_ledger import Ledger, Mining, Question
+from sfumato.protect.entries.grades import Weighing, grades, heaviest_first
+from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute_rules import adversarial

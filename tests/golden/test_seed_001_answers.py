@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.attack.repeated_answers import RepeatedAnswers
+from sfumato.attack.answers.repeated_answers import RepeatedAnswers
 from sfumato.errors import PolicyError
-from sfumato.mine.proportions import estimate_proportions, warner_estimate
-from sfumato.mine.truthfulness import compare_truthfulness, simulate_truthfulness, warner_variance
-from sfumato.protect.randomize_response import RandomizeResponse
+from sfumato.mine.answers.proportions import estimate_proportions, warner_estimate
+from sfumato.mine.answers.truthfulness import compare_truthfulness, simulate_truthfulness, warner_variance
+from sfumato.protect.answers.randomize_response import RandomizeResponse
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.attack.bayes_estimate import BayesEstimate
-from sfumato.attack.range_reveal import RangeReveal
-from sfumato.attack.spectral_filter import SpectralFilter
-from sfumato.mine.spectrum import noise_bounds
-from tests.attack.test_likeliest_value import truth
-from tests.attack.test_range_reveal import halves, uniform
-from tests.attack.test_spectral_filter import factors, release, table
+from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.attack.noise.range_reveal import RangeReveal
+from sfumato.attack.noise.spectral_filter import SpectralFilter
+from sfumato.mine.noise.spectrum import noise_bounds
+from tests.attack.noise.test_likeliest_value import truth
+from tests.attack.noise.test_range_reveal import halves, uniform
+from tests.attack.noise.test_spectral_filter import factors, release, table
 
 
 @pytest.mark.parametrize(("columns", "rank", "expected"), [(10, 2, 0.46), (30, 2, 0.26), (10, 10, 1.00)])

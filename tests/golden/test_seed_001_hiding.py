@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.baskets import Baskets
 from sfumato.errors import ImpossibleRelease
-from sfumato.protect.hide_rules import HideRules
+from sfumato.protect.baskets.hide_rules import HideRules
 from tests import brute_baskets
 
 ROWS = [list("ABC"), list("ABC"), list("AC"), list("A"), list("B")]

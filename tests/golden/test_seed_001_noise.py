@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.measure.noise import noise_privacy
-from sfumato.mine.noises import Noise, privacy_level
-from sfumato.mine.reconstruction import channel_of, counted, noisy_edges_of, true_edges_of
-from sfumato.mine.reconstruction_em import em
-from sfumato.protect.add_noise import AddNoise
+from sfumato.measure.noise.noise import noise_privacy
+from sfumato.mine.noise.reconstruction import channel_of, counted, noisy_edges_of, true_edges_of
+from sfumato.mine.noise.reconstruction_em import em
+from sfumato.protect.noise.add_noise import AddNoise
+from sfumato.public.noise_law import Noise, privacy_level
 from sfumato.randomness import Randomness
 
 CONFIDENCES = (0.5, 0.95, 0.999)

@@ -16,10 +16,10 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.mine.encoded_items import ItemKey, decode_itemsets, filter_requests, mine_filters
-from sfumato.mine.sealed_key import fingerprint, sealed
-from sfumato.protect.encode_bloom import EncodeBloom
-from sfumato.protect.encode_items import EncodeItems
+from sfumato.mine.codes.encoded_items import ItemKey, decode_itemsets, filter_requests, mine_filters
+from sfumato.protect.codes.encode_bloom import EncodeBloom
+from sfumato.protect.codes.encode_items import EncodeItems
+from sfumato.public.sealed_key import fingerprint, sealed
 from tests import brute_baskets as brute
 
 TWELVE_SETS = sf.Baskets.of(

@@ -6,12 +6,12 @@ from __future__ import annotations
 import pytest
 
 import sfumato as sf
-from sfumato.mine.channels import inference_channels
-from sfumato.mine.derivability import Bounds, support_bounds
-from sfumato.mine.itemsets import frequent_itemsets
-from sfumato.mine.published_rules import individuals_behind
+from sfumato.mine.baskets.itemsets import frequent_itemsets
+from sfumato.mine.baskets.published_rules import individuals_behind
+from sfumato.mine.patterns.channels import inference_channels
+from sfumato.mine.patterns.derivability import Bounds, support_bounds
 from sfumato.patterns import Patterns
-from sfumato.protect.publish_patterns import PublishPatterns
+from sfumato.protect.patterns.publish_patterns import PublishPatterns
 
 TWELVE = [
     "abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg",

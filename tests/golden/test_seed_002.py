@@ -11,8 +11,8 @@ from fractions import Fraction
 import pytest
 
 from sfumato.baskets import Baskets
-from sfumato.protect.hide_items import HideItems
-from sfumato.protect.hide_rules import HideRules
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
 from tests import brute_baskets
 
 LEAST, CONFIDENCE = 2, Fraction(7, 10)

@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.protect.posteriors import UNIT
-from sfumato.protect.swap_confidential import SwapConfidential
-from sfumato.protect.swap_marginal import least_shift, phase_one
-from sfumato.protect.swap_optimal import best_answer
-from sfumato.protect.swap_paper import phase_two
+from sfumato.protect.swapping.posteriors import UNIT
+from sfumato.protect.swapping.swap_confidential import SwapConfidential
+from sfumato.protect.swapping.swap_marginal import least_shift, phase_one
+from sfumato.protect.swapping.swap_optimal import best_answer
+from sfumato.protect.swapping.swap_paper import phase_two
 from sfumato.randomness import Randomness
 from sfumato.reproduce.seed_003 import STUDIES
 from sfumato.reproduce.seed_003_data import INCOME, NUMBERS, SALARY, census, offers

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.measure.tree_risk import Shelter, shelter
-from sfumato.protect.pieces import choose_max_mp, classes_of_values
+from sfumato.measure.codes.tree_risk import Shelter, shelter
+from sfumato.protect.codes.pieces import choose_max_mp, classes_of_values
 from sfumato.reproduce.seed_004 import STUDIES
 from sfumato.reproduce.seed_004_attributes import FIGURE_8, FIGURE_11
 from sfumato.reproduce.seed_004_data import TARGET, covertype

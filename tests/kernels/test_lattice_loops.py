@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels import lattice, lattice_plain, loops
+from sfumato.kernels.anonymity import lattice, lattice_plain, loops
 
 BOTH = pytest.mark.parametrize("kernels", [lattice, lattice_plain], ids=["compiled", "numpy"])
 quick = settings(max_examples=60, deadline=None)
@@ -119,5 +119,5 @@ def test_a_process_begins_in_numpy_and_changes_over_once_loading_pays(monkeypatc
     assert loops.loops(loops._WORTH) is lattice_plain
     assert loops.loops(1) is lattice
     monkeypatch.setattr(loops, "_spent", 0)
-    monkeypatch.setattr(loops, "_COMPILED", "sfumato.kernels.lattice")
+    monkeypatch.setattr(loops, "_COMPILED", "sfumato.kernels.anonymity.lattice")
     assert loops.loops(1) is lattice  # it is loaded anyway

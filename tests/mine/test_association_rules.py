@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato import Baskets, PolicyError, progress
-from sfumato.mine import rules as module
-from sfumato.mine.itemsets import find_itemsets
-from sfumato.mine.rules import association_rules, find_rules, needed_supports
+from sfumato.mine.baskets import rules as module
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.mine.baskets.rules import association_rules, find_rules, needed_supports
 
 Rows = list[list[int]]
 Side = tuple[Any, ...]

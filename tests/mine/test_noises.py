@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.mine.noises import (
+from sfumato.public.noise_law import (
     Noise,
     noise_covariance,
     noise_of,

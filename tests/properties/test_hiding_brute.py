@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from sfumato.baskets import Baskets
 from sfumato.errors import ImpossibleRelease
-from sfumato.mine.unknowns import confidence_interval, parted, support_interval
-from sfumato.protect.hide_items import HideItems
-from sfumato.protect.hide_rules import HideRules
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
+from sfumato.public.unknown_items import confidence_interval, parted, support_interval
 from tests import brute_baskets
 from tests.brute_baskets import support
 
@@ -266,7 +266,7 @@ class TestRules:
 @given(rows_of("AB", 4), st.lists(st.tuples(st.integers(0, 3), st.sampled_from("AB")), max_size=5, unique=True))
 @settings(max_examples=80, deadline=None)
 def test_intervals_are_reached_by_some_way_of_filling_in(rows: Rows, spots: list[tuple[int, str]]) -> None:
-    from sfumato.mine.unknowns import with_unknowns
+    from sfumato.public.unknown_items import with_unknowns
 
     spots = [(row, item) for row, item in spots if row < len(rows)]
     known = _without(rows, tuple(spots))

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.protect.models import (
+from sfumato.protect.anonymity.models import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,

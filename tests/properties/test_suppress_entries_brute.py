@@ -13,11 +13,11 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.mine.cells import BLANKED, PRIVATE, PUBLIC, Cells
-from sfumato.protect.entry_ledger import Derived, Ledger, Mining, Question
-from sfumato.protect.exact_entries import exact_entries
-from sfumato.protect.grades import grades, lower_bound
-from sfumato.protect.grades_plus import grades_plus
+from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, Cells
+from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining, Question
+from sfumato.protect.entries.exact_entries import exact_entries
+from sfumato.protect.entries.grades import grades, lower_bound
+from sfumato.protect.entries.grades_plus import grades_plus
 from sfumato.table import Table
 from tests.brute_rules import adversarial
 

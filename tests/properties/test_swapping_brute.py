@@ -15,15 +15,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.protect import integer_program, swap_optimal
-from sfumato.protect.exchanges import exchanges
-from sfumato.protect.posteriors import UNIT
-from sfumato.protect.swap_confidential import SwapConfidential
-from sfumato.protect.swap_marginal import least_shift, phase_one
-from sfumato.protect.swap_optimal import best_answer
-from sfumato.protect.swap_paper import phase_one_answer, phase_two
-from sfumato.protect.swap_prices import find_prices
-from sfumato.protect.swap_records import Records
+from sfumato.protect import integer_program
+from sfumato.protect.swapping import swap_optimal
+from sfumato.protect.swapping.exchanges import exchanges
+from sfumato.protect.swapping.posteriors import UNIT
+from sfumato.protect.swapping.swap_confidential import SwapConfidential
+from sfumato.protect.swapping.swap_marginal import least_shift, phase_one
+from sfumato.protect.swapping.swap_optimal import best_answer
+from sfumato.protect.swapping.swap_paper import phase_one_answer, phase_two
+from sfumato.protect.swapping.swap_prices import find_prices
+from sfumato.protect.swapping.swap_records import Records
 from sfumato.randomness import Randomness
 
 Row = tuple[str | None, ...]
@@ -201,9 +202,9 @@ def test_small_cores_and_samples_find_the_same(seed: int, monkeypatch: pytest.Mo
     records = random_records(100 + seed, ties=seed % 4 == 0)
     shift = least_shift(records.available, records.changes, records.forced)
     whole = best_answer(records, shift, 60.0, np.random.default_rng(0))
-    monkeypatch.setattr("sfumato.protect.swap_optimal._FEW", 2)
-    monkeypatch.setattr("sfumato.protect.swap_prices._SAMPLE", 6)
-    monkeypatch.setattr("sfumato.protect.swap_prices._FEW", 2)
+    monkeypatch.setattr("sfumato.protect.swapping.swap_optimal._FEW", 2)
+    monkeypatch.setattr("sfumato.protect.swapping.swap_prices._SAMPLE", 6)
+    monkeypatch.setattr("sfumato.protect.swapping.swap_prices._FEW", 2)
     best = best_answer(records, shift, 60.0, np.random.default_rng(0))
     assert (best.objective, best.proven) == (whole.objective, True)
 

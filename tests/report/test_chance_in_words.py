@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato import pipeline
-from sfumato.policy import Policy
 from sfumato.report import content, findings, words
 from sfumato.report.noise_pictures import Share, answers, recovered, shapes
 from sfumato.report.pictures import PALETTE
+from sfumato.workflow import pipeline
+from sfumato.workflow.policy import Policy
 
 INK = PALETTE["ink"][0]
 METHODS = {

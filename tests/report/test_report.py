@@ -14,16 +14,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato import pipeline
-from sfumato.accounting import outgoing_account
 from sfumato.attack import Outcome
 from sfumato.measure import class_size_counts, distribution
-from sfumato.policy import Policy
 from sfumato.report import Account, render, words
 from sfumato.report.content import BINS, crowd_shares
 from sfumato.report.pictures import PALETTE
 from sfumato.table import Table
+from sfumato.workflow import pipeline
+from sfumato.workflow.account import outgoing_account
 from sfumato.workflow.outgoing import outgoing
+from sfumato.workflow.policy import Policy
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7*7*7 }}"
 VOID = {"meta", "br", "link", "img", "hr", "input", "path", "line", "rect", "circle"}

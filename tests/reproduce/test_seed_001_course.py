@@ -16,7 +16,7 @@ from sfumato.reproduce.seed_001_outsourcing import LEAST, TWELVE_SETS
 from sfumato.reproduce.seed_001_patterns import MINTERMS, TWELVE, no_channel
 from sfumato.reproduce.study import Findings, Setting, Study
 from tests import brute_baskets, tables
-from tests.measure.test_diversity import similarity
+from tests.measure.anonymity.test_diversity import similarity
 
 BY_NAME: Mapping[str, Study] = {study.name: study for study in STUDIES}
 COURSE = {

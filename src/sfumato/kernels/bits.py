@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.kernels.baskets.itemsets_bits import popcount
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.itemsets_bits import popcount
 
 ones: Any = popcount
 

@@ -7,30 +7,21 @@ claims is named in `CHECKS` (`checks.py`).
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from sfumato.lazy import fetching
+from sfumato.measure.anonymity.risk import Risk, Risks, Uniques, risk
 
 # At once, because the module has a function's name and would be found in its place.
 from sfumato.measure.moments import correlations, moments
-from sfumato.measure.risk import Risk, Risks, Uniques, risk
 
 if TYPE_CHECKING:
-    from sfumato.measure.achieved import Anonymity, anonymity
-    from sfumato.measure.checks import CHECKS, Evidence, measured
-    from sfumato.measure.classes import crowds
-    from sfumato.measure.classification import Accuracy, classification_accuracy
-    from sfumato.measure.closeness import t_equal, t_hierarchical, t_ordered
-    from sfumato.measure.closest_record import closest_records
-    from sfumato.measure.distances import (
-        NonUniformEntropy,
-        c_avg,
-        marginal_distance,
-        non_uniform_entropy,
-        pair_distance,
-        precision,
-    )
-    from sfumato.measure.diversity import (
+    from sfumato.measure.anonymity.achieved import Anonymity, anonymity
+    from sfumato.measure.anonymity.classes import crowds
+    from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
+    from sfumato.measure.anonymity.diversity import (
         alpha,
         basic_beta,
         delta_disclosure,
@@ -39,17 +30,28 @@ if TYPE_CHECKING:
         entropy_l,
         recursive_c,
     )
-    from sfumato.measure.hiding import SideEffects, exposed_item_rules, exposed_rules, side_effects
-    from sfumato.measure.noise import noise_privacy
-    from sfumato.measure.pattern_privacy import inferable_patterns
-    from sfumato.measure.presence import delta_presence, k_map
-    from sfumato.measure.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
+    from sfumato.measure.anonymity.presence import delta_presence, k_map
+    from sfumato.measure.anonymity.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
+    from sfumato.measure.baskets.hiding import SideEffects, exposed_item_rules, exposed_rules, side_effects
+    from sfumato.measure.checks import CHECKS, Evidence, measured
+    from sfumato.measure.classification import Accuracy, classification_accuracy
+    from sfumato.measure.codes.tree_equality import same_tree, trees_that_differ
+    from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
+    from sfumato.measure.distances import (
+        NonUniformEntropy,
+        c_avg,
+        marginal_distance,
+        non_uniform_entropy,
+        pair_distance,
+        precision,
+    )
+    from sfumato.measure.entries.rules_left import leftover_rules, visible_private_entries
+    from sfumato.measure.noise.noise import noise_privacy
+    from sfumato.measure.patterns.pattern_privacy import inferable_patterns
     from sfumato.measure.queries import QueryAccuracy, query_accuracy
-    from sfumato.measure.rules_left import leftover_rules, visible_private_entries
-    from sfumato.measure.swapping import identifiable_records, joint_total_variation
-    from sfumato.measure.synthetic import against_holdout, exact_copies, pairwise_total_variation
-    from sfumato.measure.tree_equality import same_tree, trees_that_differ
-    from sfumato.measure.tree_risk import domain_risk, path_risk, shelter, subspace_risk
+    from sfumato.measure.swapping.swapping import identifiable_records, joint_total_variation
+    from sfumato.measure.synthesis.closest_record import closest_records
+    from sfumato.measure.synthesis.synthetic import against_holdout, exact_copies, pairwise_total_variation
     from sfumato.measure.truth import untrue_cells
     from sfumato.measure.utility import (
         average_class_size,
@@ -65,56 +67,56 @@ if TYPE_CHECKING:
 
 # Name → module, loaded on first use.
 _HOME = {
-    "Anonymity": "achieved",
-    "anonymity": "achieved",
+    "Anonymity": "anonymity.achieved",
+    "anonymity": "anonymity.achieved",
     "CHECKS": "checks",
-    "same_tree": "tree_equality",
-    "trees_that_differ": "tree_equality",
-    "shelter": "tree_risk",
-    "domain_risk": "tree_risk",
-    "subspace_risk": "tree_risk",
-    "path_risk": "tree_risk",
-    "joint_total_variation": "swapping",
-    "identifiable_records": "swapping",
-    "exact_copies": "synthetic",
-    "against_holdout": "synthetic",
-    "pairwise_total_variation": "synthetic",
-    "closest_records": "closest_record",
-    "noise_privacy": "noise",
-    "SideEffects": "hiding",
-    "side_effects": "hiding",
-    "exposed_rules": "hiding",
-    "exposed_item_rules": "hiding",
-    "inferable_patterns": "pattern_privacy",
-    "leftover_rules": "rules_left",
-    "visible_private_entries": "rules_left",
+    "same_tree": "codes.tree_equality",
+    "trees_that_differ": "codes.tree_equality",
+    "shelter": "codes.tree_risk",
+    "domain_risk": "codes.tree_risk",
+    "subspace_risk": "codes.tree_risk",
+    "path_risk": "codes.tree_risk",
+    "joint_total_variation": "swapping.swapping",
+    "identifiable_records": "swapping.swapping",
+    "exact_copies": "synthesis.synthetic",
+    "against_holdout": "synthesis.synthetic",
+    "pairwise_total_variation": "synthesis.synthetic",
+    "closest_records": "synthesis.closest_record",
+    "noise_privacy": "noise.noise",
+    "SideEffects": "baskets.hiding",
+    "side_effects": "baskets.hiding",
+    "exposed_rules": "baskets.hiding",
+    "exposed_item_rules": "baskets.hiding",
+    "inferable_patterns": "patterns.pattern_privacy",
+    "leftover_rules": "entries.rules_left",
+    "visible_private_entries": "entries.rules_left",
     "Evidence": "checks",
     "measured": "checks",
-    "crowds": "classes",
+    "crowds": "anonymity.classes",
     "Accuracy": "classification",
     "classification_accuracy": "classification",
-    "t_equal": "closeness",
-    "t_hierarchical": "closeness",
-    "t_ordered": "closeness",
+    "t_equal": "anonymity.closeness",
+    "t_hierarchical": "anonymity.closeness",
+    "t_ordered": "anonymity.closeness",
     "NonUniformEntropy": "distances",
     "c_avg": "distances",
     "marginal_distance": "distances",
     "non_uniform_entropy": "distances",
     "pair_distance": "distances",
     "precision": "distances",
-    "alpha": "diversity",
-    "basic_beta": "diversity",
-    "delta_disclosure": "diversity",
-    "distinct_l": "diversity",
-    "enhanced_beta": "diversity",
-    "entropy_l": "diversity",
-    "recursive_c": "diversity",
-    "delta_presence": "presence",
-    "k_map": "presence",
-    "class_size_counts": "privacy",
-    "k_anonymity": "privacy",
-    "suppressed_share": "privacy",
-    "uniqueness": "privacy",
+    "alpha": "anonymity.diversity",
+    "basic_beta": "anonymity.diversity",
+    "delta_disclosure": "anonymity.diversity",
+    "distinct_l": "anonymity.diversity",
+    "enhanced_beta": "anonymity.diversity",
+    "entropy_l": "anonymity.diversity",
+    "recursive_c": "anonymity.diversity",
+    "delta_presence": "anonymity.presence",
+    "k_map": "anonymity.presence",
+    "class_size_counts": "anonymity.privacy",
+    "k_anonymity": "anonymity.privacy",
+    "suppressed_share": "anonymity.privacy",
+    "uniqueness": "anonymity.privacy",
     "QueryAccuracy": "queries",
     "query_accuracy": "queries",
     "untrue_cells": "truth",
@@ -205,3 +207,16 @@ __getattr__ = fetching(__name__, _HOME)
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Room(ModuleType):
+    """This package, in which `anonymity` stays the function that a caller means when its package is loaded."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Set a name; the import system would put the package of that name there."""
+        if not (name == "anonymity" and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Room
+vars(sys.modules[__name__]).pop("anonymity", None)  # the imports above have put the package there

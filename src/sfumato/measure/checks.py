@@ -14,9 +14,9 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.errors import PolicyError
-from sfumato.measure.diversity import DIVERSITY_CHECKS
-from sfumato.measure.presence import delta_presence, k_map
-from sfumato.measure.privacy import k_anonymity, suppressed_share
+from sfumato.measure.anonymity.diversity import DIVERSITY_CHECKS
+from sfumato.measure.anonymity.presence import delta_presence, k_map
+from sfumato.measure.anonymity.privacy import k_anonymity, suppressed_share
 from sfumato.measure.truth import changed_cells, untrue_cells
 from sfumato.release import Claim, Finding, Number
 from sfumato.table import Missing, Table
@@ -155,19 +155,19 @@ def _in_module(module: str, *names: str) -> dict[str, Check]:
 
 
 CHECKS: Mapping[str, Check] = {
-    **_in_module("encoded_items", "named_items", "shared_support", "strange_bits"),
-    **_in_module("encoded_items", "unfiltered_items", "unrecoverable_items"),
-    **_in_module("answers", "answer_epsilon", "answers_off_channel", "answers_that_differ", "changed_beside_answers"),
-    **_in_module("answers", "strange_answers"),
-    **_in_module("noise", "changed_beside_noise", "interval_privacy", "noise_centre", "noise_dependence"),
-    **_in_module("noise", "noise_law", "noise_privacy", "noise_shape", "outside_interval", "unchanged_cells"),
-    **_in_module("synthetic", "copied_uniques", "foreign_values", "kept_cells_changed", "nearer_training"),
-    **_in_module("synthetic", "people_at_extremes", "rare_words"),
-    **_in_module("swapping", "changed_elsewhere", "groups_unbroken", "marginal_shift", "uniques_off_share"),
-    **_in_module("tree_equality", "trees_that_differ", "rows"),
-    **_in_module("rules_left", "leftover_rules", "visible_private_entries"),
-    **_in_module("basket_checks", "basket_count", "exposed_rules", "foreign_items", "inferable_patterns"),
-    **_in_module("basket_checks", "least_support", "lost_itemsets", "untrue_supports"),
+    **_in_module("codes.encoded_items", "named_items", "shared_support", "strange_bits"),
+    **_in_module("codes.encoded_items", "unfiltered_items", "unrecoverable_items"),
+    **_in_module("answers.answers", "answer_epsilon", "answers_off_channel", "answers_that_differ"),
+    **_in_module("answers.answers", "changed_beside_answers", "strange_answers"),
+    **_in_module("noise.noise", "changed_beside_noise", "interval_privacy", "noise_centre", "noise_dependence"),
+    **_in_module("noise.noise", "noise_law", "noise_privacy", "noise_shape", "outside_interval", "unchanged_cells"),
+    **_in_module("synthesis.synthetic", "copied_uniques", "foreign_values", "kept_cells_changed", "nearer_training"),
+    **_in_module("synthesis.synthetic", "people_at_extremes", "rare_words"),
+    **_in_module("swapping.swapping", "changed_elsewhere", "groups_unbroken", "marginal_shift", "uniques_off_share"),
+    **_in_module("codes.tree_equality", "trees_that_differ", "rows"),
+    **_in_module("entries.rules_left", "leftover_rules", "visible_private_entries"),
+    **_in_module("baskets.basket_checks", "basket_count", "exposed_rules", "foreign_items", "inferable_patterns"),
+    **_in_module("baskets.basket_checks", "least_support", "lost_itemsets", "untrue_supports"),
     **{name: _on_the_table(check) for name, check in DIVERSITY_CHECKS.items()},
     "changed_cells": _changed_cells,
     "delta_presence": _delta_presence,

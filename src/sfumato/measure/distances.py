@@ -24,7 +24,7 @@ from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Cover, Domain, Floats, Indices, Reading
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.classes import StarredRows
+from sfumato.measure.anonymity.classes import StarredRows
 from sfumato.measure.utility import average_class_size
 from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table

@@ -7,7 +7,7 @@ import polars as pl
 
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain
-from sfumato.measure.classes import StarredRows, crowds, starred
+from sfumato.measure.anonymity.classes import StarredRows, crowds, starred
 from sfumato.table import Table
 
 

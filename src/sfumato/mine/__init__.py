@@ -11,58 +11,58 @@ from typing import TYPE_CHECKING
 from sfumato.lazy import fetching
 
 # At once, because the module has the function's name and would be found in its place; it loads no kernel.
-from sfumato.mine.adversarial_rules import AdversarialRule, adversarial_rules
+from sfumato.mine.entries.adversarial_rules import AdversarialRule, adversarial_rules
 
 if TYPE_CHECKING:
-    from sfumato.mine.channels import inference_channels
-    from sfumato.mine.decoded_tree import decode_tree, tree_rules
-    from sfumato.mine.derivability import forced_patterns, support_bounds
-    from sfumato.mine.encoded_items import decode_itemsets, filter_requests, mine_filters
-    from sfumato.mine.itemsets import frequent_itemsets
-    from sfumato.mine.noises import Noise, privacy_level
-    from sfumato.mine.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
-    from sfumato.mine.proportions import estimate_joint, estimate_proportions, warner_estimate
-    from sfumato.mine.published_rules import individuals_behind, patterns_behind
-    from sfumato.mine.reconstruction import Reconstruction, binned_em, channel_of, reconstruct_distribution
-    from sfumato.mine.rules import association_rules
-    from sfumato.mine.tree_files import read_tree, write_tree
-    from sfumato.mine.tree_on_noise import TreeOnNoise, train_tree_on_noise
-    from sfumato.mine.truthfulness import compare_truthfulness, simulate_truthfulness
+    from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions, warner_estimate
+    from sfumato.mine.answers.truthfulness import compare_truthfulness, simulate_truthfulness
+    from sfumato.mine.baskets.itemsets import frequent_itemsets
+    from sfumato.mine.baskets.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
+    from sfumato.mine.baskets.published_rules import individuals_behind, patterns_behind
+    from sfumato.mine.baskets.rules import association_rules
+    from sfumato.mine.codes.decoded_tree import decode_tree, tree_rules
+    from sfumato.mine.codes.encoded_items import decode_itemsets, filter_requests, mine_filters
+    from sfumato.mine.codes.tree_files import read_tree, write_tree
+    from sfumato.mine.noise.reconstruction import Reconstruction, binned_em, channel_of, reconstruct_distribution
+    from sfumato.mine.noise.tree_on_noise import TreeOnNoise, train_tree_on_noise
+    from sfumato.mine.patterns.channels import inference_channels
+    from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
+    from sfumato.public.noise_law import Noise, privacy_level
 
 # Name → module, loaded on first use.
 _HOME = {
-    "association_rules": "rules",
-    "decode_itemsets": "encoded_items",
-    "decode_tree": "decoded_tree",
-    "filter_requests": "encoded_items",
-    "mine_filters": "encoded_items",
-    "forced_patterns": "derivability",
-    "frequent_itemsets": "itemsets",
-    "individuals_behind": "published_rules",
-    "inference_channels": "channels",
-    "patterns_behind": "published_rules",
-    "Noise": "noises",
-    "reconstruct_distribution": "reconstruction",
-    "Reconstruction": "reconstruction",
-    "binned_em": "reconstruction",
-    "channel_of": "reconstruction",
-    "privacy_level": "noises",
-    "estimate_proportions": "proportions",
-    "compare_truthfulness": "truthfulness",
-    "simulate_truthfulness": "truthfulness",
-    "estimate_joint": "proportions",
-    "warner_estimate": "proportions",
-    "train_tree_on_noise": "tree_on_noise",
-    "TreeOnNoise": "tree_on_noise",
-    "read_itemsets": "pattern_files",
-    "read_rules": "pattern_files",
-    "save_itemsets": "pattern_files",
-    "save_rules": "pattern_files",
-    "support_bounds": "derivability",
-    "read_tree": "tree_files",
-    "tree_rules": "decoded_tree",
-    "write_tree": "tree_files",
-    "write_itemsets": "pattern_files",
+    "association_rules": "baskets.rules",
+    "decode_itemsets": "codes.encoded_items",
+    "decode_tree": "codes.decoded_tree",
+    "filter_requests": "codes.encoded_items",
+    "mine_filters": "codes.encoded_items",
+    "forced_patterns": "patterns.derivability",
+    "frequent_itemsets": "baskets.itemsets",
+    "individuals_behind": "baskets.published_rules",
+    "inference_channels": "patterns.channels",
+    "patterns_behind": "baskets.published_rules",
+    "Noise": "sfumato.public.noise_law",
+    "reconstruct_distribution": "noise.reconstruction",
+    "Reconstruction": "noise.reconstruction",
+    "binned_em": "noise.reconstruction",
+    "channel_of": "noise.reconstruction",
+    "privacy_level": "sfumato.public.noise_law",
+    "estimate_proportions": "answers.proportions",
+    "compare_truthfulness": "answers.truthfulness",
+    "simulate_truthfulness": "answers.truthfulness",
+    "estimate_joint": "answers.proportions",
+    "warner_estimate": "answers.proportions",
+    "train_tree_on_noise": "noise.tree_on_noise",
+    "TreeOnNoise": "noise.tree_on_noise",
+    "read_itemsets": "baskets.pattern_files",
+    "read_rules": "baskets.pattern_files",
+    "save_itemsets": "baskets.pattern_files",
+    "save_rules": "baskets.pattern_files",
+    "support_bounds": "patterns.derivability",
+    "read_tree": "codes.tree_files",
+    "tree_rules": "codes.decoded_tree",
+    "write_tree": "codes.tree_files",
+    "write_itemsets": "baskets.pattern_files",
 }
 
 __all__ = [

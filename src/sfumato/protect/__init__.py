@@ -12,21 +12,14 @@ from typing import TYPE_CHECKING
 from sfumato.lazy import fetching
 
 # At once, because the module has the function's name and would be found in its place; it loads nothing.
-from sfumato.protect.explain import Why, explain
+from sfumato.protect.anonymity.explain import Why, explain
 
 if TYPE_CHECKING:
-    from sfumato.protect.add_noise import AddNoise
-    from sfumato.protect.encode_bloom import EncodeBloom
-    from sfumato.protect.encode_for_trees import EncodeForTrees
-    from sfumato.protect.encode_items import EncodeItems
-    from sfumato.protect.generalize import Generalize, minimal_nodes
-    from sfumato.protect.hide_items import HideItems
-    from sfumato.protect.hide_rules import HideRules
-    from sfumato.protect.k_optimize import KOptimize
-    from sfumato.protect.method import Method
-    from sfumato.protect.microaggregate import Microaggregate
-    from sfumato.protect.model import PrivacyModel
-    from sfumato.protect.models import (
+    from sfumato.protect.anonymity.generalize import Generalize, minimal_nodes
+    from sfumato.protect.anonymity.k_optimize import KOptimize
+    from sfumato.protect.anonymity.microaggregate import Microaggregate
+    from sfumato.protect.anonymity.model import PrivacyModel
+    from sfumato.protect.anonymity.models import (
         MODELS,
         AlphaKAnonymity,
         BetaLikeness,
@@ -37,48 +30,55 @@ if TYPE_CHECKING:
         LDiversity,
         TCloseness,
     )
-    from sfumato.protect.partition import Partition
-    from sfumato.protect.publish_patterns import PublishPatterns
-    from sfumato.protect.randomize_response import RandomizeResponse
-    from sfumato.protect.suppress_entries import SuppressEntries
-    from sfumato.protect.swap_confidential import SwapConfidential
-    from sfumato.protect.synthesize import Synthesize
+    from sfumato.protect.anonymity.partition import Partition
+    from sfumato.protect.answers.randomize_response import RandomizeResponse
+    from sfumato.protect.baskets.hide_items import HideItems
+    from sfumato.protect.baskets.hide_rules import HideRules
+    from sfumato.protect.codes.encode_bloom import EncodeBloom
+    from sfumato.protect.codes.encode_for_trees import EncodeForTrees
+    from sfumato.protect.codes.encode_items import EncodeItems
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
+    from sfumato.protect.method import Method
+    from sfumato.protect.noise.add_noise import AddNoise
+    from sfumato.protect.patterns.publish_patterns import PublishPatterns
+    from sfumato.protect.swapping.swap_confidential import SwapConfidential
+    from sfumato.protect.synthesis.synthesize import Synthesize
 
     METHODS: tuple[type[Method], ...]
     """Every method a policy can name."""
 
 # Name → module. Modules are loaded on first use: each one builds its models, and most jobs need one or two.
 _METHODS = {
-    "Generalize": "generalize",
-    "Partition": "partition",
-    "KOptimize": "k_optimize",
-    "Microaggregate": "microaggregate",
-    "SuppressEntries": "suppress_entries",
-    "SwapConfidential": "swap_confidential",
-    "AddNoise": "add_noise",
-    "RandomizeResponse": "randomize_response",
-    "Synthesize": "synthesize",
-    "EncodeForTrees": "encode_for_trees",
-    "EncodeItems": "encode_items",
-    "EncodeBloom": "encode_bloom",
-    "HideItems": "hide_items",
-    "HideRules": "hide_rules",
-    "PublishPatterns": "publish_patterns",
+    "Generalize": "anonymity.generalize",
+    "Partition": "anonymity.partition",
+    "KOptimize": "anonymity.k_optimize",
+    "Microaggregate": "anonymity.microaggregate",
+    "SuppressEntries": "entries.suppress_entries",
+    "SwapConfidential": "swapping.swap_confidential",
+    "AddNoise": "noise.add_noise",
+    "RandomizeResponse": "answers.randomize_response",
+    "Synthesize": "synthesis.synthesize",
+    "EncodeForTrees": "codes.encode_for_trees",
+    "EncodeItems": "codes.encode_items",
+    "EncodeBloom": "codes.encode_bloom",
+    "HideItems": "baskets.hide_items",
+    "HideRules": "baskets.hide_rules",
+    "PublishPatterns": "patterns.publish_patterns",
 }
 _HOME = {
     **_METHODS,
-    "MODELS": "models",
-    "AlphaKAnonymity": "models",
-    "BetaLikeness": "models",
-    "DeltaDisclosure": "models",
-    "DeltaPresence": "models",
-    "KAnonymity": "models",
-    "KMap": "models",
-    "LDiversity": "models",
-    "TCloseness": "models",
+    "MODELS": "anonymity.models",
+    "AlphaKAnonymity": "anonymity.models",
+    "BetaLikeness": "anonymity.models",
+    "DeltaDisclosure": "anonymity.models",
+    "DeltaPresence": "anonymity.models",
+    "KAnonymity": "anonymity.models",
+    "KMap": "anonymity.models",
+    "LDiversity": "anonymity.models",
+    "TCloseness": "anonymity.models",
     "Method": "method",
-    "PrivacyModel": "model",
-    "minimal_nodes": "generalize",
+    "PrivacyModel": "anonymity.model",
+    "minimal_nodes": "anonymity.generalize",
 }
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack.attack import Outcome
-from sfumato.protect.explain import DrawnNode
+from sfumato.protect.anonymity.explain import DrawnNode
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from sfumato.measure.tree_risk import Shelter, shelter
+from sfumato.measure.codes.tree_risk import Shelter, shelter
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.report.account import Figure, Section

@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 
 from sfumato.baskets import Baskets
-from sfumato.mine.thresholds import exact, least_count
-from sfumato.mine.unknowns import parted
 from sfumato.patterns import Patterns
+from sfumato.public.thresholds import exact, least_count
+from sfumato.public.unknown_items import parted
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.report.account import Figure, Section

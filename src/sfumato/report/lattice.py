@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from sfumato.protect.explain import DrawnNode
+from sfumato.protect.anonymity.explain import DrawnNode
 from sfumato.report.pictures import PALETTE, Spec, drawn
 
 _INK, _SOFT, _LINE = (PALETTE[name][0] for name in ("ink", "soft", "line"))

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.attack.bayes_estimate import BayesEstimate
-from sfumato.mine.noises import noisy_columns, numbers_of
-from sfumato.mine.proportions import estimate_proportions
-from sfumato.mine.reconstruction import Reconstruction, reconstruct_distribution
+from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.mine.answers.proportions import estimate_proportions
+from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
+from sfumato.public.noise_law import noisy_columns, numbers_of
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.report.account import Figure, Section

@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.baskets import Baskets
 from sfumato.patterns import Patterns
-from sfumato.protect.encode_for_trees import EncodeForTrees
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees
 from sfumato.release import Release
 from sfumato.report.account import Section
 from sfumato.table import Table

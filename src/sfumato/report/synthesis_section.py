@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sfumato.measure.synthetic import AgainstHoldout, against_holdout
+from sfumato.measure.synthesis.synthetic import AgainstHoldout, against_holdout
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.report.account import Figure, Section

@@ -178,7 +178,7 @@ def _tuples(rows: Collection[tuple[str, ...]]) -> str:
 
 def _exposed(ian: str) -> set[Cell]:
     """Private entries that a mined rule foretells rightly."""
-    from sfumato.mine.adversarial_rules import adversarial_rules
+    from sfumato.mine.entries.adversarial_rules import adversarial_rules
 
     rules = adversarial_rules(employee_table(ian), sorted(PRIVATE), DELTA, GAMMA)
     return {(row, rule.column) for rule in rules for row in rule.rows}
@@ -186,8 +186,8 @@ def _exposed(ian: str) -> set[Cell]:
 
 def _protected() -> list[dict[str, Any]]:
     """Rules before, the derived set of each search, and whether a rule is left."""
-    from sfumato.mine.adversarial_rules import adversarial_rules
-    from sfumato.protect.suppress_entries import SuppressEntries
+    from sfumato.mine.entries.adversarial_rules import adversarial_rules
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
 
     rows = []
     for label, ian in _IANS.items():

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from sfumato.data.private_entries import Mask, PrivateEntries, private_mask
 from sfumato.data.zipf import zipf_table
-from sfumato.mine.adversarial_rules import find_rules, sensitive_mask
-from sfumato.mine.cells import Cells
-from sfumato.mine.thresholds import exact, least_count
+from sfumato.mine.entries.adversarial_rules import find_rules, sensitive_mask
+from sfumato.mine.entries.cells import Cells
+from sfumato.public.thresholds import exact, least_count
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
 if TYPE_CHECKING:
-    from sfumato.protect.suppress_entries import SuppressEntries
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def blank(table: Table, private: Mask, confidence: float, min_support: float, fa
 
 
 def _method(private: Mask, confidence: float, min_support: float, factor: int) -> SuppressEntries:
-    from sfumato.protect.suppress_entries import SuppressEntries
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
 
     return SuppressEntries(
         private=private, confidence=confidence, min_support=min_support, blanking_factor=factor, search="grades"

@@ -11,14 +11,14 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.attack.homogeneity import disclosed
-from sfumato.attack.linking import linked
-from sfumato.attack.similarity import Similarity
-from sfumato.measure.achieved import anonymity
-from sfumato.measure.classes import crowds
-from sfumato.measure.privacy import k_anonymity, uniqueness
-from sfumato.protect.generalize import Generalize, minimal_nodes
-from sfumato.protect.models import KAnonymity
+from sfumato.attack.anonymity.homogeneity import disclosed
+from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.similarity import Similarity
+from sfumato.measure.anonymity.achieved import anonymity
+from sfumato.measure.anonymity.classes import crowds
+from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
+from sfumato.protect.anonymity.generalize import Generalize, minimal_nodes
+from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.report import words
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.table import Table

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.attack.repeated_answers import RepeatedAnswers
-from sfumato.mine.proportions import warner_estimate
-from sfumato.protect.randomize_response import RandomizeResponse
+from sfumato.attack.answers.repeated_answers import RepeatedAnswers
+from sfumato.mine.answers.proportions import warner_estimate
+from sfumato.protect.answers.randomize_response import RandomizeResponse
 from sfumato.randomness import Randomness
 from sfumato.reproduce.plots import Axis, Curve, Told, curves
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of

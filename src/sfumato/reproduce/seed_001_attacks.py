@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.attack.bayes_estimate import BayesEstimate
-from sfumato.attack.range_reveal import RangeReveal
-from sfumato.attack.spectral_filter import SpectralFilter
+from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.attack.noise.range_reveal import RangeReveal
+from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.progress import tell
-from sfumato.protect.add_noise import AddNoise
+from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.reproduce.plots import Axis, Curve, curves

@@ -9,7 +9,7 @@ from typing import Any
 
 from sfumato.baskets import Baskets
 from sfumato.errors import ImpossibleRelease
-from sfumato.protect.hide_rules import HideRules
+from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 
 ROWS = ("ABC", "ABC", "AC", "A", "B")

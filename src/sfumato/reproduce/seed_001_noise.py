@@ -10,10 +10,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.mine.noises import Noise
-from sfumato.mine.reconstruction_channel import channel_of, counted, noisy_edges_of
-from sfumato.mine.reconstruction_em import em
+from sfumato.mine.noise.reconstruction_channel import channel_of, counted, noisy_edges_of
+from sfumato.mine.noise.reconstruction_em import em
 from sfumato.progress import tell
+from sfumato.public.noise_law import Noise
 from sfumato.reproduce.plots import Axis, Curve, curves
 from sfumato.reproduce.study import Findings, Grid, Plot, Setting, Statement, frame_of
 

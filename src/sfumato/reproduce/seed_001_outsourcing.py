@@ -7,14 +7,14 @@ from dataclasses import replace
 from statistics import mean
 from typing import Any
 
-from sfumato.attack.bloom_dictionary import BloomDictionary
-from sfumato.attack.item_frequency import ItemFrequency
+from sfumato.attack.codes.bloom_dictionary import BloomDictionary
+from sfumato.attack.codes.item_frequency import ItemFrequency
 from sfumato.baskets import Baskets
-from sfumato.mine.encoded_items import ItemKey, decode_itemsets, filter_requests, mine_filters
-from sfumato.mine.itemsets import frequent_itemsets
-from sfumato.mine.sealed_key import fingerprint
-from sfumato.protect.encode_bloom import EncodeBloom
-from sfumato.protect.encode_items import EncodeItems
+from sfumato.mine.baskets.itemsets import frequent_itemsets
+from sfumato.mine.codes.encoded_items import ItemKey, decode_itemsets, filter_requests, mine_filters
+from sfumato.protect.codes.encode_bloom import EncodeBloom
+from sfumato.protect.codes.encode_items import EncodeItems
+from sfumato.public.sealed_key import fingerprint
 from sfumato.randomness import Randomness
 from sfumato.reproduce.plots import Axis, Curve, curves
 from sfumato.reproduce.seed_002_data import shop

@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 
 from sfumato.baskets import Baskets
-from sfumato.measure.pattern_privacy import inferable_patterns
-from sfumato.mine.channels import inference_channels
-from sfumato.mine.derivability import forced_patterns, support_bounds
-from sfumato.mine.itemsets import frequent_itemsets
-from sfumato.mine.published_rules import individuals_behind
+from sfumato.measure.patterns.pattern_privacy import inferable_patterns
+from sfumato.mine.baskets.itemsets import frequent_itemsets
+from sfumato.mine.baskets.published_rules import individuals_behind
+from sfumato.mine.patterns.channels import inference_channels
+from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
 from sfumato.patterns import Patterns
-from sfumato.protect.publish_patterns import PublishPatterns
+from sfumato.protect.patterns.publish_patterns import PublishPatterns
 from sfumato.report import words
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 

@@ -13,9 +13,9 @@ from typing import Literal
 import polars as pl
 
 from sfumato.data.quest_people import GROUP, RANGES, quest_people, quest_roles
-from sfumato.mine.tree_on_noise import Reconstruct, train_tree_on_noise
+from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
 from sfumato.progress import tell
-from sfumato.protect.add_noise import AddNoise
+from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.reproduce.plots import Curve

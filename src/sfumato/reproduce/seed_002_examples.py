@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.mine.rules import association_rules
-from sfumato.protect.hide_items import HideItems
-from sfumato.protect.hide_rules import HideRules
+from sfumato.mine.baskets.rules import association_rules
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.reproduce.seed_002_data import (

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.baskets import Baskets
-from sfumato.measure.hiding import SideEffects, side_effects
-from sfumato.protect.hide_items import HideItems
+from sfumato.measure.baskets.hiding import SideEffects, side_effects
+from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.report import words
 from sfumato.reproduce.plots import Axis, Curve, curves
 from sfumato.reproduce.seed_002_data import CONFIDENCE, DATABASES, SUPPORT, baskets, counted, rows_of, rules_about, shop

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.protect.identifiable import Identifiable
-from sfumato.protect.posteriors import UNIT, numbered, posteriors
-from sfumato.protect.swap_marginal import phase_one
-from sfumato.protect.swap_optimal import best_answer
-from sfumato.protect.swap_paper import Swapped, phase_two
-from sfumato.protect.swap_records import Answer, Records
+from sfumato.protect.swapping.identifiable import Identifiable
+from sfumato.protect.swapping.posteriors import UNIT, numbered, posteriors
+from sfumato.protect.swapping.swap_marginal import phase_one
+from sfumato.protect.swapping.swap_optimal import best_answer
+from sfumato.protect.swapping.swap_paper import Swapped, phase_two
+from sfumato.protect.swapping.swap_records import Answer, Records
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.table import Table
 

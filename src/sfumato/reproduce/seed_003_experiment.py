@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.attack.swap_linkage import SwapLinkage
-from sfumato.measure.swapping import joint_total_variation, marginal_shift
-from sfumato.protect.identifiable import Identifiable
-from sfumato.protect.swap_confidential import SwapConfidential
+from sfumato.attack.swapping.swap_linkage import SwapLinkage
+from sfumato.measure.swapping.swapping import joint_total_variation, marginal_shift
+from sfumato.protect.swapping.identifiable import Identifiable
+from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.reproduce.pruned_tree import Validated, features, validated

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sfumato.measure.tree_risk import Shelter, shelter, shelter_frame
+from sfumato.measure.codes.tree_risk import Shelter, shelter, shelter_frame
 from sfumato.reproduce.seed_004_data import ADULT, MIN_WIDTH, TARGET, WDBC, adult, covertype, folder, wdbc
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.table import Table

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.mine.crack_functions import FITS, Fit, KnowledgePoints, fitted
+from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fitted
 from sfumato.progress import tell
-from sfumato.protect.encode_for_trees import EncodeForTrees
-from sfumato.protect.tree_codes import Curve
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees
+from sfumato.protect.codes.tree_codes import Curve
 from sfumato.reproduce.plots import Axis, curves
 from sfumato.reproduce.plots import Curve as Line
 from sfumato.reproduce.seed_004_data import (

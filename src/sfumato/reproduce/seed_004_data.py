@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from sfumato.mine.coded_columns import CodedColumn, Floats, Ints
-from sfumato.mine.crack_functions import Fit, KnowledgePoints, fitted
+from sfumato.mine.codes.coded_columns import CodedColumn, Floats, Ints
+from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fitted
 from sfumato.progress import tell
-from sfumato.protect.encode_for_trees import EncodeForTrees, Ranks
-from sfumato.protect.tree_codes import Curve
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees, Ranks
+from sfumato.protect.codes.tree_codes import Curve
 from sfumato.reproduce.study import Setting
 from sfumato.table import Table
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from sfumato.mine.coded_columns import CodedColumn
-from sfumato.mine.crack_functions import sorted_ranges
-from sfumato.mine.ranked import class_range
-from sfumato.protect.pieces import choose_max_mp, classes_of_values
+from sfumato.mine.codes.coded_columns import CodedColumn
+from sfumato.mine.codes.crack_functions import sorted_ranges
+from sfumato.mine.codes.ranked import class_range
+from sfumato.protect.codes.pieces import choose_max_mp, classes_of_values
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 
 AGES, RISKS = (17, 20, 23, 32, 43, 68), "HHHLHL"
@@ -43,9 +43,9 @@ def figure_1(_: Setting) -> Findings:
     """Class strings, and the tree on codes decoded by location."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from sfumato.measure.tree_equality import same_tree
-    from sfumato.mine.decoded_tree import decode_tree
-    from sfumato.protect.encode_for_trees import EncodeForTrees
+    from sfumato.measure.codes.tree_equality import same_tree
+    from sfumato.mine.codes.decoded_tree import decode_tree
+    from sfumato.protect.codes.encode_for_trees import EncodeForTrees
     from sfumato.randomness import Randomness
     from sfumato.table import Table
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.measure.tree_risk import PathRisk, path_risk
-from sfumato.mine.crack_functions import KnowledgePoints, evenly_spread, fitted
+from sfumato.measure.codes.tree_risk import PathRisk, path_risk
+from sfumato.mine.codes.crack_functions import KnowledgePoints, evenly_spread, fitted
 from sfumato.progress import tell
 from sfumato.reproduce.seed_004_data import (
     SEED,
@@ -135,8 +135,8 @@ def _guessed(setting: Setting) -> list[PathRisk]:
     """One tree on codes, and in each trial the paths that new knowledge points crack."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from sfumato.mine.coded_columns import coded_columns
-    from sfumato.mine.decoded_tree import decode_tree
+    from sfumato.mine.codes.coded_columns import coded_columns
+    from sfumato.mine.codes.decoded_tree import decode_tree
     from sfumato.randomness import Randomness
 
     table = covertype(folder(setting))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What happens around a method: what may leave, how an input is committed to."""
+"""From a policy to a signed release: policy, pipeline, what may leave, gate, certificate, folder, audit, compare."""

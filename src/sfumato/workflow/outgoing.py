@@ -264,7 +264,7 @@ def _published_words(arguments: Mapping[str, Any], published: Any) -> dict[str, 
     if "order" in kept:
         kept["order"] = tuple(label for label in kept["order"] if label in seen)
     if "parents" in kept:
-        from sfumato.measure.diversity import LEVEL_MARK
+        from sfumato.measure.anonymity.diversity import LEVEL_MARK
 
         kept["parents"] = tuple(row for row in kept["parents"] if row.split(LEVEL_MARK)[0] in seen)
     return kept

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Background knowledge: rule out what the person does not have, and take what is left.
+
+Against a release whose classes hold several values: an adversary who knows that Bob has no heart disease strikes
+those rows out. What leaks is the value that remains, or that is the commonest of those that remain. How much an
+adversary knows cannot be told beforehand, so the strongest is taken: it happens to know just the wrong values that
+stand in its way. Machanavajjhala et al., *l-diversity* (2006); Martin et al., *worst-case background knowledge* (2007).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.attack.anonymity.candidates import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+class BackgroundKnowledge(Attack):
+    """A colleague looks somebody up, finds three diseases, and knows that it is not two of them.
+
+    The adversary links as usual, and can rule out some values for the target. The strongest such adversary is
+    played: it rules out the wrong values that are commonest among the rows found, so many as it may, and guesses
+    the commonest value left. The risk is the share of people whose value is guessed rightly. Under distinct
+    l-diversity l − 2 exclusions leave at least two values; l − 1 pin the value in a class that has just l.
+    Machanavajjhala et al. 2006.
+    """
+
+    attack: Literal["background_knowledge"] = "background_knowledge"
+    column: str | None = None
+    """The sensitive column to learn; every sensitive column in turn if not given, and one learnt is a success."""
+    excluded: int = Field(default=1, ge=0, strict=True)
+    """How many wrong values the adversary can rule out for each person."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person, strike out, guess the commonest left."""
+        published: Table = release.data
+        names = sensitive_columns(published, self.column)
+        tell("background knowledge")
+        people = people_of(release, truth)
+        sets = CandidateSets.of(lookup(published, people))
+        hit, pinned, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
+        for name in names:
+            tally = sets.tally(published, people, name)
+            hit |= self._guessed(tally)
+            pinned |= self._pinned(tally)
+            blind |= (tally.truth >= 0) & (tally.truth <= self.excluded)
+        return Outcome(
+            attempts=len(people),
+            successes=int(hit.sum()),
+            baseline=int(blind.sum()),
+            control=None if control is None else self._right(published, control, names),
+            facts={"pinned": int(pinned.sum()), "columns": list(names)},
+        )
+
+    def _guessed(self, tally: Tally) -> Flags:
+        """Whose own value comes first once the commonest wrong ones are struck out.
+
+        Every value before it in the order of commonness is wrong: if they are few enough, all are struck out; if
+        not, one of them is still there and is guessed.
+        """
+        place = tally.place_of_truth()
+        return np.asarray((place >= 0) & (np.append(tally.rank, 0)[place] <= self.excluded))
+
+    def _pinned(self, tally: Tally) -> Flags:
+        """For whom no other value is left."""
+        few = tally.sets.per_person(tally.distinct, 0) <= self.excluded + 1
+        return np.asarray(few & (tally.place_of_truth() >= 0))
+
+    def _right(self, published: Table, people: Table, names: tuple[str, ...]) -> int:
+        sets = CandidateSets.of(lookup(published, people))
+        hit = np.zeros(len(people), dtype=np.bool_)
+        for name in names:
+            hit |= self._guessed(sets.tally(published, people, name))
+        return int(hit.sum())

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Who could be whom: everybody's candidate rows in a release, and the sensitive values among them, counted once.
+
+As arrays over distinct sets of rows, so that a million people are looked up in seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.attack.anonymity.linking import Links, linked
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError
+from sfumato.release import Release
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Kind = TypeVar("Kind", bound=np.generic)
+_DIGITS = 12
+
+
+def people_of(release: Release, truth: Table) -> Table:
+    """The people behind the published rows, in the rows' order."""
+    rows = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
+    if len(rows) != len(release.data) or (len(rows) and int(rows.max()) >= len(truth)):
+        raise DataError(
+            f"{truth.source}: {len(truth)} originals cannot be the people behind {len(release.data)} published rows; "
+            "give the table that the release was made from"
+        )
+    return truth.with_frame(truth.frame[rows])
+
+
+def sensitive_columns(published: Table, column: str | None) -> tuple[str, ...]:
+    """The column to learn, or every sensitive one."""
+    names = published.sensitive if column is None else (column,)
+    if not names:
+        raise DataError(f"{published.source}: no column is sensitive; name one as `column`")
+    if names[0] not in published.frame.columns:
+        raise DataError(f"{published.source}: there is no column «{names[0]}» in the release to learn")
+    return names
+
+
+def lookup(published: Table, people: Table) -> Links:
+    """The rows that fit each person in every quasi-identifying column of the release."""
+    if not published.quasi_identifying:
+        raise DataError(f"{published.source}: no column is quasi_identifying, so nobody can be looked up")
+    return linked(published, people, published.quasi_identifying)
+
+
+@dataclass(frozen=True)
+class CandidateSets:
+    """The distinct sets of rows that people link to: a class each, or what several ways of generalizing add up to."""
+
+    of_person: Ints
+    """The number of each person's set; −1 where no row fits."""
+    sizes: Ints
+    """How many rows each set has."""
+    parts: tuple[tuple[Ints, Ints, Ints], ...]
+    """As in `Links`, a set in the place of a person: rows in order, where each set's begin, how many there are."""
+
+    @classmethod
+    def of(cls, links: Links) -> CandidateSets:
+        """Bring people together who link to the same rows."""
+        # Every row has a random weight: sums agree for the same rows, and for others once in 2⁶⁴ pairs.
+        rows = max((int(order.max(initial=-1)) for order, _, _ in links.parts), default=-1) + 1
+        weights = np.random.default_rng(0).integers(0, 1 << 64, rows, dtype=np.uint64)
+        key = np.zeros(len(links.counts), dtype=np.uint64)
+        for order, start, count in links.parts:
+            sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(weights[order], dtype=np.uint64)])
+            key += sums[start + count] - sums[start]
+        found = links.counts > 0
+        one, number = np.unique(key[found], return_index=True, return_inverse=True)[1:]
+        of_person = np.full(len(key), -1, dtype=np.int64)
+        of_person[found] = number
+        someone = np.flatnonzero(found)[one]
+        parts = tuple((order, start[someone], count[someone]) for order, start, count in links.parts)
+        return cls(of_person, links.counts[someone], parts)
+
+    def per_person(self, of_sets: npt.NDArray[Kind], otherwise: int = 0) -> npt.NDArray[Kind]:
+        """What holds of a set, for each person; `otherwise` where no row fits."""
+        padded: npt.NDArray[Kind] = np.concatenate([of_sets, np.asarray([otherwise]).astype(of_sets.dtype)])
+        return padded[self.of_person]
+
+    def tally(self, published: Table, people: Table, column: str) -> Tally:
+        """How often each value of a column stands in each set."""
+        if column not in people.frame.columns:
+            raise DataError(f"{people.source}: there is no column «{column}» to tell right guesses by")
+        codes, truth, values = _coded(published.frame[column], people.frame[column])
+        width, keys, counts = max(len(values), 1), [], []
+        for order, start, count in self.parts:
+            # Each slice of rows is counted once, however many sets have it.
+            begins, one, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
+            lengths = np.where(begins >= 0, count[one], 0)
+            slices = np.repeat(np.arange(len(begins)), lengths)
+            found, times = np.unique(slices * width + codes[order[ranges(begins, lengths)]], return_counts=True)
+            first = np.searchsorted(found, np.arange(len(begins) + 1) * width)
+            many = np.diff(first)[number]
+            here = ranges(first[number], many)
+            keys.append(np.repeat(np.arange(len(number)), many) * width + found[here] % width)
+            counts.append(times[here])
+        return Tally.of(self, truth, keys, counts, values)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How often each value stands among the rows of each set, and what is true of each person.
+
+    Values are numbered by how common they are in the release, the commonest 0; so ties go to the commoner value.
+    """
+
+    sets: CandidateSets
+    truth: Ints
+    """The number of each person's own value; −1 where it is missing, or not in the release at all."""
+    first: Ints
+    """Where the values of each set begin, and last where they end."""
+    codes: Ints
+    """The values, set by set, in ascending order."""
+    counts: Ints
+    """How many rows of the set have the value."""
+    values: pl.Series
+    """What the numbers mean, as text; last a null if the release has missing cells."""
+
+    @classmethod
+    def of(cls, sets: CandidateSets, truth: Ints, keys: list[Ints], counts: list[Ints], values: pl.Series) -> Tally:
+        """Add up what the ways of generalizing found."""
+        width = max(len(values), 1)
+        every = np.concatenate(keys) if keys else np.zeros(0, dtype=np.int64)
+        distinct, place = np.unique(every, return_inverse=True)
+        total = np.zeros(len(distinct), dtype=np.int64)
+        np.add.at(total, place, np.concatenate(counts) if counts else 0)
+        first = np.searchsorted(distinct, np.arange(len(sets.sizes) + 1) * width)
+        return cls(sets, truth, first.astype(np.int64), distinct % width, total, values)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many rows each set has."""
+        return self.sets.sizes
+
+    @cached_property
+    def set_of(self) -> Ints:
+        """The set that each value stands in."""
+        return np.repeat(np.arange(len(self.sizes)), self.distinct)
+
+    @property
+    def distinct(self) -> Ints:
+        """How many values each set has; missing is one of them."""
+        return np.diff(self.first)
+
+    @cached_property
+    def rank(self) -> Ints:
+        """For each value of each set, how many values of the set come before it: commoner ones, 0 for the first."""
+        order = np.lexsort((self.codes, -self.counts, self.set_of))
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = np.arange(len(order)) - self.first[:-1][self.set_of]
+        return rank
+
+    @property
+    def commonest(self) -> Ints:
+        """The commonest value of each set."""
+        return np.asarray(self.codes[self.rank == 0])
+
+    @property
+    def most(self) -> Ints:
+        """How many rows of each set have its commonest value."""
+        return np.asarray(self.counts[self.rank == 0])
+
+    def place_of_truth(self) -> Ints:
+        """Where each person's own value stands among those of their set; −1 where it does not."""
+        return self.places(self.sets.of_person, self.truth)
+
+    def places(self, sets: Ints, codes: Ints) -> Ints:
+        """Where values stand in sets; −1 where they do not."""
+        width = max(len(self.values), 1)
+        keys = self.set_of * width + self.codes
+        sought = np.where((sets >= 0) & (codes >= 0), sets * width + codes, -1)
+        place = np.minimum(np.searchsorted(keys, sought), max(len(keys) - 1, 0))
+        if not len(keys):
+            return np.full(len(sought), -1, dtype=np.int64)
+        return np.where(keys[place] == sought, place, -1)
+
+
+def _coded(published: pl.Series, people: pl.Series) -> tuple[Ints, Ints, pl.Series]:
+    """Numbers for published and true values, the commonest published value 0, missing last of all."""
+    cells = spelt(published).alias("value")
+    known = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
+    numbers = pl.Series(np.arange(len(known)), dtype=pl.Int64)
+
+    def coded(column: pl.Series, missing: int) -> Ints:
+        found = column.replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
+        return found.fill_null(missing).to_numpy().astype(np.int64)
+
+    values = pl.concat([known, pl.Series([None], dtype=pl.String)]) if cells.null_count() else known
+    return coded(cells, len(known)), coded(spelt(people), -1), values
+
+
+def ranges(starts: Ints, lengths: Ints) -> Ints:
+    """Whole numbers from each start on, as many as its length, one after another."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.asarray(np.arange(total) + np.repeat(starts - (ends - lengths), lengths))

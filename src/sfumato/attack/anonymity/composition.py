@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Composition: two releases about the same people, each safe alone, and what they have in common.
+
+Against custodians who release without looking at what others, or they themselves, released before: somebody
+looked up in both has a value that stands in both candidate sets. What leaks is the value when only one does.
+Ganta, Kasiviswanathan, Smith, *Composition attacks and auxiliary information in data privacy* (2008).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import PrivateAttr
+
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    Flags,
+    Ints,
+    Tally,
+    lookup,
+    people_of,
+    ranges,
+    sensitive_columns,
+)
+from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.data.formulas import unescape_frame
+from sfumato.data.read import TextFormat, read_frame
+from sfumato.data.write import SEPARATOR_OF
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+CERTIFICATE = "certificate.json"
+
+
+class Composition(Attack):
+    """An insurer buys the releases of two hospitals, and looks up somebody who has been in both.
+
+    The adversary knows the person's quasi-identifying values, and that the person is in both releases. It takes
+    the rows that fit in each, and the sensitive values that stand in both: if there is only one, that is it. Who
+    fits nothing in the other release is judged by the first alone. The risk is the share of people whose one
+    value in common is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under composition.
+    Ganta, Kasiviswanathan, Smith 2008.
+    """
+
+    attack: Literal["composition"] = "composition"
+    column: str | None = None
+    """The sensitive column to learn; every one that both releases have in turn if not given."""
+    other: str | None = None
+    """The other release: its folder, or a data file. Its labels are read by the hierarchies of the table."""
+    _other: Table | None = PrivateAttr(default=None)
+
+    def against(self, other: Table | Release) -> Composition:
+        """The same attack with another release at hand, in the place of the file that `other` names."""
+        copy = self.model_copy()
+        copy._other = other.data if isinstance(other, Release) else other
+        return copy
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person in both releases; count whose value is the only one in common."""
+        published: Table = release.data
+        tell("composition")
+        other = self._other_release(truth)
+        names = self._columns(published, other)
+        people = people_of(release, truth)
+        found = _compared(published, other, people, names)
+        exposed, before = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
+        blind = np.zeros(len(people), dtype=np.bool_)
+        for one in found:
+            exposed, before, blind = exposed | one.exposed, before | one.exposed_before, blind | one.blind
+        both = found[0].in_both
+        return Outcome(
+            attempts=len(people),
+            successes=int(exposed.sum()),
+            baseline=int(blind.sum()),
+            control=None if control is None else _disclosed(published, other, control, names),
+            facts={
+                "people_in_both": int(both.sum()),
+                "exposed_by_one": int(before.sum()),
+                "newly_exposed": int((exposed & ~before).sum()),
+                "average_candidates_before": _mean([one.before[both] for one in found]),
+                "average_candidates_after": _mean([one.after[both] for one in found]),
+                "columns": list(names),
+            },
+        )
+
+    def _columns(self, published: Table, other: Table) -> tuple[str, ...]:
+        named = sensitive_columns(published, self.column)
+        names = tuple(name for name in named if name in other.frame.columns)
+        if not names:
+            raise DataError(f"{other.source}: the other release has no column {', '.join(f'«{n}»' for n in named)}")
+        return names
+
+    def _other_release(self, truth: Table) -> Table:
+        """The other release, its labels explained by the hierarchies of the originals where it has none."""
+        if self._other is None and self.other is None:
+            raise PolicyError("composition: name the other release (`other`), or give it by `against`")
+        other = read_other(Path(self.other or ""), truth) if self._other is None else self._other
+        explained = {**truth.hierarchies, **other.hierarchies}
+        here = {name: hierarchy for name, hierarchy in explained.items() if name in other.frame.columns}
+        return replace(other, hierarchies=MappingProxyType(here))
+
+
+def read_other(path: Path, truth: Table) -> Table:
+    """The data of a release folder as its certificate says that it is spelt, or a data file."""
+    if not path.is_dir():
+        return Table.read(path, missing=truth.missing.value)
+    folder = next((one for one in (path, path / "release") if (one / CERTIFICATE).is_file()), None)
+    if folder is None:
+        raise DataError(f"{path}: this folder has no {CERTIFICATE}; name a release folder, or a data file")
+    try:
+        data: dict[str, Any] = json.loads((folder / CERTIFICATE).read_text(encoding="utf-8"))["data"]
+        file, kind, mark = str(data["file"]), str(data["format"]), str(data["missing_mark"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        raise DataError(f"{folder / CERTIFICATE}: this is not a certificate that sfumato wrote") from None
+    if Path(file).name != file:
+        raise DataError(f"{folder / CERTIFICATE}: its data file lies outside of the folder; it is not read")
+    text = TextFormat(separator=SEPARATOR_OF.get(kind, ","), missing_marks=(mark,), trim=False)
+    frame = read_frame(folder / file, text)
+    frame = unescape_frame(frame) if data.get("escaped_formulas") is True else frame
+    return Table.of(frame, missing=truth.missing.value, source=str(folder / file))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """For each person, what one column of both releases gives away."""
+
+    in_both: Flags
+    """Who fits some row in each release."""
+    before: Ints
+    """How many values the first release leaves."""
+    after: Ints
+    """How many values both leave."""
+    exposed: Flags
+    """Whose one value in common is theirs."""
+    exposed_before: Flags
+    """Whose value the first release gives away alone."""
+    blind: Flags
+    """Whose value is the commonest of the first release."""
+
+
+def _compared(published: Table, other: Table, people: Table, names: tuple[str, ...]) -> list[_Compared]:
+    """Look everybody up in both, and compare column by column."""
+    known = [name for name in people.quasi_identifying if name in other.frame.columns]
+    if not known:
+        raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
+    mine, theirs = CandidateSets.of(lookup(published, people)), CandidateSets.of(linked(other, people, known))
+    in_both = (mine.of_person >= 0) & (theirs.of_person >= 0)
+    found = []
+    for name in names:
+        one, two = mine.tally(published, people, name), theirs.tally(other, people, name)
+        before = mine.per_person(one.distinct, 0)
+        alone = mine.per_person(np.where(one.distinct == 1, one.commonest, -2), -2)
+        after, only = before.copy(), alone.copy()
+        after[in_both], only[in_both] = _common(one, two, mine.of_person[in_both], theirs.of_person[in_both])
+        found.append(_Compared(in_both, before, after, only == one.truth, alone == one.truth, one.truth == 0))
+    return found
+
+
+def _disclosed(published: Table, other: Table, people: Table, names: tuple[str, ...]) -> int:
+    found = _compared(published, other, people, names)
+    return int(np.logical_or.reduce([one.exposed for one in found]).sum())
+
+
+def _common(one: Tally, two: Tally, mine: Ints, theirs: Ints) -> tuple[Ints, Ints]:
+    """For pairs of sets, how many values they share, and the value if it is one (else −2)."""
+    wide = len(two.sizes) + 1
+    pairs, number = np.unique(mine * wide + theirs, return_inverse=True)
+    mine, theirs = pairs // wide, pairs % wide
+    many = one.distinct[mine]
+    of_pair = np.repeat(np.arange(len(pairs)), many)
+    codes = one.codes[ranges(one.first[mine], many)]
+    spelling = dict(zip(two.values.to_list(), range(len(two.values)), strict=True))
+    translated = np.asarray([spelling.get(value, -1) for value in one.values.to_list()], dtype=np.int64)
+    shared = two.places(theirs[of_pair], translated[codes]) >= 0
+    count = np.bincount(of_pair[shared], minlength=len(pairs))
+    single = np.full(len(pairs), -2, dtype=np.int64)
+    single[of_pair[shared]] = codes[shared]  # where there is one, it is this one
+    only = np.where(count == 1, single, -2)
+    return count[number], only[number]
+
+
+def _mean(counts: list[Ints]) -> float:
+    every = np.concatenate(counts)
+    return float(every.mean()) if len(every) else 0.0

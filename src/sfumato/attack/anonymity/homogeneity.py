@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Homogeneity: learn what all the rows have in common that somebody may be.
+
+Against a release that hides people among others without looking at what those others have: the adversary need
+not find the person's row when every row that fits says the same. What leaks is the sensitive value itself.
+Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, *l-diversity* (2006).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Kind = TypeVar("Kind", bound=np.generic)
+_DIGITS = 12
+
+
+class Homogeneity(Attack):
+    """A neighbour looks somebody up, finds several rows, and sees that they all name the same disease.
+
+    The adversary knows that the person is in the table, and their quasi-identifying values. It takes the rows
+    that fit, as in linking, and learns the sensitive value when all of them agree, or at least a share of them.
+    The risk is the share of people whose value is disclosed, and rightly. k-anonymity does not help; l-diversity
+    with l ≥ 2 leaves nothing to a share of 1. Machanavajjhala et al. 2006.
+    """
+
+    attack: Literal["homogeneity"] = "homogeneity"
+    column: str | None = None
+    """The sensitive column to learn; every sensitive column in turn if not given, and one learnt is a success."""
+    share: float = Field(default=1.0, gt=0.0, le=1.0)
+    """The share of the rows found that must agree before the adversary believes them."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; count whose value the rows found agree on."""
+        published: Table = release.data
+        names = sensitive_columns(published, self.column)
+        tell("homogeneity")
+        people = people_of(release, truth)
+        sets = CandidateSets.of(lookup(published, people))
+        hit, blind, agree = np.zeros(len(people), bool), np.zeros(len(people), bool), np.zeros(len(sets.sizes), bool)
+        for name in names:
+            tally = sets.tally(published, people, name)
+            agree |= self._agree(tally)
+            hit |= self._learnt(tally)
+            blind |= tally.truth == 0
+        return Outcome(
+            attempts=len(people),
+            successes=int(hit.sum()),
+            baseline=int(blind.sum()),
+            control=None if control is None else disclosed(published, control, names, self.share),
+            facts={
+                "homogeneous_classes": int(agree.sum()),
+                "classes": len(agree),
+                "people_in_them": int(sets.per_person(agree).sum()),
+                "columns": list(names),
+            },
+        )
+
+    def _agree(self, tally: Tally) -> Flags:
+        """In which sets of rows enough of them say the same."""
+        return np.asarray(np.round(tally.most / tally.sizes - self.share, _DIGITS) >= 0)
+
+    def _learnt(self, tally: Tally) -> Flags:
+        """Whose value is disclosed, and rightly."""
+        told = np.where(self._agree(tally), tally.commonest, -2)
+        return np.asarray(tally.sets.per_person(told, -2) == tally.truth)
+
+
+def disclosed(published: Table, people: Table, names: tuple[str, ...], share: float = 1.0) -> int:
+    """About how many of some people the rows that fit agree, and are right."""
+    attack, sets = Homogeneity(share=share), CandidateSets.of(lookup(published, people))
+    hit = np.zeros(len(people), bool)
+    for name in names:
+        hit |= attack._learnt(sets.tally(published, people, name))
+    return int(hit.sum())

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Linkability: join what two sources know about somebody by means of the release.
+
+The second of the three questions of the Article 29 Working Party (WP216, 2014). Two parties each know some
+columns of the same people and do not know whom they have in common. If the published row nearest to somebody's
+left half is also the one nearest to the right half, the release has joined the halves. Control group and
+intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); the code is our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, field_validator
+
+from sfumato.attack.anonymity.nearest import Nearest, over_control, require, some, some_of
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+_ANYTHING, _RANGE, _SET = -1, -2, -3
+_BLOCK = 2_000_000
+# Less than any difference that means something: it only orders rows that are equally near.
+_TIE = 1e-9
+
+
+class Linkability(Attack):
+    """Two firms hold different columns about the same people, and the release tells them whom they share.
+
+    The adversary takes somebody's left columns and looks for the nearest published rows, then the right columns,
+    and claims that the two halves belong together if some row is among both. The risk is the share of people whose
+    halves are joined. The baseline takes rows blindly; the control are people who are not in the data, whose halves
+    are joined by likeness alone. WP216, 2014; Giomi and others, Anonymeter, 2023.
+    """
+
+    attack: Literal["linkability"] = "linkability"
+    known: tuple[tuple[str, ...], tuple[str, ...]]
+    """The columns of the one party, and those of the other."""
+    neighbours: int = Field(default=1, ge=1)
+    """How many nearest rows are taken for each half."""
+    attempts: int = Field(default=500, ge=1)
+    """How many people are tried; everybody if there are fewer."""
+
+    @field_validator("known")
+    @classmethod
+    def _apart(cls, known: tuple[tuple[str, ...], tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        left, right = known
+        if not left or not right or len({*left, *right}) < len(left) + len(right):
+            raise ValueError("name at least one column for each party, and each column once")
+        return known
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Join the halves of some people; count how often it worked."""
+        published: Table = release.data
+        require((*self.known[0], *self.known[1]), published, truth, control)
+        chance = (randomness or Randomness.seeded(0)).generator()
+        tell("linkability")
+        halves = tuple(Nearest.of(published, names) for names in self.known)
+        people = some_of(release, truth, self.attempts, chance)
+        successes = self._joined(halves, people, chance)
+        blind = chance.integers(0, max(len(published), 1), (2, len(people), self.neighbours))
+        strangers = None if control is None else some(control, self.attempts, chance)
+        joined = None if strangers is None else self._joined(halves, strangers, chance)
+        return Outcome(
+            attempts=len(people),
+            successes=successes,
+            baseline=_common(blind[0], blind[1]) if len(published) else 0,
+            control=joined,
+            facts={
+                "known": [list(names) for names in self.known],
+                "neighbours": self.neighbours,
+                **over_control(successes, len(people), joined, 0 if strangers is None else len(strangers)),
+            },
+        )
+
+    def _joined(self, halves: Sequence[Nearest], people: Table, chance: np.random.Generator) -> int:
+        left, right = (half.rows(people, self.neighbours, chance) for half in halves)
+        return _common(left, right)
+
+
+def _common(left: Ints, right: Ints) -> int:
+    """How many people have a row among both halves' rows."""
+    return int((left[:, :, None] == right[:, None, :]).any(axis=(1, 2)).sum())

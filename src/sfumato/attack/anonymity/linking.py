@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT
+"""Linking: look somebody up in the release by what is known about them from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.attack.anonymity.covering import covered_rows
+from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.published import range_ends, set_members
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Missing, Table
+
+Ints = npt.NDArray[np.int64]
+_ANYTHING, _MISSING = -1, -2
+_MANY = 32
+_LARGEST_KEY = 1 << 62
+
+
+class Linking(Attack):
+    """A neighbour knows that somebody is in the table, and their quasi-identifying values (the prosecutor).
+
+    The adversary takes the published rows that the person's values fall under, and guesses one of them. Rows
+    starred all over are taken only when nothing else fits, since then the person must be among them. The risk
+    is the share of people whose own row was guessed. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
+    """
+
+    attack: Literal["linking"] = "linking"
+    knowledge: Columns | None = None
+    """The columns that the adversary knows; all quasi-identifying ones if not given."""
+    external: str | None = None
+    """A file of people to look up, with the known columns; everybody in the release if not given."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; count how often the guessed row was theirs."""
+        published: Table = release.data
+        names = self.knowledge or published.quasi_identifying
+        tell("linking")
+        chance = (randomness or Randomness.seeded(0)).generator()
+        if self.external is None:  # the prosecutor's targets are in the release: one person a published row
+            own = np.asarray(release.details.get("rows", np.arange(len(published))))
+            targets = truth.with_frame(truth.frame[own])
+            links = linked(published, targets, names)
+            hits = links.guess(chance) == np.arange(len(targets))
+        else:  # nobody knows the right rows: take it that the person is among those found
+            targets = Table.read(self.external)
+            links = linked(published, targets, names)
+            hits = (links.counts > 0) & (chance.random(len(links.counts)) * links.counts < 1)
+        found = links.counts[links.counts > 0]
+        return Outcome(
+            attempts=len(targets),
+            successes=int(hits.sum()),
+            baseline=round(len(targets) / len(published)) if len(published) else 0,
+            control=None if control is None else int((linked(published, control, names).counts == 1).sum()),
+            facts={
+                "matched": len(found),
+                "unique_matches": int((found == 1).sum()),
+                "smallest_match": int(found.min()) if len(found) else 0,
+                "highest_risk": float(1 / found.min()) if len(found) else 0.0,
+                "knowledge": list(names),
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Links:
+    """For every person looked up, the published rows that fit."""
+
+    parts: tuple[tuple[Ints, Ints, Ints], ...]
+    """Per way of generalizing: published rows in order, and per person where theirs begin and how many there are."""
+    counts: Ints
+    """How many rows fit each person."""
+
+    def rows(self, person: int) -> Ints:
+        """The published rows that fit one person."""
+        found = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
+        return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+
+    def guess(self, chance: np.random.Generator) -> Ints:
+        """One of the fitting rows for every person, each as likely; −1 where none fits."""
+        left = np.floor(chance.random(len(self.counts)) * self.counts).astype(np.int64)
+        guesses = np.full(len(self.counts), -1, dtype=np.int64)
+        for order, start, count in self.parts:
+            here = (left >= 0) & (left < count)
+            guesses[here] = order[start[here] + left[here]]
+            left = np.where(here, -1, left - count)
+        return guesses
+
+
+def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
+    """The published rows that each person's values fall under, in the columns the adversary knows."""
+    absent = [name for name in columns if name not in published.frame.columns or name not in people.frame.columns]
+    if absent:
+        raise DataError(f"linking: the column {', '.join(f'«{n}»' for n in absent)} is not in both tables")
+    shapes = {name: _Shape.of(published, name) for name in columns}
+    known = pl.DataFrame([spelt(people.frame[name]).alias(name) for name in columns])
+    cells = pl.DataFrame([spelt(published.frame[name]).alias(name) for name in columns])
+    parts, counts = [], np.zeros(known.height, dtype=np.int64)
+    hidden = cells.select(pl.all_horizontal(pl.all() == SUPPRESSED).fill_null(False)).to_series().to_numpy()
+    starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
+    signatures = _signatures(cells.filter(~hidden) if len(starred) else cells, shapes)
+    if signatures is None:
+        parts.append(covered_rows(cells, plain, people, columns, published))
+        counts = counts + parts[0][2]
+    else:
+        for signature, rows in signatures:
+            part = _match(cells, plain if rows is None else plain[rows], known, shapes, signature, published.missing)
+            parts.append(part)
+            counts = counts + part[2]
+    if not counts.any() and _all_numbers(published, people, columns):
+        parts = [_nearest(published.frame.select(columns), people.frame.select(columns))]
+        counts = parts[0][2]
+    if len(starred):  # only for those whom nothing else fits
+        rows = starred
+        lost = counts == 0
+        part = (rows, np.zeros(known.height, dtype=np.int64), np.where(lost, len(rows), 0))
+        parts.append(part)
+        counts = counts + part[2]
+    return Links(tuple(parts), counts)
+
+
+def _all_numbers(published: Table, people: Table, columns: Sequence[str]) -> bool:
+    """Whether values can be compared by size, and none is missing."""
+    frames = (published.frame.select(columns), people.frame.select(columns))
+    numbers = all(kind.is_numeric() for frame in frames for kind in frame.dtypes)
+    return numbers and not any(sum(frame.null_count().row(0)) for frame in frames)
+
+
+def _nearest(published: pl.DataFrame, people: pl.DataFrame) -> tuple[Ints, Ints, Ints]:
+    """The published tuple nearest to each person, on columns of equal spread: how means and noise are linked."""
+    from scipy.spatial import cKDTree
+
+    spread = np.maximum(people.to_numpy().astype(np.float64).std(axis=0), 1e-12)
+    classes = published.with_row_index("\0at").group_by(published.columns, maintain_order=True).agg("\0at")
+    tree = cKDTree(classes.drop("\0at").to_numpy().astype(np.float64) / spread)
+    _, found = tree.query(people.to_numpy().astype(np.float64) / spread)
+    sizes = classes["\0at"].list.len().cast(pl.Int64).to_numpy()
+    order = classes["\0at"].explode().to_numpy().astype(np.int64)
+    return order, (np.cumsum(sizes) - sizes)[found], sizes[found]
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """What the labels of one published column cover."""
+
+    name: str
+    hierarchy: Hierarchy | None
+    level_of: dict[str, int]
+
+    @classmethod
+    def of(cls, published: Table, name: str) -> _Shape:
+        hierarchy = published.hierarchies.get(name)
+        levels: dict[str, tuple[int, int]] = {}
+        for number, level in enumerate(hierarchy.levels if hierarchy else ()):
+            for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
+                # A label that stands at several levels may mean any of them: the widest covers all.
+                levels[label] = max(levels.get(label, (0, 0)), (count, number))
+        return cls(name, hierarchy, {label: level for label, (_, level) in levels.items()})
+
+    def composite(self, labels: pl.Series) -> bool:
+        """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
+        others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
+        return any(range_ends(label) is not None or set_members(label) is not None for label in others)
+
+    def levels(self, cells: pl.Series, labels: pl.Series) -> int | pl.Series:
+        """The level of each published cell, or the one of all; `_ANYTHING` for `*`, `_MISSING` for a null."""
+        known = labels.drop_nulls()
+        numbers = [_ANYTHING if v == SUPPRESSED else self.level_of.get(v, 0) for v in known.to_list()]
+        if len({*numbers, *([_MISSING] if len(known) < len(labels) else [])}) == 1:
+            return numbers[0] if numbers else _MISSING
+        found = cells.replace_strict(known, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+        return found.fill_null(_MISSING).alias(self.name)
+
+    def labels(self, known: pl.Series, level: int) -> pl.Series:
+        """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
+        if self.hierarchy is None or level == 0:
+            return known
+        above = {row[0]: row[level] for row in self.hierarchy.rows}
+        top = self.hierarchy.levels[level].labels[0] if self.hierarchy.swallows_missing(level) else None
+        labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
+        return labels if top is None else labels.fill_null(top)
+
+
+def _signatures(cells: pl.DataFrame, shapes: dict[str, _Shape]) -> list[tuple[tuple[int, ...], Ints | None]] | None:
+    """The published rows, parted by the levels that their cells are at; no rows are named where all are alike.
+
+    None where cells are ranges or sets, or at so many levels that looking each up by level takes too long.
+    """
+    if not cells.height:
+        return []
+    found: dict[str, int | pl.Series] = {}
+    for name, shape in shapes.items():
+        labels = cells[name].unique()
+        if shape.composite(labels):
+            return None
+        found[name] = shape.levels(cells[name], labels)
+    varying = [levels for levels in found.values() if isinstance(levels, pl.Series)]
+    if not varying:
+        return [(tuple(level for level in found.values() if isinstance(level, int)), None)]
+    names = [levels.name for levels in varying]
+    grouped = pl.DataFrame(varying).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
+    if grouped.height > _MANY:
+        return None
+    signatures: list[tuple[tuple[int, ...], Ints | None]] = []
+    for *levels, rows in grouped.iter_rows():
+        here = dict(zip(names, levels, strict=True))
+        signature = tuple(here[name] if isinstance(one, pl.Series) else one for name, one in found.items())
+        signatures.append((signature, np.asarray(rows, dtype=np.int64)))
+    return signatures
+
+
+def _match(
+    cells: pl.DataFrame,
+    rows: Ints,
+    known: pl.DataFrame,
+    shapes: dict[str, _Shape],
+    signature: tuple[int, ...],
+    missing: Missing,
+) -> tuple[Ints, Ints, Ints]:
+    """Generalize the people to the levels of some published rows, and join."""
+    used = [
+        (name, level)
+        for name, level in zip(shapes, signature, strict=True)
+        if level != _ANYTHING and not (level == _MISSING and missing is Missing.MATCHES_ANY)
+    ]
+    names = [name for name, _ in used]
+    nothing = (rows, np.zeros(known.height, dtype=np.int64), np.zeros(known.height, dtype=np.int64))
+    if missing is Missing.NEVER_MATCHES and _MISSING in signature:
+        return nothing
+    if not names:
+        return rows, nothing[1], np.full(known.height, len(rows), dtype=np.int64)
+    levels = {name: 0 if level == _MISSING else level for name, level in used}
+    if missing is Missing.MATCHES_ANY and any(known[name].null_count() for name in names):
+        people = pl.DataFrame([shapes[name].labels(known[name], level).alias(name) for name, level in levels.items()])
+        if any(people[name].null_count() for name in names):
+            return _match_unknown(people, cells[rows].select(names), rows)
+    whole = len(rows) == cells.height
+    sought, keys = _keys(known, cells if whole else cells[rows], shapes, levels)
+    here = pl.DataFrame({"key": keys}).with_row_index("\0at")
+    groups = here.group_by("key", maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
+    order = rows[groups["\0at"].explode().to_numpy()]
+    groups = groups.drop("\0at").with_columns((pl.col("\0count").cum_sum() - pl.col("\0count")).alias("\0start"))
+    found = pl.DataFrame({"key": sought}).join(groups, on="key", how="left", maintain_order="left")
+    return order, found["\0start"].fill_null(0).to_numpy(), found["\0count"].fill_null(0).to_numpy()
+
+
+def _keys(
+    known: pl.DataFrame, cells: pl.DataFrame, shapes: dict[str, _Shape], levels: dict[str, int]
+) -> tuple[Ints, Ints]:
+    """A number for every person and for every published row, equal where the person's labels are those of the row.
+
+    Labels are found for distinct values and numbered by those that are published; −1 is a person with another one.
+    """
+    sought, keys = np.zeros(known.height, dtype=np.int64), np.zeros(cells.height, dtype=np.int64)
+    strange, radix = np.zeros(known.height, dtype=np.bool_), 1
+    for name, level in levels.items():
+        labels = cells[name].unique().drop_nulls()
+        values = known[name].unique().drop_nulls()
+        numbers = _numbers(shapes[name].labels(pl.concat([values, pl.Series([None], dtype=pl.String)]), level), labels)
+        theirs, ours = numbers[_numbers(known[name], values)], _numbers(cells[name], labels)
+        width = len(labels) + 1
+        strange |= theirs < 0
+        if radix * width > _LARGEST_KEY:
+            both = np.unique(np.concatenate([sought, keys]), return_inverse=True)[1].ravel().astype(np.int64)
+            sought, keys, radix = both[: len(sought)], both[len(sought) :], len(both)
+        sought, keys, radix = sought * width + theirs, keys * width + ours, radix * width
+    return np.where(strange, -1, sought), keys
+
+
+def _numbers(cells: pl.Series, labels: pl.Series) -> Ints:
+    """The place of each cell among the labels, their number for a missing one, −1 for a strange one."""
+    places = cells.cast(pl.Enum(labels), strict=False).to_physical().cast(pl.Int64)
+    found = places.fill_null(-1).to_numpy(writable=True)
+    if cells.null_count():
+        found[cells.is_null().to_numpy()] = len(labels)
+    return found
+
+
+def _match_unknown(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tuple[Ints, Ints, Ints]:
+    """People with unknown values of their own fit every row that agrees on the rest: list their rows one by one."""
+    order: list[Ints] = []
+    start = np.zeros(people.height, dtype=np.int64)
+    count = np.zeros(people.height, dtype=np.int64)
+    cache: dict[tuple[object, ...], tuple[int, int]] = {}
+    position = 0
+    for person, values in enumerate(people.iter_rows()):
+        if values not in cache:
+            fits = [pl.col(n) == v for n, v in zip(people.columns, values, strict=True) if v is not None]
+            agree = cells.select(pl.all_horizontal(fits).fill_null(False)).to_series() if fits else None
+            found = rows if agree is None else rows[agree.to_numpy()]
+            order.append(found)
+            cache[values] = (position, len(found))
+            position += len(found)
+        start[person], count[person] = cache[values]
+    return np.concatenate(order) if order else rows, start, count

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""Minimality: that a value had to be generalized says what would have been seen without it.
+
+Against methods that do no more than needed, whose certificate says so: the published levels are safe, and one level
+lower in any column was not. The adversary knows everybody's quasi-identifying values, so the classes that would have
+stood there, and counts only those ways of handing out the published sensitive values under which each finer node
+held an offending class. What leaks is that these classes offended: confidence rises above the share in the class.
+Wong, Fu, Wang, Pei, *Minimality attack in privacy preserving data publishing* (2007).
+
+Worked out for full-domain generalization without suppression, where «not chosen» does mean «refused»; for k, for
+distinct l-diversity and for a bound on the share of a value. Within a published class every way of handing out its
+values is taken as equally likely. Only the finer neighbours are used, not other nodes that would have cost less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field
+
+from sfumato.attack.anonymity.candidates import CandidateSets, Ints, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.anonymity.homogeneity import disclosed
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.data.hierarchy import Hierarchy, spelt
+from sfumato.engine.classes import packed_key
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Missing, Table
+
+Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
+_DIGITS = 9
+_MOST_TABLES = 4000  # a class with more ways of sharing its values out among its parts is sampled
+_MOST_DRAWS = 100_000_000  # people × draws, all classes together
+_MOST_CELLS = 20_000_000  # the same for one class
+_MOST_NEIGHBOURS, _FEWEST = 8, 30
+_Z = 3.2905267314919255  # 99.9 % of a normal distribution lie this many deviations around its mean
+_SURE = 1 - 1e-12
+_WORKED_OUT = {(model, "distinct") for model in ("k_anonymity", "alpha_k_anonymity", "l_diversity")}
+_MONOTONE = {"loss", "loss_geometric", "discernibility", "height"}
+
+
+class Minimality(Attack):
+    """An insider asks why ages had to be generalized: because the two people of 47 would both have shown cancer.
+
+    The adversary links as usual, and knows everybody's quasi-identifying values, the hierarchies, the models, and
+    that no finer levels would have done. It guesses the value with the highest chance given all that. A success is
+    a right guess about somebody of whom the release says more in this way than the share of that value in the class
+    does, or says it with certainty. Risk beyond the baseline is what minimality added. Where the inference is not
+    sound (suppression, other models or methods) the adversary reads shares, and the facts say why. Wong et al. 2007.
+    """
+
+    attack: Literal["minimality"] = "minimality"
+    column: str | None = None
+    """The sensitive column to learn; may be left out if there is one, or if the models speak of one."""
+    k: int | None = Field(default=None, ge=1, strict=True)
+    """The k of the release; with `l` and `share`, taken from the release's method if none of them is given."""
+    l: int | None = Field(default=None, ge=1, strict=True)  # noqa: E741  (the paper's own letter)
+    """The least number of different values in a class."""
+    share: float | None = Field(default=None, gt=0.0, le=1.0)
+    """The largest share of one value in a class; 1/l for the paper's simplified l-diversity."""
+    values: tuple[str, ...] | None = Field(default=None, min_length=1)
+    """The values that `share` speaks of; every value if not given."""
+    samples: int = Field(default=2000, ge=100, strict=True)
+    """How many ways are drawn in a class that has too many to count."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; guess by the chances that minimality leaves."""
+        published, column = release.data, self._column(release)
+        tell("minimality")
+        people = people_of(release, truth)
+        tally = CandidateSets.of(lookup(published, people)).tally(published, people, column)
+        belief = _Belief.of_shares(tally)
+        try:
+            view = _View.of(release, truth, people, self._rule(release, column, tally))
+            belief, said = _infer(belief, tally, view, self.samples, randomness or Randomness.seeded(0))
+        except _NotSound as why:
+            said = {"inference": str(why)}
+        claimed = belief.raised | (belief.chance >= 1)
+        return Outcome(
+            attempts=len(people),
+            successes=int((claimed & (belief.guess == tally.truth)).sum()),
+            baseline=int((claimed & (tally.sets.per_person(tally.commonest, -2) == tally.truth)).sum()),
+            control=None if control is None else disclosed(published, control, (column,)),
+            facts={
+                "raised": int(belief.raised.sum()),
+                "largest_gain": round(float((belief.chance - belief.share)[belief.raised].max(initial=0.0)), _DIGITS),
+                **said,
+            },
+        )
+
+    def _column(self, release: Release) -> str:
+        models = getattr(release.method, "models", ())
+        spoken = {str(model.column) for model in models if getattr(model, "column", None)}
+        if self.column is None and len(spoken) == 1:
+            return spoken.pop()
+        name, *more = sensitive_columns(release.data, self.column)
+        if more:
+            raise DataError(f"{release.data.source}: {len(more) + 1} columns are sensitive; name one as `column`")
+        return name
+
+    def _rule(self, release: Release, column: str, tally: Tally) -> _Rule:
+        """What made a class offend: as given, or as the release's method says."""
+        k, l, share = self.k, self.l, self.share  # noqa: E741
+        if k is l is share is None:
+            for model in getattr(release.method, "models", ()):
+                told = (getattr(model, "model", ""), getattr(model, "kind", "distinct"))
+                if getattr(model, "column", column) != column or told not in _WORKED_OUT:
+                    raise _NotSound("none: a finer node may have been refused for a reason that is not worked out")
+                k = max(k or 1, int(getattr(model, "k", 1)))
+                l = max(l or 1, int(getattr(model, "l", 1)))  # noqa: E741
+                share = min(share or 1.0, float(getattr(model, "alpha", 1.0)))
+        if k is l is share is None:
+            raise _NotSound("none: the models are not known")
+        protected = [self.values is None or value in self.values for value in tally.values.to_list()]
+        if not any(protected):
+            raise DataError(f"{release.data.source}: none of `values` occurs in «{column}»; spell them as in the data")
+        return _Rule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected, dtype=np.bool_))
+
+
+class _NotSound(Exception):
+    """Why nothing can be inferred from minimality; said in the facts."""
+
+
+@dataclass(frozen=True)
+class _Belief:
+    """What the adversary believes of each person."""
+
+    guess: Ints  # the likeliest value; −2 where no row fits
+    chance: Floats  # its chance, given all that is known
+    share: Floats  # its share among the rows found
+    raised: Flags  # where the chance is above the share, beyond doubt where it was sampled
+
+    @classmethod
+    def of_shares(cls, tally: Tally) -> _Belief:
+        """Reading the release without a second thought."""
+        share = tally.sets.per_person(tally.most / tally.sizes)
+        guess = tally.sets.per_person(tally.commonest, -2)
+        return cls(guess, share, share, np.zeros(len(guess), dtype=np.bool_))
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """When a class offends."""
+
+    k: int
+    l: int  # noqa: E741
+    share: float
+    protected: Flags  # which values the share speaks of
+
+    @property
+    def smallest(self) -> int:
+        """A smaller class offends whatever it holds."""
+        alone = ceil(round(1 / self.share, 12)) if self.protected.all() else 1
+        return max(self.k, self.l, alone)
+
+    def refuses(self, counts: Ints, sizes: Ints, codes: Ints) -> Flags:
+        """For counts of values (last axis) in classes (the axis before) of some sizes."""
+        refused = (sizes < self.k) | ((counts > 0).sum(axis=-1) < self.l)
+        largest = np.where(self.protected[codes], counts, 0).max(axis=-1, initial=0)
+        return np.asarray(refused | (np.round(largest / sizes - self.share, 12) > 0))
+
+
+@dataclass(frozen=True)
+class _View:
+    """The finer neighbours: in which part of each of them every person would have stood."""
+
+    rule: _Rule
+    neighbours: tuple[Ints, ...]  # for each column one level lower: a number for each person's label there
+    cell: Ints  # a number for each person's labels with all these columns one level lower
+
+    @classmethod
+    def of(cls, release: Release, truth: Table, people: Table, rule: _Rule) -> _View:
+        """Generalize everybody to one level below the published ones, column by column."""
+        _refuse_unsound(release, people)
+        names = release.data.quasi_identifying
+        hierarchies = {name: truth.hierarchy(name) for name in names}
+        levels = {name: _level(release.data.frame[name], hierarchies[name]) for name in names}
+        raised = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
+        if not raised:
+            raise _NotSound("none: nothing was generalized")
+        lower = {n: _labels(people.frame[n], hierarchies[n], levels[n] - (n in raised)) for n in names}
+        frame = pl.DataFrame([labels.alias(name) for name, labels in lower.items()])
+        return cls(rule, tuple(packed_key(frame, [name])[0] for name in raised), packed_key(frame, names)[0])
+
+
+def _refuse_unsound(release: Release, people: Table) -> None:
+    method = release.method
+    if getattr(method, "method", "generalize") != "generalize" or getattr(method, "metric", "loss") not in _MONOTONE:
+        raise _NotSound("none: the method is not known to choose the finest safe levels")
+    if getattr(method, "suppression_limit", 0) > 0:
+        raise _NotSound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
+    if not release.details.get("proven", True):
+        raise _NotSound("none: the search was not finished, so a finer node may not have been tried")
+    holed = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
+    if holed and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
+        raise _NotSound("none: missing cells that match anything or nothing make no classes to count")
+
+
+def _level(cells: pl.Series, hierarchy: Hierarchy) -> int:
+    """The lowest level at which all the labels of a column stand."""
+    labels = set(spelt(cells).drop_nulls().unique().to_list())
+    fitting = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
+    if not fitting:
+        raise _NotSound("none: a column is not published at one level of its hierarchy")
+    return fitting[0]
+
+
+def _labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl.Series:
+    """What original values look like at a level."""
+    known = spelt(cells)
+    above = {row[0]: row[level] for row in hierarchy.rows}
+    labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
+    return labels.fill_null(hierarchy.levels[level].labels[0]) if hierarchy.swallows_missing(level) else labels
+
+
+@dataclass(frozen=True)
+class _Class:
+    """A published class, parted by where its people would have stood one level lower."""
+
+    people: Ints
+    cell: Ints  # the part of each of them
+    sizes: Ints  # how many people each part has
+    codes: Ints
+    counts: Ints  # the values of the class, and how often each stands there
+    members: tuple[Ints, ...]  # for each neighbour a 0/1 table: its classes × the parts that lie in them
+
+
+@dataclass(frozen=True)
+class _Worlds:
+    """Ways of handing out the values of a class, brought together by which neighbours would have been refused."""
+
+    masks: Ints  # bit n: neighbour n has an offending class here
+    weight: Floats  # how likely each is before the release is looked at
+    mean: Floats  # weight × the share of each value in each part
+    square: Floats  # weight × the square of that share
+    draws: int | None  # how many ways were drawn; None if all were counted
+
+    def spectrum(self, full: int) -> Floats:
+        """How likely each set of refused neighbours is."""
+        return np.bincount(self.masks, weights=self.weight, minlength=full + 1).astype(np.float64)
+
+
+def _infer(
+    belief: _Belief, tally: Tally, view: _View, samples: int, randomness: Randomness
+) -> tuple[_Belief, dict[str, Any]]:
+    """Condition on every finer neighbour having been refused, and replace what was believed."""
+    classes = _classes(tally, view)
+    certain = np.zeros(len(view.neighbours), dtype=np.bool_)
+    for one in classes:
+        certain |= [bool((member @ one.sizes).min() < view.rule.smallest) for member in one.members]
+    open_ones = np.flatnonzero(~certain)
+    if not len(open_ones):
+        raise _NotSound("none: the sizes of its classes alone explain why each finer node was refused")
+    draws = max(200, min(samples, _MOST_DRAWS // max(len(belief.guess), 1)))
+    full = (1 << len(open_ones)) - 1
+    worlds, covers, seen = [], 0, np.eye(1, full + 1)[0]  # nothing refused, for certain
+    for one in classes:
+        worlds.append(_worlds(one, view.rule, open_ones, draws, randomness.generator()))
+        seen = _either(seen, worlds[-1].spectrum(full))
+        if seen[full] > _SURE:
+            covers, seen = covers + 1, np.eye(1, full + 1)[0]
+        if covers == 2:  # whichever class is looked at, the others explain everything
+            raise _NotSound("none: many classes may each have been the reason")
+    updated, widest = _updated(belief, classes, worlds, full)
+    sampled = sum(world.draws is not None for world in worlds)
+    said = {"classes_counted": len(worlds) - sampled, "classes_sampled": sampled, "widest_interval": round(widest, 6)}
+    return updated, {"inference": "used", **said}
+
+
+def _classes(tally: Tally, view: _View) -> list[_Class]:
+    """The published classes with the people in them."""
+    order = np.argsort(tally.sets.of_person, kind="stable")
+    begin = np.searchsorted(tally.sets.of_person[order], np.arange(len(tally.sizes) + 1))
+    if (np.diff(begin) != tally.sizes).any():
+        raise _NotSound("none: the people do not fill the classes one to one")
+    found = []
+    for number in range(len(tally.sizes)):
+        people = order[begin[number] : begin[number + 1]]
+        values = slice(tally.first[number], tally.first[number + 1])
+        _, one, cell, sizes = np.unique(view.cell[people], return_index=True, return_inverse=True, return_counts=True)
+        lower = [np.unique(labels[people[one]], return_inverse=True)[1] for labels in view.neighbours]
+        members = tuple((groups == np.arange(groups.max() + 1)[:, None]).astype(np.int64) for groups in lower)
+        found.append(_Class(people, cell, sizes, tally.codes[values], tally.counts[values], members))
+    return found
+
+
+def _worlds(one: _Class, rule: _Rule, neighbours: Ints, draws: int, chance: np.random.Generator) -> _Worlds:
+    """Every way of sharing the values out among the parts, or as many as are drawn."""
+    tables = _tables(one.sizes.tolist(), one.counts.tolist())
+    drawn = None
+    if tables is None:
+        tables = _drawn(one, draws, chance)
+        drawn, weight = len(tables), np.full(len(tables), 1 / len(tables))
+    else:
+        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(one.sizes.sum()), 1) + 1)))])
+        ways = -logs[tables].sum(axis=(1, 2))  # the multinomial numbers, up to a factor common to all
+        weight = np.exp(ways - ways.max())
+        weight /= weight.sum()
+    masks = np.zeros(len(tables), dtype=np.int64)
+    for bit, neighbour in enumerate(neighbours.tolist()):
+        member = one.members[neighbour]
+        refused = rule.refuses(np.matmul(member, tables), member @ one.sizes, one.codes).any(axis=1)
+        masks |= refused.astype(np.int64) << bit
+    shares = tables / one.sizes[:, None]
+    kinds, kind = np.unique(masks, return_inverse=True)
+    by_kind = (kind == np.arange(len(kinds))[:, None]) * weight
+    mean, square = np.tensordot(by_kind, shares, 1), np.tensordot(by_kind, shares**2, 1)
+    return _Worlds(kinds, by_kind.sum(axis=1), mean, square, drawn)
+
+
+def _tables(rows: list[int], columns: list[int]) -> Ints | None:
+    """Every table of counts with these sums; None if there are too many."""
+    grown: list[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]] = [((), tuple(columns))]
+    for size in rows[:-1]:
+        before, grown = grown, []
+        for done, left in before:
+            for take in _takes(size, left):
+                grown.append(((*done, take), tuple(a - b for a, b in zip(left, take, strict=True))))
+                if len(grown) > _MOST_TABLES:
+                    return None
+    return np.asarray([(*done, left) for done, left in grown], dtype=np.int64)
+
+
+def _takes(size: int, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Every way of taking so many from what is left."""
+    if len(left) == 1:
+        yield (size,)
+        return
+    for first in range(max(0, size - sum(left[1:])), min(size, left[0]) + 1):
+        for others in _takes(size - first, left[1:]):
+            yield (first, *others)
+
+
+def _drawn(one: _Class, draws: int, chance: np.random.Generator) -> Ints:
+    """Values dealt out at random to the people of a class, counted by part."""
+    parts, kinds = len(one.sizes), len(one.counts)
+    draws = min(draws, _MOST_CELLS // max(len(one.people), parts * kinds))
+    if draws < _FEWEST:
+        raise _NotSound("none: a class is too large for its ways to be counted or drawn")
+    values = np.repeat(np.arange(kinds), one.counts)
+    dealt = chance.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
+    place = (np.arange(draws)[:, None] * parts + one.cell) * kinds + dealt
+    return np.bincount(place.ravel(), minlength=draws * parts * kinds).reshape(draws, parts, kinds)
+
+
+def _either(one: Floats, other: Floats) -> Floats:
+    """How likely each set is of neighbours refused in one of two places or both."""
+    here, there = np.flatnonzero(one), np.flatnonzero(other)
+    both = np.outer(one[here], other[there]).ravel()
+    return np.bincount((here[:, None] | there).ravel(), weights=both, minlength=len(one)).astype(np.float64)
+
+
+def _updated(belief: _Belief, classes: list[_Class], worlds: list[_Worlds], full: int) -> tuple[_Belief, float]:
+    """What is believed once every neighbour is known to have been refused somewhere, and the widest interval used."""
+    after = [np.eye(1, full + 1)[0]]
+    for world in reversed(worlds):
+        after.append(_either(after[-1], world.spectrum(full)))
+    if after[-1][full] <= 0:
+        raise _NotSound("none: no way was found in which every finer node would have been refused")
+    guess, chance, share, raised = belief.guess.copy(), belief.chance.copy(), belief.share.copy(), belief.raised.copy()
+    before, masks, widest = after[0], np.arange(full + 1), 0.0
+    for one, world, later in zip(classes, worlds, after[-2::-1], strict=True):
+        elsewhere = _either(before, later)
+        before = _either(before, world.spectrum(full))
+        # How likely the other classes are to explain what this one leaves unexplained.
+        explained = np.asarray([elsewhere[(masks | mask) == full].sum() for mask in world.masks.tolist()])
+        chances, error = _posterior(world, explained)
+        best = np.round(chances, _DIGITS).argmax(axis=1)
+        top, doubt = chances[np.arange(len(best)), best], _Z * error[np.arange(len(best)), best]
+        plain = one.counts[best] / one.counts.sum()
+        more = np.round(top - doubt - plain, _DIGITS) > 0
+        widest = max(widest, float(2 * doubt[more].max(initial=0.0)))
+        who, part = one.people[more[one.cell]], one.cell[more[one.cell]]
+        guess[who], chance[who], share[who] = one.codes[best][part], np.round(top, 12)[part], plain[part]
+        raised[who] = True
+    return _Belief(guess, chance, share, raised), widest
+
+
+def _posterior(world: _Worlds, explained: Floats) -> tuple[Floats, Floats]:
+    """The chance of each value in each part, and its deviation: infinite where too few draws agree with the facts."""
+    total, doubled = float(explained @ world.weight), explained**2
+    chances = np.tensordot(explained, world.mean, 1) / (total or 1.0)
+    if world.draws is None:
+        return chances, np.zeros_like(chances)
+    if world.draws * total**2 < _FEWEST * float(doubled @ world.weight) or total <= 0:
+        return chances, np.full_like(chances, np.inf)
+    mean, square = np.tensordot(doubled, world.mean, 1), np.tensordot(doubled, world.square, 1)
+    spread = square - 2 * chances * mean + chances**2 * float(doubled @ world.weight)
+    return chances, np.sqrt(np.maximum(spread, 0) / world.draws) / total

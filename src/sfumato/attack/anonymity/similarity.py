@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Similarity: the rows differ in what they say, but not in what it means.
+
+Against a release that counts values and does not know that gastritis and a gastric ulcer are both diseases of
+the stomach, or that 20k and 40k are both little: what leaks is the group or the range, which is often all that
+the adversary wanted. Li, Li, Venkatasubramanian, *t-closeness* (2007), section 3; seed 001's 3-diverse table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field, field_validator, model_validator
+
+from sfumato.attack.anonymity.candidates import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Floats = npt.NDArray[np.float64]
+Conclusion = str | tuple[float, float] | None
+"""What is learnt about a person: a group, a range, or nothing."""
+_DIGITS = 12
+_GROUP = "\0"  # so that a group is not taken for a value of the same name
+
+
+class Similarity(Attack):
+    """A neighbour looks Bob up, finds three diseases, and sees that all three are diseases of the stomach.
+
+    The adversary links as usual, and knows which values mean about the same: groups of words, or for numbers a
+    range that is narrow beside the range of the whole column. It learns the group when every row found lies in
+    it, and is right when the person's own value does. A value in no group is a group of its own. l-diversity
+    does not help; t-closeness is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
+    """
+
+    attack: Literal["similarity"] = "similarity"
+    column: str
+    """The sensitive column to learn about."""
+    groups: Mapping[str, tuple[str, ...]] | None = None
+    """The name of a meaning → the values that have it; each value once."""
+    width: float | None = Field(default=None, ge=0.0, lt=1.0)
+    """For numbers: how wide a range may be to say something, as a share of the release's whole range."""
+
+    @field_validator("groups")
+    @classmethod
+    def _once(cls, groups: Mapping[str, tuple[str, ...]] | None) -> Mapping[str, tuple[str, ...]] | None:
+        values = [value for members in (groups or {}).values() for value in members]
+        if groups is not None and (not values or len(set(values)) < len(values)):
+            raise ValueError("name at least one value, and each in one group")
+        return groups
+
+    @model_validator(mode="after")
+    def _one_meaning(self) -> Similarity:
+        if (self.groups is None) == (self.width is None):
+            raise ValueError("give groups of values, or for numbers a width; one of the two")
+        return self
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; count about whom the rows found say one thing, and it is true."""
+        published: Table = release.data
+        tell("similarity")
+        people = people_of(release, truth)
+        view = self._view(published, people)
+        alike = view.sets.per_person(view.alike)
+        return Outcome(
+            attempts=len(people),
+            successes=int((alike & view.right).sum()),
+            baseline=view.blind,
+            control=None if control is None else self._disclosed(published, control),
+            facts={
+                "similar_classes": int(view.alike.sum()),
+                "classes": len(view.alike),
+                "people_in_them": int(alike.sum()),
+            },
+        )
+
+    def conclusions(self, published: Table, people: Table) -> list[Conclusion]:
+        """What the adversary concludes about each person, right or wrong; people need not have the column."""
+        if self.column not in people.frame.columns:
+            people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
+        view = self._view(published, people)
+        said = [view.said(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
+        return [said[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
+
+    def _disclosed(self, published: Table, people: Table) -> int:
+        view = self._view(published, people)
+        return int((view.sets.per_person(view.alike) & view.right).sum())
+
+    def _view(self, published: Table, people: Table) -> _View:
+        sensitive_columns(published, self.column)
+        sets = CandidateSets.of(lookup(published, people))
+        if self.groups is not None:
+            return _grouped(sets, published, people, self.column, self.groups)
+        assert self.width is not None
+        return _ranged(sets.tally(published, people, self.column), published, people, self.column, self.width)
+
+
+@dataclass(frozen=True)
+class _View:
+    """What the adversary sees in each set of rows, and of whom it is true."""
+
+    sets: CandidateSets
+    alike: Flags
+    """Which sets say one thing."""
+    right: Flags
+    """For which people the thing that their set says, if it says one, is true."""
+    blind: int
+    """For how many the best guess without looking is true."""
+    said: Callable[[int], Conclusion]
+
+
+def _grouped(
+    sets: CandidateSets, published: Table, people: Table, column: str, groups: Mapping[str, tuple[str, ...]]
+) -> _View:
+    """Count with the name of the group in the place of each value."""
+    group_of = {value: _GROUP + name for name, members in groups.items() for value in members}
+    cells = spelt(published.frame[column])
+    if not cells.is_in(list(group_of)).any():
+        raise DataError(f"{published.source}: no value of a group occurs in «{column}»; spell them as in the data")
+
+    def named(table: Table) -> Table:
+        names = spelt(table.frame[column]).replace(list(group_of), list(group_of.values()))
+        return table.with_frame(table.frame.with_columns(names.alias(column)))
+
+    tally = sets.tally(named(published), named(people), column)
+    group = tally.commonest
+    return _View(
+        sets,
+        np.asarray((tally.distinct == 1) & tally.values.is_not_null().to_numpy()[group]),
+        np.asarray(sets.per_person(group, -2) == tally.truth),
+        int((tally.truth == 0).sum()),
+        lambda number: str(tally.values[int(group[number])]).removeprefix(_GROUP),
+    )
+
+
+def _ranged(tally: Tally, published: Table, people: Table, column: str, width: float) -> _View:
+    """From the lowest to the highest number of each set."""
+    cells, own = _numbers(published, column), _numbers(people, column)
+    numbers = spelt(tally.values).cast(pl.Float64).to_numpy()[tally.codes]  # a missing value is NaN and widens all
+    low, high = np.minimum.reduceat(numbers, tally.first[:-1]), np.maximum.reduceat(numbers, tally.first[:-1])
+    known = np.sort(cells[~np.isnan(cells)])
+    whole = float(known[-1] - known[0]) if len(known) else 0.0
+    narrow = np.round((high - low) / (whole or 1.0) - width, _DIGITS) <= 0
+    # Without looking: the range of that width that holds the most of the release.
+    reach = np.searchsorted(known, known + width * whole, side="right") - np.arange(len(known))
+    begin = float(known[int(reach.argmax())]) if len(known) else np.nan
+    person = tally.sets.per_person
+    return _View(
+        tally.sets,
+        np.asarray(narrow),
+        np.asarray((own >= person(low)) & (own <= person(high)) & (tally.sets.of_person >= 0)),
+        int(((own >= begin) & (own <= begin + width * whole)).sum()),
+        lambda number: (float(low[number]), float(high[number])),
+    )
+
+
+def _numbers(table: Table, column: str) -> Floats:
+    """The column as numbers, missing ones NaN."""
+    cells = table.frame[column]
+    found = cells.cast(pl.Float64, strict=False)
+    strange = found.null_count() - cells.null_count()
+    if strange:
+        raise DataError(
+            f"{table.source}: {strange} cells of «{column}» are no numbers and have no range; give groups instead"
+        )
+    return found.to_numpy().astype(np.float64)

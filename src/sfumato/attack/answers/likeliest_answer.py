@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""The likeliest answer: what is probably true of somebody, from one randomized answer and the shares of everybody.
+
+Against randomized response. The channel is public, and the shares are what the release is for; Bayes' rule joins them.
+What is learnt beyond the shares is bounded by e^ε, but where most people give the same answer, the shares alone
+tell nearly everything: that is knowledge about the world, and the baseline says how much of it there is.
+Evfimievski, Gehrke, Srikant, *Limiting privacy breaches in privacy preserving data mining* (PODS 2003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.attack.anonymity.candidates import people_of
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
+from sfumato.progress import tell
+from sfumato.public.answer_channel import (
+    STRANGE,
+    Bits,
+    Channel,
+    Floats,
+    Ints,
+    answered_columns,
+    as_values,
+    channel_of,
+)
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Flags = npt.NDArray[np.bool_]
+_CELLS = 4_000_000
+
+
+class LikeliestAnswer(Attack):
+    """An employer reads that somebody «said yes», knows that chance says so too, and works out what to believe.
+
+    The adversary knows whose row it is, how answers were randomized, and the shares of all answers, which are
+    estimated from the release itself. It believes the category that is likeliest after the published answer; with
+    `known` it takes the shares among people who are alike in that column. The risk is the share of right beliefs. The
+    baseline believes the commonest category of everybody, and so reads no answer at all; the control are people
+    who are not in the data, of whom only `known` helps. Evfimievski, Gehrke, Srikant 2003.
+    """
+
+    attack: Literal["likeliest_answer"] = "likeliest_answer"
+    column: str | None = None
+    """The answers to see through; the randomized column if not given, or the sensitive one."""
+    known: str | None = None
+    """Another column, by which shares are told apart: one as it is, or of single randomized answers."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Believe something of everybody; count what is true."""
+        tell("the likeliest answer")
+        name = answer_column(release, self.column)
+        people = people_of(release, truth)
+        known = Shares.of(release, name, self.known)
+        common = known.commonest
+        guessed = self.estimate(release)[name]
+        return Outcome(
+            attempts=len(people),
+            successes=right(guessed, people, name),
+            baseline=right(common, people, name),
+            control=None if control is None else right(self._blind(known, control), control, name),
+            facts={"column": name} | ({} if self.known is None else {"known": self.known}),
+        )
+
+    def estimate(self, release: Release) -> pl.DataFrame:
+        """The release with what is believed in the place of the answers."""
+        name = answer_column(release, self.column)
+        if name not in answered_columns(release):
+            return published_frame(release)
+        known = Shares.of(release, name, self.known)
+        votes = Votes.of(published_frame(release)[name], channel_of(release, name), name)
+        return believed_frame(release, name, believed([votes], known.prior, known.group), votes)
+
+    def _blind(self, known: Shares, strangers: Table) -> pl.Series:
+        """What is believed of people who have no answer."""
+        if self.known is None or self.known not in strangers.frame.columns:
+            return known.commonest
+        return known.of_others(strangers.frame[self.known])
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """How common each category is, overall and among people who are alike in another column."""
+
+    categories: tuple[str | None, ...]
+    overall: Floats
+    prior: Floats
+    """A row for each value of the other column, one row if there is none."""
+    group: Ints | None = None
+    """Each row's value of the other column."""
+    others: tuple[str | None, ...] = ()
+    joint: Floats | None = None
+
+    @classmethod
+    def of(cls, release: Release, name: str, known: str | None = None) -> Shares:
+        """Estimate them from a release."""
+        if name not in answered_columns(release):
+            counted = spelt(published_frame(release)[name].drop_nulls()).alias("value").value_counts(name="n")
+            counted = counted.sort(["n", "value"], descending=[True, False])
+            shares = counted["n"].to_numpy().astype(np.float64)
+            return cls(tuple(counted["value"].to_list()), shares, shares[None, :])
+        channel = channel_of(release, name)
+        if not channel.informative:
+            flat = np.full(len(channel.categories), 1 / len(channel.categories))
+            return cls(channel.categories, flat, flat[None, :])
+        overall = estimate_proportions(release, name)["estimate"].to_numpy()
+        if known is None:
+            return cls(channel.categories, overall, overall[None, :])
+        return cls._beside(release, name, known, overall)
+
+    @classmethod
+    def _beside(cls, release: Release, name: str, known: str, overall: Floats) -> Shares:
+        channel = channel_of(release, name)
+        found = estimate_joint(release, (known, name))
+        joint = found["estimate"].to_numpy().reshape(-1, len(channel.categories))
+        others = tuple(found["first"].gather_every(len(channel.categories)).to_list())
+        seen, prior = published_frame(release)[known], joint
+        if known in answered_columns(release):
+            beside = channel_of(release, known)
+            if not beside.one_answer:
+                raise PolicyError(f"«{known}» holds bits, which tell no people apart; name another column as `known`")
+            prior = beside.matrix() @ joint
+        spare = len(others)  # where the other column is missing, everybody's shares are all that is known
+        prior = np.vstack([np.where(prior.sum(axis=1, keepdims=True) > 0, prior, overall), overall])
+        return cls(channel.categories, overall, prior, _places(seen, others, spare), others, joint)
+
+    @property
+    def commonest(self) -> pl.Series:
+        """The commonest category, one cell."""
+        if not len(self.overall):
+            return pl.Series([None], dtype=pl.String)
+        return pl.Series([self.categories[int(self.overall.argmax())]], dtype=pl.String)
+
+    def of_others(self, cells: pl.Series) -> pl.Series:
+        """The commonest category among people who truly have these values in the other column."""
+        if self.joint is None:
+            return self.commonest
+        common = np.vstack([self.joint, self.overall]).argmax(axis=1)
+        places = common[_places(cells, self.others, len(self.others))]
+        return pl.Series(list(self.categories), dtype=pl.String).gather(places)
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """One answer of each person: the number of a category (−1 for none), or bits."""
+
+    channel: Channel
+    answers: Ints | Bits
+    there: Flags
+
+    @classmethod
+    def of(cls, cells: pl.Series, channel: Channel, name: str) -> Votes:
+        """Read a column of answers."""
+        if channel.one_answer:
+            codes = channel.codes(cells)
+            if strange := int((codes == STRANGE).sum()):
+                raise DataError(
+                    f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories; take the answers "
+                    "and what `public` says of them from the same release, unchanged"
+                )
+            return cls(channel, codes, codes >= 0)
+        there = cells.is_not_null().to_numpy()
+        bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
+        bits[there] = channel.bits(cells)
+        return cls(channel, bits, there)
+
+    def add(self, scores: Floats, begin: int) -> None:
+        """Add each category's log-likelihood, up to a constant, to the scores of some rows."""
+        part = slice(begin, begin + len(scores))
+        p, q = self.channel.p, self.channel.q
+        if self.answers.ndim == 2:
+            scores += np.log(p * (1 - q) / ((1 - p) * q)) * self.answers[part] * self.there[part][:, None]
+        else:
+            rows = np.flatnonzero(self.there[part])
+            scores[rows, self.answers[part][rows]] += np.log(p / q)
+
+
+def believed(votes: Sequence[Votes], prior: Floats, group: Ints | None = None) -> Ints:
+    """The likeliest category of everybody; of equally likely ones the commoner, and then the first."""
+    size, rows = prior.shape[1], len(votes[0].there)
+    found = np.zeros(rows, dtype=np.int64)
+    with np.errstate(divide="ignore"):
+        logs = np.log(prior)
+    step = max(_CELLS // size, 1)
+    for begin in range(0, rows, step):
+        tell("the likeliest answer", begin, rows)
+        end = min(begin + step, rows)
+        scores = np.broadcast_to(logs[0], (end - begin, size)).copy() if group is None else logs[group[begin:end]]
+        for one in votes:
+            one.add(scores, begin)
+        found[begin:end] = np.round(scores, 9).argmax(axis=1)
+    return found
+
+
+def believed_frame(release: Release, name: str, codes: Ints, votes: Votes) -> pl.DataFrame:
+    """The release with believed categories; a missing answer stays missing."""
+    frame = published_frame(release)
+    categories = votes.channel.categories
+    values = as_values(categories, frame[name].dtype) if votes.channel.one_answer else None
+    if values is None:
+        values = pl.Series(list(categories), dtype=pl.String)
+    places = pl.Series(codes).set(pl.Series(~votes.there), None)
+    return frame.with_columns(values.gather(places).alias(name))
+
+
+def answer_column(release: Release, column: str | None) -> str:
+    """The column named, or the only randomized one, or the only sensitive one."""
+    table: Table = release.data
+    names = (column,) if column is not None else answered_columns(release) or table.sensitive
+    if len(names) != 1:
+        named = ", ".join(f"«{name}»" for name in names) or "no column"
+        raise DataError(
+            f"{table.source}: {named} could hold the answers that are to be guessed; name one as the attack's `column`"
+        )
+    if names[0] not in table.frame.columns:
+        raise DataError(f"{table.source}: there is no column «{names[0]}» in the release")
+    return names[0]
+
+
+def published_frame(release: Release) -> pl.DataFrame:
+    """The cells of a release."""
+    table: Table = release.data
+    return table.frame
+
+
+def right(guessed: pl.Series, people: Table, name: str) -> int:
+    """How many guesses are true; one guess for all if there is one. A missing truth is never guessed."""
+    if name not in people.frame.columns:
+        raise DataError(f"{people.source}: there is no column «{name}» to tell right guesses by")
+    if not len(people):
+        return 0
+    return int((spelt(people.frame[name]) == spelt(guessed)).fill_null(value=False).sum())
+
+
+def _places(cells: pl.Series, values: Sequence[str | None], otherwise: int) -> Ints:
+    known = [value for value in values if value is not None]
+    numbers = [at for at, value in enumerate(values) if value is not None]
+    found = spelt(cells).replace_strict(known, numbers, default=otherwise, return_dtype=pl.Int64)
+    missing = values.index(None) if None in values else otherwise
+    return found.zip_with(cells.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Attacks on baskets, items and association rules."""

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Re-mining: look just below the thresholds, where hidden rules end up.
+
+Against baskets in which rules were hidden by changing as little as possible: a hidden rule then lies a hair below a
+threshold, and there may be more rules there than chance would put. What leaks is which rules somebody wanted hidden.
+After Oliveira and Zaïane 2002; Verykios, Elmagarmid, Bertino, Saygin, Dasseni 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from math import ceil
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.baskets import Baskets, Item
+from sfumato.data.rule_files import parse_itemset, parse_rule
+from sfumato.errors import PolicyError
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.progress import tell
+from sfumato.public.thresholds import exact, least_count
+from sfumato.public.unknown_items import parted
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+
+Names = frozenset[str]
+Rule = tuple[Names, Names]
+_BAND = Fraction(1, 20)
+
+
+class Remining(Attack):
+    """A competitor knows at which thresholds rules were hidden, mines below them, and looks at what lies just under.
+
+    The adversary sees the published baskets and knows the thresholds, and how many rules were hidden. It mines down to
+    a share of the thresholds, ranks all rules below them by how little they lack, and names the nearest, as many as
+    were hidden. The targets are the secret rules that showed in the originals; a success is one that shows still, or is
+    among those named. The baseline names as many of the same rules at random. Facts say how far below the thresholds
+    one must mine to see the hidden rules at all, and whether they crowd under the threshold.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    unsaid: ClassVar[frozenset[str]] = frozenset({"rules", "itemsets", "items"})
+
+    attack: Literal["remining"] = "remining"
+    rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)
+    """The secret rules to look for; what the release's details name as sensitive if nothing is given."""
+    itemsets: tuple[tuple[Item, ...], ...] = Field(default=(), repr=False)
+    """Secret itemsets to look for."""
+    items: tuple[Item, ...] = Field(default=(), repr=False)
+    """Items about which no rule was to show."""
+    min_support: int | float | None = Field(default=None, gt=0)
+    """The support from which on rules show; that of the release's method if not given."""
+    min_confidence: float | None = Field(default=None, gt=0, le=1)
+    """The confidence from which on rules show; that of the release's method if not given."""
+    reach: float = Field(default=0.5, gt=0, lt=1)
+    """How far below the thresholds it mines, as a share of them."""
+
+    @field_validator("rules", "itemsets", mode="before")
+    @classmethod
+    def _parsed(cls, given: Any, info: Any) -> Any:
+        if not isinstance(given, list | tuple):
+            return given
+        parse: Any = parse_rule if info.field_name == "rules" else parse_itemset
+        try:
+            return tuple(parse(one) if isinstance(one, str) else one for one in given)
+        except PolicyError as problem:
+            raise ValueError(str(problem)) from None
+
+    def run(
+        self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Mine the originals for what was to be hidden, and the release for where it is now."""
+        published = parted(release.data).known
+        at = self._thresholds(release, truth)
+        targets = self._targets(release, truth, at)
+        sides = _Sides.of(targets)
+        tell("mining below the thresholds")
+        below = _mined(published, at.lowered(self.reach), sides)
+        shown = {rule for rule, counts in below.items() if at.shows(counts)}
+        hidden = targets - shown
+        ranked = sorted((one for one in below if one not in shown), key=lambda one: _rank(one, below[one], at))
+        guessed = set(ranked[: len(hidden)])
+        seen = hidden & set(ranked)
+        return Outcome(
+            attempts=len(targets),
+            successes=len(targets & shown) + len(guessed & hidden),
+            baseline=len(targets & shown) + (round(len(guessed) * len(seen) / len(ranked)) if ranked else 0),
+            control=None if control is None else self._in_strangers(control, at, targets),
+            facts={
+                "visible": len(targets & shown),
+                "seen_below": len(seen),
+                "guessed": len(guessed & hidden),
+                "candidates": len(ranked),
+                **_distances([at.lacking(below[one]) for one in seen]),
+                **_crowding(below.values(), at),
+            },
+        )
+
+    def _thresholds(self, release: Release, truth: Baskets) -> _Thresholds:
+        support = self.min_support or getattr(release.method, "min_support", None)
+        share = self.min_confidence or getattr(release.method, "min_confidence", None)
+        if support is None:
+            raise PolicyError("say min_support: the release's method does not")
+        return _Thresholds(Fraction(least_count(support, len(truth))), None if share is None else exact(share))
+
+    def _targets(self, release: Release, truth: Baskets, at: _Thresholds) -> set[Rule]:
+        """What was to be hidden and showed in the originals."""
+        named: list[Any] = [*self.rules, *(((), one) for one in self.itemsets), *self.items]
+        named = named or list(release.details.get("sensitive", ()))
+        if not named:
+            raise PolicyError("say which rules, itemsets or items were hidden: the release does not")
+        items = {str(one) for one in named if isinstance(one, str | int)}
+        sided = [one for one in named if not isinstance(one, str | int)]
+        wanted = {(frozenset(map(str, left)), frozenset(map(str, right))) for left, right in sided}
+        sides = _Sides.of(wanted)
+        found = _mined(truth, at, _Sides(max(sides.right, 1 if items else 0), sides.sets))
+        about = {rule for rule in found if len(rule[1]) == 1 and rule[0] and rule[1] <= items}
+        return {rule for rule in (wanted | about) & found.keys() if at.shows(found[rule])}
+
+    def _in_strangers(self, control: Baskets, at: _Thresholds, targets: set[Rule]) -> int:
+        """How many of the secret rules show among other people: knowledge about the population."""
+        found = _mined(control, at, _Sides.of(targets))
+        return sum(rule in found and at.shows(found[rule]) for rule in targets)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    whole: int
+    left: int | None
+    """None for an itemset."""
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    least: Fraction
+    share: Fraction | None
+
+    def lowered(self, reach: float) -> _Thresholds:
+        kept = 1 - Fraction(repr(reach))
+        return _Thresholds(self.least * kept, None if self.share is None else self.share * kept)
+
+    def shows(self, counts: _Counts) -> bool:
+        return self.lacking(counts) == 0
+
+    def lacking(self, counts: _Counts) -> Fraction:
+        """By which share of the thresholds a rule stays below them: 0 if it shows."""
+        short = max(Fraction(0), 1 - counts.whole / self.least)
+        if counts.left is None or self.share is None:
+            return short
+        return max(short, 1 - Fraction(counts.whole, counts.left) / self.share)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What kind of rules is looked for: up to how many items on the right; and whether itemsets, too."""
+
+    right: int
+    sets: bool
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> _Sides:
+        return cls(max((len(right) for left, right in rules if left), default=0), any(not left for left, _ in rules))
+
+
+def _mined(baskets: Baskets, at: _Thresholds, sides: _Sides) -> dict[Rule, _Counts]:
+    """All rules of that kind at or above the thresholds, by names."""
+    found = find_itemsets(baskets, max(1, ceil(at.least)))
+    names = np.array([str(item) for item in baskets.items], dtype=object)[found.codes].tolist()
+    offsets, supports = found.offsets.tolist(), found.supports.tolist()
+    sets = {frozenset(names[offsets[i] : offsets[i + 1]]): supports[i] for i in range(len(supports))}
+    rules: dict[Rule, _Counts] = {}
+    for number, (items, whole) in enumerate(sets.items()):
+        if number % 4096 == 0:
+            tell("reading off rules", number, len(sets))
+        if sides.sets:
+            rules[frozenset(), items] = _Counts(whole, None)
+        for right in _parts(items, sides.right):
+            counts = _Counts(whole, sets[items - right])
+            if at.shows(counts):
+                rules[items - right, right] = counts
+    return rules
+
+
+def _parts(items: Names, longest: int) -> Iterable[Names]:
+    """The proper parts of up to so many items."""
+    ordered = sorted(items)
+    for length in range(1, min(longest, len(ordered) - 1) + 1):
+        yield from map(frozenset, combinations(ordered, length))
+
+
+def _rank(rule: Rule, counts: _Counts, at: _Thresholds) -> tuple[Any, ...]:
+    """The nearest first; of equals the more frequent, then the shorter."""
+    return at.lacking(counts), -counts.whole, len(rule[0]) + len(rule[1]), sorted(rule[0]), sorted(rule[1])
+
+
+def _distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:
+    """How far below the thresholds the hidden rules are, as shares of them."""
+    if not lacking:
+        return {}
+    return {"nearest": float(min(lacking)), "median": float(sorted(lacking)[len(lacking) // 2])} | {
+        "farthest": float(max(lacking))
+    }
+
+
+def _crowding(rules: Iterable[_Counts], at: _Thresholds) -> Mapping[str, int]:
+    """Rules in three bands of confidence, all frequent: just above the threshold, just below it, and below that."""
+    if at.share is None:
+        return {}
+    shares = [Fraction(c.whole, c.left) for c in rules if c.left and c.whole >= at.least]
+    return {
+        "just_above": sum(at.share <= share < at.share + _BAND for share in shares),
+        "just_below": sum(at.share - _BAND <= share < at.share for share in shares),
+        "further_below": sum(at.share - 2 * _BAND <= share < at.share - _BAND for share in shares),
+    }

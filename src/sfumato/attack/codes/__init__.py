@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Attacks on data encoded for somebody else to mine."""

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Curve fitting: draw a curve through a few values that are known, and read all others off it.
+
+Against codes that follow one function, or one in each piece. What leaks is the true value of a code, within a radius.
+Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), Definition 5, seed 004.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.codes.code_guesses import attacked, in_parts
+from sfumato.mine.codes.coded_columns import CodedColumn, Floats
+from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fitted
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Knowledge = Literal["ignorant", "knowledgeable", "expert", "insider"]
+POINTS: dict[Knowledge, int] = {"ignorant": 0, "knowledgeable": 2, "expert": 4, "insider": 8}
+"""How many good knowledge points each kind of adversary has (Sections 6.1 and 6.4)."""
+
+
+class CurveFitting(Attack):
+    """A miner knows that the oldest patient is about 90 and the median about 40, and draws a line through the codes.
+
+    The adversary has a few knowledge points: codes with values that are right within the radius (good) or more than
+    five radii off (bad). It fits a regression line, a polyline or a cubic spline, and reads the value of every code off
+    it. Without any point it takes codes for values. The risk is the share of distinct codes whose guess is within the
+    radius, in the median of many trials with points at random codes. Bu et al. 2007.
+    """
+
+    attack: Literal["curve_fitting"] = "curve_fitting"
+    column: str | None = None
+    """The column to crack; every column of numbers if not given."""
+    fit: Fit = "polyline"
+    """The curve: a regression line, a polyline through all points, or a cubic spline through them."""
+    knowledge: Knowledge = "expert"
+    """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
+    bad: int = Field(default=0, ge=0, strict=True)
+    """How many points it has besides that are far off."""
+    radius: float = Field(default=0.02, gt=0.0, le=1.0)
+    """How near a guess must be, as a share of the dynamic range."""
+    trials: int = Field(default=500, ge=1, strict=True)
+    """How often points are drawn."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Draw points, fit, guess every code; count cracks in the median trial."""
+        chance = (randomness or Randomness.seeded(0)).generator()
+
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
+            parts = in_parts(trials, len(column.codes))
+            return np.concatenate([judge.cracked(self._guesses(column, n, chance), self.radius).sum(1) for n in parts])
+
+        facts = {"fit": self.fit, "good_points": POINTS[self.knowledge], "bad_points": self.bad}
+        return attacked(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+
+    def _guesses(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
+        points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
+        return fitted(points, column.codes, self.fit)
+
+
+class CurveCombination(Attack):
+    """A miner draws all three curves through what is known, and believes a value when two of them agree.
+
+    Regression line, polyline and spline through the same knowledge points. A code counts as cracked when at least two
+    of the three guesses are within the radius of the truth: then they agree, and the adversary knows which to believe.
+    The facts tell what one of the three cracks (`any`), what trusting each equally gives (`expected`), and the parts of
+    the Venn diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
+    """
+
+    attack: Literal["curve_combination"] = "curve_combination"
+    column: str | None = None
+    """The column to crack; every column of numbers if not given."""
+    knowledge: Knowledge = "expert"
+    """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
+    bad: int = Field(default=0, ge=0, strict=True)
+    """How many points it has besides that are far off."""
+    radius: float = Field(default=0.02, gt=0.0, le=1.0)
+    """How near a guess must be, as a share of the dynamic range."""
+    trials: int = Field(default=500, ge=1, strict=True)
+    """How often points are drawn."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Draw points, fit three curves, and see which codes several of them crack."""
+        chance = (randomness or Randomness.seeded(0)).generator()
+        venns: dict[str, dict[str, float]] = {}
+
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
+            parts = [self._parts(column, judge, some, chance) for some in in_parts(trials, len(column.codes))]
+            venn = np.concatenate(parts, axis=1) / len(column.codes)
+            venns.setdefault(column.name, _venn(venn))
+            return np.asarray(venn[[_number(which) for which in _SEVERAL]].sum(axis=0) * len(column.codes))
+
+        facts = {"good_points": POINTS[self.knowledge], "bad_points": self.bad, "venn": venns}
+        return attacked(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+
+    def _parts(self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
+        """For each part of the Venn diagram and each trial, how many codes lie in it."""
+        points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
+        which = np.zeros((trials, len(column.codes)), dtype=np.int64)
+        for number, fit in enumerate(FITS):
+            which += judge.cracked(fitted(points, column.codes, fit), self.radius) << number
+        return np.array([(which == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
+
+
+_SEVERAL: tuple[tuple[Fit, ...], ...] = (
+    ("regression", "polyline"),
+    ("regression", "spline"),
+    ("polyline", "spline"),
+    FITS,
+)
+
+
+def _number(which: tuple[Fit, ...]) -> int:
+    return sum(1 << FITS.index(fit) for fit in which)
+
+
+def _venn(parts: Floats) -> dict[str, float]:
+    """Mean shares of the parts, and the sums that the seed tells; by the names of the curves."""
+    means = parts.mean(axis=1)
+    named = {
+        " and ".join(fit for at, fit in enumerate(FITS) if part >> at & 1): float(means[part])
+        for part in range(1, 2 ** len(FITS))
+    }
+    weights = [part.bit_count() / len(FITS) for part in range(2 ** len(FITS))]
+    return {**named, "any": float(means[1:].sum()), "expected": float((means * weights).sum())}

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: MIT
+"""Item frequency: a code is in as many baskets as its item, and goes with the codes that its item goes with.
+
+Against encoded items. What leaks is which code stands for which item. Codes that were put in at random go with nothing
+more than chance has them, so they are taken off; what remains is matched by supports, then by pairs. After Molloy,
+Li and Li, *On the (in)security and (im)practicality of outsourcing precise association rule mining* (ICDM 2009), who
+break the one-to-n mapping of Wong et al. 2007 so; the matching here is our own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.baskets import Baskets, Item
+from sfumato.mine.baskets.item_columns import columns_of
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+
+Floats = npt.NDArray[np.float64]
+_ROUNDS = 20
+_FAR = 5.0
+_RATES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
+"""How often codes may come at random."""
+
+
+class ItemFrequency(Attack):
+    """A provider who mines for a supermarket knows what supermarkets sell: the commonest code is the commonest item.
+
+    The adversary sees the encoded baskets and knows how often each of the commonest items is bought and, with
+    `knowledge="pairs"`, how often two of them are bought together, each within a certain error. Codes
+    that come at random do so everywhere at one rate, so it guesses the rate and takes it off. It matches items with
+    codes by support, then again and again by how often each goes with those matched before. A success is an item whose
+    code was named: a code that all baskets with the item hold, and that no item of more baskets fits as well. The
+    baseline names codes at random. Facts name the rate.
+    """
+
+    shape: ClassVar[str] = "baskets"
+
+    attack: Literal["item_frequency"] = "item_frequency"
+    knowledge: Literal["supports", "pairs"] = "pairs"
+    """Whether it knows how often items are bought, or also how often pairs are."""
+    items: int = Field(default=100, ge=1, strict=True)
+    """How many items, the commonest, it knows and looks for."""
+    error: float = Field(default=0.0, ge=0.0, lt=1.0)
+    """How wrong its knowledge is: each support lies within this share of the true one (beta of Wong et al.)."""
+    clean: bool = True
+    """Whether it guesses at which rate codes come at random, and takes that off."""
+
+    def run(
+        self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Match the commonest items with codes; count how many codes were named rightly."""
+        chance = (randomness or Randomness.seeded(0)).generator()
+        seen = _Pairs.of(release.data, 4 * self.items, len(truth))
+        judge = _Judge(release, truth)
+        known = _Pairs.of(truth, self.items)
+        guess = self._guessed(known, seen, chance)
+        strangers = None
+        if control is not None:
+            other = _Pairs.of(control, self.items)
+            strangers = judge.right(other.names, self._guessed(other, seen, chance).codes)
+        return Outcome(
+            attempts=len(known.names),
+            successes=judge.right(known.names, guess.codes),
+            baseline=round(len(known.names) / len(release.data.items)) if release.data.items else 0,
+            control=None if strangers is None else min(strangers, len(known.names)),
+            facts={"codes": len(release.data.items), "noise": guess.rate},
+        )
+
+    def _guessed(self, known: _Pairs, seen: _Pairs, chance: np.random.Generator) -> _Guess:
+        """The code that is taken for each known item."""
+        shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
+        by_pairs = self.knowledge == "pairs"
+        rates = _RATES if self.clean else _RATES[:1]
+        guesses = (_guess(shares, seen, rate, by_pairs=by_pairs) for rate in rates)
+        return min(guesses, key=lambda one: one.distance)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    """The commonest items, and in which share of the baskets each pair is; on the diagonal the item itself."""
+
+    names: tuple[Item, ...]
+    shares: Floats
+    baskets: int
+
+    @classmethod
+    def of(cls, baskets: Baskets, most: int, out_of: int | None = None) -> _Pairs:
+        """Count pairs; as shares of the baskets, or of as many as are truly bought if that is known to be fewer."""
+        count = out_of or max(1, len(baskets))
+        supports = np.bincount(baskets.codes, minlength=len(baskets.items))
+        top = np.argsort(-supports, kind="stable")[:most]
+        names = tuple(baskets.items[place] for place in top.tolist())
+        columns = list(columns_of(baskets, names).values())
+        shares = np.zeros((len(names), len(names)))
+        for at, column in enumerate(columns):
+            tell("counting pairs", at, len(names))
+            shares[at, : at + 1] = [(column & other).bit_count() for other in columns[: at + 1]]
+        return cls(names, np.maximum(shares, shares.T) / count, count)
+
+    def cleaned(self, rate: float) -> _Pairs:
+        """Each code twice: as it is, and as it would be if it had not come at random in this share of other baskets."""
+        single = np.diag(self.shares)
+        kept = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
+        alone = np.maximum(0.0, 1 - (1 - np.tile(single, 2)) / kept)
+        # Independent noise shrinks what two codes have in common beyond chance, and does nothing else to it.
+        beyond = np.tile(self.shares - np.outer(single, single), (2, 2)) / np.outer(kept, kept)
+        shares = np.clip(np.outer(alone, alone) + beyond, 0.0, np.minimum.outer(alone, alone))
+        np.fill_diagonal(shares, alone)
+        return _Pairs(self.names * 2, shares, self.baskets)
+
+
+@dataclass(frozen=True)
+class _Guess:
+    codes: list[Item | None]
+    distance: float
+    """How far the supports of the named codes are from those known."""
+    rate: float
+    """How often random codes were taken to come."""
+
+
+def _guess(known: Floats, seen: _Pairs, rate: float, *, by_pairs: bool) -> _Guess:
+    left = seen.cleaned(rate) if rate else seen
+    places = _matched(known, left.shares, seen.baskets, by_pairs=by_pairs)
+    codes = [left.names[place] if place >= 0 else None for place in places.tolist()]
+    return _Guess(codes, _distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)
+
+
+def _matched(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> npt.NDArray[np.int64]:
+    """For each known item the place of its code, −1 for none: first by supports, then by pairs with those matched."""
+    from scipy.optimize import linear_sum_assignment
+
+    alone = np.abs(np.diag(known)[:, None] - np.diag(seen)[None, :]) / _spread(np.diag(known), count)[:, None]
+    best = places = _placed(linear_sum_assignment(np.log1p(alone)), len(known))
+    least = _distance(known, seen, places, count, by_pairs=True)
+    for done in range(_ROUNDS if by_pairs else 0):
+        tell("matching pairs", done, _ROUNDS)
+        items = np.flatnonzero(places >= 0)
+        if not len(items):
+            break
+        with_those = seen[:, places[items]]
+        apart = np.stack([_apart(one[items], with_those, count).sum(axis=1) for one in known])
+        new = _placed(linear_sum_assignment(apart + np.minimum(alone, _FAR)), len(known))
+        distance = _distance(known, seen, new, count, by_pairs=True)
+        if distance < least:
+            best, least = new, distance
+        if np.array_equal(new, places):
+            break
+        places = new
+    return best
+
+
+def _apart(known: Floats, seen: Floats, count: int) -> Floats:
+    """How many standard deviations known and seen shares are apart; far is far, so that a wrong match pulls little."""
+    return np.asarray(np.minimum(np.abs(known - seen) / _spread(known, count), _FAR))
+
+
+def _spread(shares: Floats, count: int) -> Floats:
+    return np.asarray(np.sqrt(np.maximum(shares * (1 - shares), 1 / count) / count))
+
+
+def _placed(pairs: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], count: int) -> npt.NDArray[np.int64]:
+    places = np.full(count, -1, dtype=np.int64)
+    places[pairs[0]] = pairs[1]
+    return places
+
+
+def _distance(known: Floats, seen: Floats, places: npt.NDArray[np.int64], count: int, *, by_pairs: bool) -> float:
+    """How far known supports (and those of pairs) are from those of the codes; an item without a code is far."""
+    items = np.flatnonzero(places >= 0)
+    codes = places[items]
+    if not by_pairs:
+        apart = _apart(np.diag(known)[items], np.diag(seen)[codes], count)
+        return float(apart.sum() + _FAR * (len(known) - len(items)))
+    apart = _apart(known[np.ix_(items, items)], seen[np.ix_(codes, codes)], count)
+    return float(apart.sum() + _FAR * (len(known) ** 2 - len(items) ** 2))
+
+
+class _Judge:
+    """Whether a code stands for an item, told from the originals without a key."""
+
+    def __init__(self, release: Release, truth: Baskets) -> None:
+        rows = release.details.get("rows")
+        self.rows = np.arange(len(release.data)) if rows is None else np.asarray(rows, dtype=np.int64)
+        self.release, self.truth = release, truth
+
+    def right(self, items: tuple[Item, ...], codes: list[Item | None]) -> int:
+        """How many of the items were named rightly."""
+        published = _real(self.release.data, self.rows, len(self.truth))
+        columns = columns_of(published, {code for code in codes if code is not None})
+        true = columns_of(self.truth)
+        by_size = sorted(true.values(), key=int.bit_count, reverse=True)
+        successes = 0
+        for item, code in zip(items, codes, strict=True):
+            if code is None or not true.get(item):
+                continue
+            first = next((one for one in by_size if not one & ~columns[code]), None)
+            successes += first == true[item]
+        return successes
+
+
+def _real(published: Baskets, rows: npt.NDArray[np.int64], count: int) -> Baskets:
+    """The published baskets in the order of the originals, without those that nobody bought."""
+    row = np.repeat(rows, np.diff(published.offsets))
+    kept = (row >= 0) & (row < count)
+    order = np.argsort(row[kept], kind="stable")
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(row[kept], minlength=count))))
+    return Baskets(published.items, offsets, published.codes[kept][order])

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Sorting: put the codes in order, and deal out the values of the domain in order.
+
+Against codes that keep the order of values. If every value between the least and the greatest occurs, the rank is the
+value; gaps in the domain and values that changed places are the only shelter. What leaks is the true value of a code,
+within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), Sections 3.3, 5.4 and 6.2.3, seed 004.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.codes.code_guesses import attacked
+from sfumato.mine.codes.coded_columns import CodedColumn, Floats
+from sfumato.mine.codes.crack_functions import evenly_spread, sorted_ranges
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+class Sorting(Attack):
+    """A miner knows that employees of every age from 20 to 65 are there; the codes, sorted, are the ages.
+
+    The adversary knows the least and the greatest true value (the worst case), and the step of the domain. A code with
+    so many others below and above it must lie between two values; a guess is drawn from there. The risk is the expected
+    share of codes whose guess is within the radius: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off it takes the
+    least and greatest code for them. The facts tell what evenly spread guesses crack. Bu et al. 2007.
+    """
+
+    attack: Literal["sorting"] = "sorting"
+    column: str | None = None
+    """The column to crack; every column of numbers if not given."""
+    knows_range: bool = True
+    """Whether the adversary knows the true least and greatest value."""
+    radius: float = Field(default=0.02, gt=0.0, le=1.0)
+    """How near a guess must be, as a share of the dynamic range."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Sort the codes, and count how many would be cracked."""
+        spread: dict[str, float] = {}
+
+        def cracking(column: CodedColumn, judge: CodedColumn, _: int) -> Floats:
+            many = len(column.codes)
+            least, greatest = self._ends(column)
+            even = judge.cracked(evenly_spread(many, least, greatest), self.radius)
+            spread.setdefault(column.name, float(even.mean()))
+            expected = sorted_ranges(many, least, greatest, column.unit).chance(judge, self.radius).sum()
+            return np.array([expected])
+
+        facts = {"knows_range": self.knows_range, "evenly_spread": spread}
+        return attacked(release, truth, control, self.column, self.radius, 1, cracking, facts)
+
+    def _ends(self, column: CodedColumn) -> tuple[float, float]:
+        known = column.domain if self.knows_range else column.codes
+        return float(known[0]), float(known[-1])

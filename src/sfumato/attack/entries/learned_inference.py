@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Learned inference: train on what is visible, and guess what is blank.
+
+Against a release that is safe from rules. Suppression by FAiR and GraDeS (Aggarwal, Pei, Zhang, KDD 2006) promises
+that no *rule* foretells a private entry; a learner adds up many weak hints, each of which is no rule. This attack says
+how far one gets: against the prior, and against visible entries held out, of which as much is learnt without any
+breach. How it learns stands in `mine.learner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, field_validator
+
+from sfumato.attack.anonymity.nearest import over_control, require
+from sfumato.attack.attack import Attack, Outcome, wilson
+from sfumato.attack.entries.private_cells import PrivateCells, drawn, private_cells
+from sfumato.mine.entries.learner import INTERVALS, LEARNERS, TRAINING_ROWS, Budget, Guesses, Ints, predict_hidden
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Learner = Literal["boosting", "bayes", "neighbours"]
+
+
+class LearnedInference(Attack):
+    """A data scientist downloads the table, trains a model of each column, and lets it fill in what is blank.
+
+    The adversary has the release and nothing else. Of several learners it takes, for each column, the one that
+    guesses most of the visible entries held out; that an entry is blank is a hint like any other. A number is right
+    in its interval, any other value if it is the same; an entry that is visible is simply read. The risk is the share
+    of private entries guessed rightly; the baseline guesses the commonest value. The control is how well the same
+    learners do on visible entries that they were not taught, as many of each column; with a control table, on people
+    who are not in the data. Releases against rules (Aggarwal, Pei, Zhang 2006) do not promise to withstand it.
+    """
+
+    attack: Literal["learned_inference"] = "learned_inference"
+    columns: tuple[str, ...] | None = None
+    """Columns that are private as a whole; if not given, the entries that the release hides."""
+    learners: tuple[Learner, ...] = LEARNERS  # type: ignore[assignment]
+    """What is tried: gradient boosting, naive Bayes, nearest neighbours."""
+    training_rows: int = Field(default=TRAINING_ROWS, ge=10)
+    """The most rows that a learner is trained on, drawn by lot if there are more."""
+    intervals: int = Field(default=INTERVALS, ge=2)
+    """A column of more different numbers than that is guessed in so many intervals of about equally many rows."""
+
+    @field_validator("learners")
+    @classmethod
+    def _some(cls, names: tuple[Learner, ...]) -> tuple[Learner, ...]:
+        if not names or len(set(names)) < len(names):
+            raise ValueError("name at least one learner, and each once")
+        return names
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Guess every private entry; count what was right."""
+        cells = private_cells(release, truth, self.columns)
+        require([one.column for one in cells], release.data, release.data, control)
+        chance = (randomness or Randomness.seeded(0)).generator()
+        tell("learned inference")
+        task = _Task.of(release.data.frame, cells, control, chance)
+        budget = Budget(self.training_rows, self.intervals)
+        made = predict_hidden(task.frame, task.asked, self.learners, chance, budget, task.known)
+        learnt = {one.column: one for one in made}
+        found = [task.tally(one, learnt.get(one.column), chance) for one in cells]
+        attempts, successes = sum(one.cells for one in found), sum(one.hits for one in found)
+        others, strangers = sum(one.control for one in found), sum(one.control_cells for one in found)
+        return Outcome(
+            attempts=attempts,
+            successes=successes,
+            baseline=sum(one.prior for one in found),
+            control=others,
+            facts={
+                "control_group": "visible entries held out" if control is None else "people not in the data",
+                "control_interval": [round(end, 12) for end in wilson(others, strangers)],
+                "baseline_interval": [round(end, 12) for end in wilson(sum(one.prior for one in found), attempts)],
+                "training_rows": self.training_rows,
+                "columns": {one.column: one.facts for one in found},
+                **over_control(successes, attempts, others, strangers),
+            },
+        )
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """How one column went."""
+
+    column: str
+    cells: int
+    hits: int
+    prior: int
+    control: int
+    control_cells: int
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """The release with the strangers' rows below it, and which entries are to be guessed."""
+
+    frame: pl.DataFrame
+    asked: pl.DataFrame
+    known: np.ndarray[Any, np.dtype[np.bool_]]
+    """Rows of the release: of strangers nothing is learnt."""
+    strangers: dict[str, pl.Series]
+    """For each column what is true of the strangers asked for."""
+
+    @classmethod
+    def of(
+        cls, frame: pl.DataFrame, cells: Sequence[PrivateCells], control: Table | None, chance: np.random.Generator
+    ) -> _Task:
+        parts, asked, strangers, rows = [frame], [_asked("", np.zeros(0, dtype=np.int64))], {}, frame.height
+        for one in cells:
+            asked.append(_asked(one.column, one.rows[one.published.is_null().to_numpy()]))
+            if control is not None:
+                others = drawn(control, len(one.rows), chance)
+                strangers[one.column] = others[one.column]
+                parts.append(_as_seen(others, frame, one))
+                asked.append(_asked(one.column, np.arange(rows, rows + others.height, dtype=np.int64)))
+                rows += others.height
+        return cls(pl.concat(parts), pl.concat(asked), np.arange(rows) < frame.height, strangers)
+
+    def tally(self, cells: PrivateCells, guesses: Guesses | None, chance: np.random.Generator) -> _Tally:
+        """Count what was right of one column; without guesses, everything was visible."""
+        hidden = cells.published.is_null().to_numpy()
+        read = int((cells.published == cells.truth).sum())
+        if guesses is None:
+            everyday = cells.published.drop_nulls().mode().sort().head(1)
+            prior = int((cells.truth == everyday[0]).sum())
+            return _Tally(cells.column, len(hidden), read, prior, 0, 0, {"cells": len(hidden), "visible": len(hidden)})
+        ours = int(hidden.sum())
+        true = guesses.classes.number(cells.truth)
+        right = (guesses.guess[:ours] == true[hidden]) & (true[hidden] >= 0)
+        others, count = self._control(cells.column, guesses, ours, chance)
+        return _Tally(
+            cells.column,
+            len(hidden),
+            read + int(right.sum()),
+            int(((true == guesses.prior) & (true >= 0)).sum()),
+            others,
+            count,
+            _facts(guesses, hidden, right, others, count),
+        )
+
+    def _control(self, column: str, guesses: Guesses, ours: int, chance: np.random.Generator) -> tuple[int, int]:
+        """Right guesses about entries that are no secret, and how many of those there were: as many as of secrets."""
+        if column in self.strangers:
+            true = guesses.classes.number(self.strangers[column])
+            return int(((guesses.guess[ours:] == true) & (true >= 0)).sum()), len(true)
+        held = guesses.held_out
+        some = chance.permutation(len(held))[:ours]
+        return int(held[some].sum()), len(some)
+
+
+def _facts(guesses: Guesses, hidden: Any, right: Any, control: int, control_cells: int) -> dict[str, Any]:
+    claimed = guesses.confidence[: len(right)]
+    return {
+        "cells": len(hidden),
+        "visible": int((~hidden).sum()),
+        "hits": int(right.sum()),
+        "learner": guesses.learner,
+        "held_out_scores": dict(guesses.scores),
+        "classes": guesses.classes.count,
+        "intervals": guesses.classes.values is None,
+        "visible_entries": guesses.visible,
+        "trained_on": guesses.trained_on,
+        "too_rare_to_learn": guesses.rare,
+        "confidence_claimed": round(float(claimed.mean()), 12) if len(claimed) else None,
+        "confidence_found": round(float(right.mean()), 12) if len(right) else None,
+        "control": control,
+        "control_cells": control_cells,
+    }
+
+
+def _asked(column: str, rows: Ints) -> pl.DataFrame:
+    return pl.DataFrame({"row": rows, "column": pl.Series([column] * len(rows), dtype=pl.String)})
+
+
+def _as_seen(others: pl.DataFrame, frame: pl.DataFrame, cells: PrivateCells) -> pl.DataFrame:
+    """Strangers, of each of whom as much is visible as of the person whose entry is guessed."""
+    model = frame[cells.rows]
+    columns = []
+    for name, kind in frame.schema.items():
+        theirs = others[name] if name in others.columns else pl.Series(name, [None] * others.height)
+        seen = model[name].is_not_null() if name != cells.column else pl.Series([False] * others.height)
+        columns.append(theirs.cast(kind, strict=False).zip_with(seen, pl.Series(name, [None], dtype=kind)))
+    return pl.DataFrame(columns)

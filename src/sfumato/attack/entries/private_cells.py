@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Which entries an adversary is after when single entries are hidden, and what is true of them.
+
+The adversary sees which entries are blank, not which of them are private; the custodian, who runs the attack, counts
+those that are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.attack.anonymity.nearest import require
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError
+from sfumato.release import Release
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+_LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PrivateCells:
+    """The entries of one column that an adversary is after."""
+
+    column: str
+    rows: Ints
+    """Published rows, rising."""
+    truth: pl.Series
+    """What is true in each, as text."""
+    published: pl.Series
+    """What is published in each, as text; null where it is hidden."""
+
+
+def private_cells(release: Release, truth: Table, columns: Sequence[str] | None) -> tuple[PrivateCells, ...]:
+    """The private entries, column by column, in the release's order.
+
+    Those that the release says are hidden (`details["hidden"]`); else all that are blank in the release and not in
+    the originals. With `columns`, all the entries of these columns instead, blank or not.
+    """
+    published: Table = release.data
+    require(columns or (), published, truth, None)
+    originals = truth.frame[_origins(release, truth)]
+    told = _told(release)
+    found = []
+    for name in published.frame.columns if columns is None else columns:
+        texts = spelt(published.frame[name])
+        listed = None if told is None else told.get(name)
+        true = _true(name, texts, originals, listed)
+        if columns is not None:
+            wanted = true.is_not_null()
+        elif told is not None:
+            wanted = pl.Series(np.isin(np.arange(len(texts)), [] if listed is None else listed[0]))
+        else:
+            wanted = texts.is_null()
+        rows = np.flatnonzero((wanted & true.is_not_null()).to_numpy()).astype(np.int64)
+        if len(rows):
+            found.append(PrivateCells(name, rows, true.gather(rows), texts.gather(rows)))
+    return tuple(found)
+
+
+def drawn(control: Table, count: int, chance: np.random.Generator) -> pl.DataFrame:
+    """As many strangers as there are entries to guess, some of them more than once if there are fewer."""
+    if not len(control):
+        raise DataError(f"{control.source}: the control has no rows; give people who are not in the data")
+    return control.frame[np.sort(chance.choice(len(control), count, replace=count > len(control)))]
+
+
+def _true(name: str, texts: pl.Series, originals: pl.DataFrame, told: tuple[Ints, pl.Series] | None) -> pl.Series:
+    """The true values of a column; what the release says of its hidden entries goes first: it may be a midpoint."""
+    if name in originals.columns:
+        true = spelt(originals[name])
+    else:
+        true = pl.Series(name, [None] * len(texts), dtype=pl.String)
+    return true if told is None else true.scatter(told[0], told[1])
+
+
+def _told(release: Release) -> Mapping[str, tuple[Ints, pl.Series]] | None:
+    """What the release says of its hidden entries, by column: rows and values; None where it says nothing."""
+    hidden = release.details.get("hidden")
+    if hidden is None:
+        return None
+    listed = hidden if isinstance(hidden, pl.DataFrame) else pl.DataFrame(hidden, schema=_LISTED, orient="row")
+    if not {"row", "column", "value"} <= set(listed.columns):
+        raise DataError("the release lists its hidden entries without row, column and value")
+    strange = set(listed["column"].to_list()) - set(release.data.frame.columns)
+    far = listed.filter(~pl.col("row").is_between(0, len(release.data) - 1)).height
+    if strange or far:
+        raise DataError(
+            f"{release.data.source}: the release lists hidden entries in {len(strange)} columns and {far} rows that it "
+            "does not have"
+        )
+    parts = listed.partition_by("column", maintain_order=True)
+    return {str(part["column"][0]): (part["row"].to_numpy().astype(np.int64), spelt(part["value"])) for part in parts}
+
+
+def _origins(release: Release, truth: Table) -> Ints:
+    """Which original row each published row was made from."""
+    given = release.details.get("rows")
+    rows = np.arange(len(release.data)) if given is None else np.asarray(given, dtype=np.int64)
+    if len(rows) != len(release.data) or (len(rows) and (rows.min() < 0 or rows.max() >= len(truth))):
+        raise DataError(
+            f"{truth.source}: {len(release.data)} rows are published and {len(truth)} rows are given as the originals; "
+            "give the table that the release was made from"
+        )
+    return rows.astype(np.int64)

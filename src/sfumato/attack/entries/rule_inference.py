@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Rule inference: mine the release, and fire the best rules at what is blank.
+
+Against a release that only blanks the private entries. What people have in common with others still tells what they
+hide: the visible part of the table is the training set. Nothing is known to the adversary but the release. What leaks
+is a value, with the confidence of the rule. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data
+mining* (KDD 2006); how its rules are found stands in `mine.agreeing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, field_validator
+
+from sfumato.attack.anonymity.nearest import over_control, require
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.attack.entries.private_cells import PrivateCells, drawn, private_cells
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import PolicyError
+from sfumato.mine.anonymity.agreeing import Agreeing, Flags, Ints, Question, commonest, reaches
+from sfumato.progress import tell
+from sfumato.public.thresholds import exact, least_count
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+class RuleInference(Attack):
+    """A stranger downloads the table, sees that somebody hid the salary, and looks what assistants earn elsewhere.
+
+    The adversary has the release and nothing else. For every blank entry it takes, of all rules X → y whose X the
+    rest of the row fulfils, the one of the highest confidence, then of the highest support, and believes y. Where no
+    rule reaches the thresholds it guesses the commonest value of the column, as the baseline does everywhere. An
+    entry that is visible is simply read. The risk is the share of private entries that are guessed rightly. What the
+    rules add to the baseline is what blanking the private entries alone has left open. Aggarwal, Pei, Zhang 2006.
+    """
+
+    attack: Literal["rule_inference"] = "rule_inference"
+    columns: tuple[str, ...] | None = None
+    """Columns that are private as a whole; if not given, the entries that the release hides."""
+    min_support: int | float = 0.001
+    """In how many rows a rule is seen before the adversary believes it: a count, or a share of the rows."""
+    confidence: float = Field(default=0.5, gt=0.0, le=1.0)
+    """The confidence that a rule needs."""
+    max_length: int | None = Field(default=None, ge=1)
+    """The most columns that a rule looks at; as many as there are if not given."""
+
+    @field_validator("min_support", mode="before")
+    @classmethod
+    def _a_support(cls, given: Any) -> Any:
+        try:
+            least_count(given, 1)
+        except PolicyError as error:
+            raise ValueError(str(error)) from None
+        return given
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Guess every private entry; count what was right."""
+        published: Table = release.data
+        cells = private_cells(release, truth, self.columns)
+        require([one.column for one in cells], published, published, control)
+        chance = (randomness or Randomness.seeded(0)).generator()
+        codes = _Codes.of(published.frame)
+        found = []
+        for done, one in enumerate(cells):
+            tell("rule inference", done, len(cells))
+            strangers = None if control is None else drawn(control, len(one.rows), chance)
+            found.append(self._column(codes, one, strangers))
+        attempts, successes = sum(one.cells for one in found), sum(one.hits for one in found)
+        strange = None if control is None else sum(one.strangers for one in found)
+        return Outcome(
+            attempts=attempts,
+            successes=successes,
+            baseline=sum(one.prior for one in found),
+            control=strange,
+            facts={
+                **_facts(found),
+                "columns": {one.column: _facts([one]) for one in found},
+                **over_control(successes, attempts, strange, attempts),
+            },
+        )
+
+    def _column(self, codes: _Codes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _Tally:
+        """Guess the private entries of one column, and as many of strangers of whom as much is seen."""
+        target = codes.names.index(cells.column)
+        asking = [column[cells.rows] for column in codes.seen]
+        if strangers is not None:
+            theirs = codes.of_others(strangers)
+            masked = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
+            asking = [np.concatenate(both) for both in zip(asking, masked, strict=True)]
+        answers = np.flatnonzero(codes.seen[target] < codes.widths[target])
+        best = _Best(
+            codes.seen[target][answers],
+            len(asking[0]),
+            codes.widths[target],
+            exact(self.confidence),
+            least_count(self.min_support, len(codes.seen[target])),
+        )
+        others = sorted(set(range(len(codes.names))) - {target}, key=lambda at: -codes.widths[at])
+        question = Question(asking, [column[answers] for column in codes.seen], codes.widths)
+        question.walk(others, self.max_length, best, "rule inference")
+        return _tallied(codes, cells, best, strangers)
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """How one column went."""
+
+    column: str
+    cells: int
+    hits: int
+    prior: int
+    """Right guesses of the commonest value."""
+    visible: int
+    fired: int
+    """Entries at which a rule was fired."""
+    fired_hits: int
+    fired_prior: int
+    rules: int
+    claimed: float
+    """The sum of the confidences of the rules that were fired."""
+    strangers: int
+
+
+def _facts(tallies: Sequence[_Tally]) -> dict[str, Any]:
+    fired = sum(one.fired for one in tallies)
+    claimed, hits = sum(one.claimed for one in tallies), sum(one.fired_hits for one in tallies)
+    return {
+        "cells": sum(one.cells for one in tallies),
+        "hits": sum(one.hits for one in tallies),
+        "prior_hits": sum(one.prior for one in tallies),
+        "visible": sum(one.visible for one in tallies),
+        "fired": fired,
+        "fired_hits": hits,
+        "fired_prior_hits": sum(one.fired_prior for one in tallies),
+        "rules_fired": sum(one.rules for one in tallies),
+        "confidence_claimed": round(claimed / fired, 12) if fired else None,
+        "confidence_found": round(hits / fired, 12) if fired else None,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class _Codes:
+    """The release in numbers: for each column the value seen in each row, its width where there is none."""
+
+    names: tuple[str, ...]
+    values: tuple[pl.Series, ...]
+    seen: tuple[Ints, ...]
+    widths: tuple[int, ...]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> _Codes:
+        texts = [spelt(column) for column in frame.get_columns()]
+        values = tuple(one.drop_nulls().unique().sort() for one in texts)
+        seen = tuple(_numbered(one, among) for one, among in zip(texts, values, strict=True))
+        return cls(tuple(frame.columns), values, seen, tuple(len(one) for one in values))
+
+    def of_others(self, frame: pl.DataFrame) -> list[Ints]:
+        """Other people's rows in the same numbers; a value that the release does not have is as good as none."""
+        nobody = pl.Series([None] * frame.height, dtype=pl.String)
+        return [
+            _numbered(spelt(frame[name]) if name in frame.columns else nobody, values)
+            for name, values in zip(self.names, self.values, strict=True)
+        ]
+
+
+def _numbered(texts: pl.Series, among: pl.Series) -> Ints:
+    found = texts.replace_strict(among, range(len(among)), default=len(among), return_dtype=pl.Int64)
+    return found.fill_null(len(among)).to_numpy().astype(np.int64)
+
+
+class _Best:
+    """The best rule of every asking row so far: of the highest confidence, then of the highest support."""
+
+    def __init__(self, seen: Ints, asking: int, width: int, confidence: Fraction, least: int) -> None:
+        self.seen, self.width, self.confidence, self.least = seen, width, confidence, least
+        self.fewest = ceil(confidence * least)
+        self.guess = np.full(asking, -1, dtype=np.int64)
+        self.fit, self.support = np.zeros(asking, dtype=np.int64), np.ones(asking, dtype=np.int64)
+        self.rule = np.full(asking, -1, dtype=np.int64)
+        self.looked_at = 0
+
+    def __call__(self, here: Agreeing) -> Flags:
+        """Take a group's rule where it is better; a group in which all agree has no better one further on."""
+        public = np.bincount(here.answering_group, minlength=here.groups)
+        value, fit = commonest(here.answering_group, self.seen[here.answering], here.groups, self.width)
+        hopeful: Flags = (public >= self.least) & (fit >= self.fewest)
+        believed = hopeful & reaches(fit, public, self.confidence)
+        if here.columns:
+            group, who = here.asking_group, here.asking
+            ours, theirs = fit[group] * self.support[who], self.fit[who] * public[group]
+            better = believed[group] & ((ours > theirs) | ((ours == theirs) & (public[group] > self.support[who])))
+            who, group = who[better], group[better]
+            self.guess[who], self.fit[who], self.support[who] = value[group], fit[group], public[group]
+            self.rule[who] = self.looked_at + group
+        self.looked_at += here.groups
+        return np.asarray(hopeful & ((fit < public) | (not here.columns)))
+
+
+def _tallied(codes: _Codes, cells: PrivateCells, best: _Best, strangers: pl.DataFrame | None) -> _Tally:
+    target = codes.names.index(cells.column)
+    count, width = len(cells.rows), codes.widths[target]
+    true = _numbered(cells.truth, codes.values[target])
+    true = np.where(true < width, true, -2)  # a value that nobody shows cannot be guessed
+    first, _ = commonest(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, width)
+    fired = best.rule >= 0
+    guess = np.where(fired, best.guess, first[0])
+    here = cells.published.is_null().to_numpy()
+    read = (cells.published == cells.truth).fill_null(value=False).to_numpy()
+    ours = fired[:count] & here
+    right = guess[:count] == true
+    theirs = 0
+    if strangers is not None:
+        known = _numbered(spelt(strangers[cells.column]), codes.values[target])
+        theirs = int(((guess[count:] == known) & (known < width)).sum())
+    return _Tally(
+        column=cells.column,
+        cells=count,
+        hits=int(np.where(here, right, read).sum()),
+        prior=int((first[0] == true).sum()),
+        visible=int((~here).sum()),
+        fired=int(ours.sum()),
+        fired_hits=int((ours & right).sum()),
+        fired_prior=int((ours & (first[0] == true)).sum()),
+        rules=len(np.unique(best.rule[:count][ours])),
+        claimed=float((best.fit[:count][ours] / best.support[:count][ours]).sum()),
+        strangers=theirs,
+    )

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Range reveal: bounded noise keeps a value within reach, and where nobody can be, nobody is.
+
+Against uniform noise and intervals. The promise is an interval as wide as the noise, 2α, around the published value.
+But the release also tells where people are at all: of values within reach, those in gaps are left out. With uniform
+noise of α = 1 on values in [0, 1] and [4, 5], every record's half is told, and an interval of 1 or less is left of the
+2 that were promised. Agrawal, Aggarwal, *On the design and quantification of privacy preserving data mining algorithms*
+(PODS 2001), section 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from sfumato.attack.anonymity.candidates import people_of
+from sfumato.attack.anonymity.nearest import over_control, require, some
+from sfumato.attack.attack import Outcome
+from sfumato.attack.noise.noisy_numbers import (
+    Flags,
+    Floats,
+    Ints,
+    NumberAttack,
+    attacked,
+    errors_of,
+    judge,
+    numbers,
+    replaced,
+    with_noise,
+)
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.public.noise_law import Noise, noise_of
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+_STEP = "range reveal"
+_STEPS = 200
+# Twice the loss of log-likelihood: a gap is believed at three standard errors, how far it reaches at one.
+_BELIEVED, _EDGE = 9.0, 1.0
+
+
+class RangeReveal(NumberAttack):
+    """A reader knows that nobody earns between one and four, and that noise is at most one: 2.1 was no more than one.
+
+    The adversary reconstructs where true values lie at all, leaves out gaps that the release is sure of, and looks
+    what is left of the interval that noise can have taken a value from. A success is an interval that is narrow beside
+    the promised one and holds the true value. The baseline knows the range that the release tells, and no gaps. Noise
+    without bounds leaves nothing out, and is refused. Agrawal, Aggarwal 2001.
+    """
+
+    attack: Literal["range_reveal"] = "range_reveal"
+    width: float = Field(default=0.75, ge=0.0, lt=1.0)
+    """How wide may be what is left, for a success, as a share of the interval that noise spans."""
+    bins: int = Field(default=100, ge=2)
+    """Into how many bins the column's range is cut to see where people are."""
+    density: float = Field(default=0.25, gt=0.0, le=1.0)
+    """A gap is believed if people in it, this dense beside the mean of the column, would have been seen."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """See what is left of everybody's interval; count whose is narrow, and holds the truth."""
+        names = attacked(release, self.columns)
+        require(names, release.data, truth, control)
+        people, chance = people_of(release, truth), (randomness or Randomness.seeded(0)).generator()
+        revealed = [self._revealed(release, people, name) for name in self._bounded(release, names)]
+        rows = np.sort(chance.choice(len(people), min(self.attempts, len(people)), replace=False))
+        which = chance.integers(0, len(revealed), len(rows))
+        strangers = None if control is None else some(control, self.attempts, chance)
+        told = None if strangers is None else self._of_strangers(revealed, strangers, chance)
+        each = [(one, rows[which == place]) for place, one in enumerate(revealed)]
+        middles = self._frame(release, revealed)
+        right = sum(int(one.narrow(self.width)[mine].sum()) for one, mine in each)
+        return Outcome(
+            attempts=len(rows),
+            successes=right,
+            baseline=sum(int(one.narrow(self.width, gaps=False)[mine].sum()) for one, mine in each),
+            control=told,
+            facts={
+                "columns": [one.name for one in revealed],
+                "components": {one.name: len(one.support.starts) for one in revealed},
+                "one_component": sum(int(one.narrow_in_one(self.width)[mine].sum()) for one, mine in each),
+                "width_left": {one.name: one.mean_width() for one in revealed},
+                **over_control(right, len(rows), told, 0 if strangers is None else len(strangers)),
+                **errors_of([judge(release, people, middles, one.name) for one in revealed]),
+            },
+        )
+
+    def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
+        """The middle of what is left."""
+        names = self._bounded(release, attacked(release, self.columns))
+        return self._frame(release, [self._revealed(release, release.data, name) for name in names]), {}
+
+    def _frame(self, release: Release, revealed: Sequence[Revealed]) -> pl.DataFrame:
+        frame: pl.DataFrame = release.data.frame
+        names = with_noise(release, [one.name for one in revealed])
+        middles = [one.left.middle for one in revealed if one.name in names]
+        return replaced(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
+
+    def _bounded(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
+        """The columns that can be attacked: those with bounded noise, and with none."""
+        endless = [name for name in with_noise(release, names) if noise_of(release, name).kind == "gaussian"]
+        kept = tuple(name for name in names if name not in endless)
+        if not kept:
+            raise DataError(
+                f"{release.data.source}: the noise in «{endless[0]}» has no bounds, so nothing can be left out; "
+                "attack it by a Bayes estimate or the likeliest value"
+            )
+        return kept
+
+    def _revealed(self, release: Release, people: Table, name: str) -> Revealed:
+        tell(f"{_STEP} of «{name}»", 0, len(release.data))
+        published, true = release.data, numbers(people.frame, (name,), people.source)[:, 0]
+        cells = numbers(published.frame, (name,), published.source)[:, 0]
+        there = np.isfinite(cells)
+        if not with_noise(release, (name,)) or not there.any():
+            return Revealed.as_published(name, cells, true)
+        noise, told = noise_of(release, name), release.public[name].get("range")
+        low, high = (float(end) for end in told or (cells[there].min(), cells[there].max()))
+        below, above = reached(cells, noise)
+        anywhere = Support.whole(low - noise.step / 2, high + noise.step / 2)
+        if noise.kind == "discretize" or low == high:  # of an interval nothing tells where in it people are
+            support = anywhere
+        else:
+            support = support_of(cells[there], noise, (low, high), self.bins, self.density)
+        plain = anywhere if told else Support.whole(float(below[there].min()), float(above[there].max()))
+        return Revealed(name, true, support, support.within(below, above, cells), plain.within(below, above, cells))
+
+    def _of_strangers(self, revealed: Sequence[Revealed], strangers: Table, chance: np.random.Generator) -> int:
+        """A stranger has no row: all that is left of them is where people are at all."""
+        which = chance.integers(0, len(revealed), len(strangers))
+        right = 0
+        for place, one in enumerate(revealed):
+            true = numbers(strangers.frame, (one.name,), strangers.source)[which == place, 0]
+            span = float(np.nanmax(one.left.span, initial=0.0))
+            narrow = span > 0 and one.support.length <= self.width * span
+            right += int((one.support.holds(true) & narrow).sum())
+        return right
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What is left of each interval."""
+
+    span: Floats
+    """How wide the interval is that noise can have taken the value from."""
+    width: Floats
+    """How wide what is left of it is."""
+    middle: Floats
+    """The middle of what is left; the published value where nothing is."""
+    low: Floats
+    high: Floats
+    components: Ints
+    """How many pieces of where people are it touches."""
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Where true values can be: intervals that do not touch."""
+
+    starts: Floats
+    ends: Floats
+
+    @classmethod
+    def whole(cls, low: float, high: float) -> Support:
+        """Everywhere between two ends."""
+        return cls(np.array([low]), np.array([high]))
+
+    @property
+    def length(self) -> float:
+        """How wide all pieces are together."""
+        return float((self.ends - self.starts).sum())
+
+    def holds(self, values: Floats) -> Flags:
+        """Which values lie in a piece, rounding errors aside; a missing one never does."""
+        slack = 1e-9 * (self.ends[-1] - self.starts[0])
+        inside = (values[:, None] >= self.starts - slack) & (values[:, None] <= self.ends + slack)
+        return np.asarray(inside.any(axis=1))
+
+    def within(self, low: Floats, high: Floats, published: Floats) -> Left:
+        """What is left of some intervals, from their lower to their upper ends."""
+        width, moment = np.zeros(len(low)), np.zeros(len(low))
+        touched, spot = np.zeros(len(low), dtype=np.int64), published.copy()
+        for start, end in zip(self.starts, self.ends, strict=True):
+            one, other = np.maximum(low, start), np.minimum(high, end)
+            overlap = np.maximum(other - one, 0.0)
+            width += overlap
+            moment += np.where(overlap > 0, overlap * (one + other) / 2, 0.0)
+            touched += other >= one
+            spot = np.where(other >= one, one, spot)
+        middle = np.divide(moment, width, out=spot, where=width > 0)
+        return Left(high - low, width, middle, low, high, touched)
+
+
+@dataclass(frozen=True, eq=False)
+class Revealed:
+    """One column: what is true, and what is left of everybody's interval."""
+
+    name: str
+    true: Floats
+    support: Support
+    left: Left
+    """What is left where people are."""
+    plain: Left
+    """What is left by the told range alone."""
+
+    @classmethod
+    def as_published(cls, name: str, cells: Floats, true: Floats) -> Revealed:
+        """A column without noise: nothing but the value is left."""
+        known = cells[np.isfinite(cells)]
+        support = Support.whole(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+        nothing = np.zeros(len(cells))
+        left = Left(nothing, nothing, cells, cells, cells, np.ones(len(cells), dtype=np.int64))
+        return cls(name, true, support, left, left)
+
+    def narrow(self, share: float, gaps: bool = True) -> Flags:
+        """Whose interval became narrow enough, and holds the truth."""
+        left = self.left if gaps else self.plain
+        return np.asarray((left.width <= share * left.span * (1 + 1e-9)) & self._right(left, gaps))
+
+    def narrow_in_one(self, share: float) -> Flags:
+        """Of those, who lies in one piece of several."""
+        return np.asarray(self.narrow(share) & (self.left.components == 1) & (len(self.support.starts) > 1))
+
+    def mean_width(self) -> float | None:
+        """What is left, in the mean, of the interval that noise spans."""
+        there = np.isfinite(self.left.span) & (self.left.span > 0)
+        return float(f"{np.mean(self.left.width[there] / self.left.span[there]):.9g}") if there.any() else None
+
+    def _right(self, left: Left, gaps: bool) -> Flags:
+        slack = 1e-9 * np.maximum(np.abs(self.true), left.span)
+        inside = (self.true >= left.low - slack) & (self.true <= left.high + slack)
+        return np.asarray(inside & (self.support.holds(self.true) | (not gaps)))
+
+
+def reached(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
+    """The least and the greatest value that could have become each published one; half a step wider where
+    rounded, and as much as the original and the noise were rounded each where there is a grid."""
+    if noise.kind == "discretize":
+        low = noise.origin + np.floor((published - noise.origin) / noise.scale + 1e-9) * noise.scale
+        return low - noise.step / 2, low + noise.scale - noise.step / 2
+    reach = noise.scale + (noise.step / 2 or noise.grid)
+    return published - reach, published + reach
+
+
+def support_of(values: Floats, noise: Noise, within: tuple[float, float], bins: int, density: float) -> Support:
+    """Where true values can be: bins with some probability, a bin more on either side, and gaps that are not sure."""
+    from sfumato.mine.noise.reconstruction import binned_em, channel_of, counted, even, noisy_edges_of, true_edges_of
+
+    edges = true_edges_of(*within, bins, noise.step)
+    seen = noisy_edges_of(noise, edges)
+    counts, channel = counted(values, seen), channel_of(noise, edges, seen)
+    found = binned_em(counts, channel, even(edges), stop=_STEPS)
+    full = found >= density * even(edges)
+    full[1:], full[:-1] = full[1:] | full[:-1], full[:-1] | full[1:]
+    likely = _likelihood(counts, channel, found, np.zeros(len(found)))
+
+    def doubt(start: int, end: int) -> float:
+        """How much less likely the release would be with people in some bins."""
+        there = np.where((np.arange(len(found)) >= start) & (np.arange(len(found)) < end), density * even(edges), 0.0)
+        return 2 * (likely - _likelihood(counts, channel, found, there))
+
+    for start, end in _runs(~full):
+        if doubt(start, end) < _BELIEVED:
+            full[start:end] = True
+            continue
+        full[start : start + _unsure(doubt, start, end, rising=True)] |= start > 0
+        full[end - _unsure(doubt, start, end, rising=False) : end] |= end < len(full)
+    pieces = _runs(full)
+    return Support(edges[[start for start, _ in pieces]], edges[[end for _, end in pieces]])
+
+
+def _unsure(doubt: Callable[[int, int], float], start: int, end: int, *, rising: bool) -> int:
+    """The most bins at one edge of a gap that people could be in; found by halving, as doubt grows with them."""
+    low, high = 0, end - start
+    while low < high:
+        middle = (low + high + 1) // 2
+        here = doubt(start, start + middle) if rising else doubt(end - middle, end)
+        low, high = (middle, high) if here < _EDGE else (low, middle - 1)
+    return low
+
+
+def _likelihood(counts: Ints, channel: Floats, start: Floats, told: Floats) -> float:
+    """The log-likelihood of the best distribution that holds what is told, near another one."""
+    seen, rest, now = counts > 0, 1 - told.sum(), start
+    rows, held = channel[seen], counts[seen]
+    for _ in range(_STEPS):
+        now = now * ((held / (rows @ (told + rest * now))) @ rows)
+        now = now / now.sum()
+    return float(held @ np.log(rows @ (told + rest * now)))
+
+
+def _runs(flags: Flags) -> list[tuple[int, int]]:
+    """Where stretches of true begin and end."""
+    turns = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
+    return [(int(start), int(end)) for start, end in zip(turns[::2], turns[1::2], strict=True)]

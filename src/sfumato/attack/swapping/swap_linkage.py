@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Linkage of swapped records: find somebody's row by everything else, read the confidential value, and doubt it well.
+
+Against swapping (Li and Sarkar 2004). Nothing but confidential values was changed, so a person is found as surely as
+before; what is read is true unless it was swapped. An adversary who also knows the method goes further: swaps were
+chosen for being cheap, so whatever the release makes unlikely is either true or was cheap to swap, and a simple Bayes
+estimate from the release itself tells which. That is the idea of minimality (Wong, Fu, Wang, Pei 2007).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field
+
+from sfumato.attack.anonymity.candidates import CandidateSets, Tally, people_of, sensitive_columns
+from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.attack import Attack, Outcome
+from sfumato.engine.classes import packed_key
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+class SwapLinkage(Attack):
+    """A colleague knows all about somebody but the salary, finds the one row that fits, and reads it there.
+
+    The adversary knows that the person is in the table and their non-confidential values. It takes the rows that
+    fit and believes what most of them say; ties go to the commoner value. With `knows = "method"` it first puts back
+    what was probably swapped: among rows that stand alone it takes the share that was swapped, those whose value is
+    least likely beside another one by a simple Bayes estimate from the release, and believes the likeliest other value.
+    The facts say how many lonely people the estimate alone foretells: only what goes beyond that is due to swapping.
+    The baseline says the release's commonest value of everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
+    """
+
+    attack: Literal["swap_linkage"] = "swap_linkage"
+    column: str | None = None
+    """The confidential column; if not given, those that the release says were swapped, or else every sensitive one, and
+    one learnt is a success."""
+    knowledge: tuple[str, ...] | None = None
+    """The columns by which the adversary finds a row; the quasi-identifying ones if not given."""
+    knows: Literal["release", "method"] = "release"
+    """Whether it believes what it reads, or undoes likely swaps first."""
+    share: float | None = Field(default=None, ge=0.0, le=1.0)
+    """The share of lonely records that were swapped; taken from the release's method if not given."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look up every person; count whose value the rows found tell."""
+        published: Table = release.data
+        names = self._columns(release)
+        tell("linkage of swapped records")
+        people = people_of(release, truth)
+        believed = replace(published, frame=self.estimate(release))
+        hit, blind, alone = self._learnt(published, believed, people, names)
+        facts = {"alone": int(alone.sum()), "alone_right": int((hit & alone).sum()), "columns": list(names)}
+        return Outcome(
+            attempts=len(people),
+            successes=int(hit.sum()),
+            baseline=int(blind.sum()),
+            control=None if control is None else int(self._learnt(published, believed, control, names)[0].sum()),
+            facts=facts if self.knows == "release" else facts | self._doubts(published, believed, people, names),
+        )
+
+    def _columns(self, release: Release) -> tuple[str, ...]:
+        """What is to be learnt: the column named, else those that the release says were swapped."""
+        said = (claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share")
+        swapped = tuple(dict.fromkeys(name for name in said if isinstance(name, str)))
+        return swapped if self.column is None and swapped else sensitive_columns(release.data, self.column)
+
+    def _doubts(self, published: Table, believed: Table, people: Table, names: tuple[str, ...]) -> dict[str, int]:
+        """How many cells were put back, and how many lonely people's values the estimate alone foretells."""
+        known = self._known(published, names)
+        columns = [undone(published.frame, name, known, None) for name in names]
+        foretold = replace(published, frame=published.frame.with_columns(columns))
+        hit, _, alone = self._learnt(published, foretold, people, names)
+        put_back = sum(int(believed.frame[name].ne_missing(published.frame[name]).sum()) for name in names)
+        return {"undone": put_back, "alone_foretold": int((hit & alone).sum())}
+
+    def estimate(self, release: Release) -> pl.DataFrame:
+        """The release as the adversary believes it was before swapping."""
+        published: Table = release.data
+        if self.knows == "release":
+            return published.frame
+        share = self._share(release)
+        names = self._columns(release)
+        known = self._known(published, names)
+        return published.frame.with_columns(undone(published.frame, name, known, share) for name in names)
+
+    def _learnt(
+        self, published: Table, believed: Table, people: Table, names: tuple[str, ...]
+    ) -> tuple[Flags, Flags, Flags]:
+        """Of whom the value is learnt, of whom it is guessed blindly, and who links to one row alone."""
+        sets = CandidateSets.of(linked(published, people, self._known(published, names)))
+        hit, blind = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
+        for name in names:
+            tally: Tally = sets.tally(believed, people, name)
+            hit |= sets.per_person(tally.commonest, -2) == tally.truth
+            blind |= tally.truth == 0
+        return hit, blind, sets.per_person(sets.sizes == 1)
+
+    def _known(self, published: Table, names: tuple[str, ...]) -> tuple[str, ...]:
+        wanted = published.quasi_identifying if self.knowledge is None else self.knowledge
+        known = tuple(name for name in wanted if name not in names)
+        if not known:
+            raise DataError(f"{published.source}: no column is known by which somebody could be found; name some")
+        return known
+
+    def _share(self, release: Release) -> float:
+        share = getattr(release.method, "share", None) if self.share is None else self.share
+        if not isinstance(share, float | int):
+            raise PolicyError("which share of the records was swapped is not said by the release; give `share`")
+        return float(share)
+
+
+def undone(frame: pl.DataFrame, column: str, known: tuple[str, ...], share: float | None) -> pl.Series:
+    """A column with the likeliest swaps put back, among rows that stand alone with what is known of them.
+
+    Without a share, what is shown in those rows is not believed at all: they get the likeliest value.
+    """
+    values = frame[column].drop_nulls().unique().sort()
+    codes = frame[column].rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64) - 1
+    key, _ = packed_key(frame, known)
+    _, number, sizes = np.unique(key, return_inverse=True, return_counts=True)
+    alone = np.flatnonzero((sizes[number.reshape(-1)] == 1) & (codes >= 0))
+    if not len(alone) or len(values) < 2:
+        return frame[column]
+    chances = _likely([_numbered(frame[name]) for name in known], codes, len(values), alone)
+    guessed = codes.copy()
+    if share is None:
+        guessed[alone] = chances.argmax(axis=1)
+    else:
+        everyone, shown = np.arange(len(alone)), codes[alone]
+        believed = chances[everyone, shown].copy()
+        chances[everyone, shown] = -1.0
+        other = chances.argmax(axis=1)
+        order = np.argsort(believed - chances[everyone, other], kind="stable")[: round(share * len(alone))]
+        guessed[alone[order]] = other[order]
+    return values.gather(pl.Series(guessed).set(pl.Series(guessed < 0), None)).alias(column)
+
+
+def _numbered(column: pl.Series) -> Ints:
+    return column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
+
+
+def _likely(known: list[Ints], codes: Ints, categories: int, rows: Ints) -> Floats:
+    """The simple Bayes estimate of every value's chance, from the release, with one added to every count."""
+    seen = codes >= 0
+    totals = np.bincount(codes[seen], minlength=categories)
+    logs = np.broadcast_to(np.log(totals / totals.sum()), (len(rows), categories)).copy()
+    for column in known:
+        width = int(column.max()) + 1
+        counts = np.bincount(column[seen] * categories + codes[seen], minlength=width * categories)
+        logs += np.log((counts.reshape(width, categories) + 1) / (totals + width))[column[rows]]
+    chances: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
+    chances /= chances.sum(axis=1, keepdims=True)
+    return chances

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Copied records: take a synthetic row that fits somebody for that person's own, and read the rest off it.
+
+Against synthetic data. Its publisher says that no row is anybody's; but a model that learnt people by heart draws them
+again, and the rarer somebody is, the surer is a row that fits. What is read of people who were set aside, of whom the
+model knew nothing, is knowledge about the world: only what goes beyond it comes from copying. The question is that of
+Platzer and Reutterer (2021) and of memorization tests; what «near» means stands in `nearest`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from sfumato.attack.anonymity.nearest import Flags, Floats, Ints, Labels, Nearest, over_control, require, some, some_of
+from sfumato.attack.attack import Attack, Columns, Outcome
+from sfumato.data.hierarchy import spelt
+from sfumato.data.roles import Role
+from sfumato.errors import DataError
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+_BLOCK = 2_000_000
+# Distances are sums of shares of ranges: rounding must not make an equal row unequal.
+_ROUNDING = 1e-9
+
+
+class CopiedRecords(Attack):
+    """Somebody finds a synthetic row with a neighbour's age, town and job, and believes that it is the neighbour's.
+
+    The adversary looks up the row nearest to what is known of a person. If it is near enough it is believed to be the
+    person's own, copied, and the rest of it is read. It is a success if every secret read is right: the person's
+    record stands in the release. The risk is the share of people whose record does. The baseline reads rows blindly;
+    the control are people who are not in the data, or were set aside before the release was made: of them the same is
+    right by chance and likeness alone. Platzer, Reutterer 2021.
+    """
+
+    attack: Literal["copied_records"] = "copied_records"
+    known: Columns | None = None
+    """The columns that the adversary knows; the quasi-identifying ones if not given."""
+    columns: Columns | None = None
+    """What is read off the row; the other published columns if not given, and all of them have to be right."""
+    within: float = Field(default=0.0, ge=0.0, le=1.0)
+    """How far a row may be from what is known and still be believed: the mean over the known columns of a distance from
+    0 to 1. With 0 it must be equal, with 1 any nearest row is believed."""
+    tolerance: float = Field(default=0.0, ge=0.0)
+    """How far a number read may be from the right one, as a share of it."""
+    attempts: int = Field(default=500, ge=1)
+    """How many people are tried; everybody if there are fewer."""
+
+    def run(
+        self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
+    ) -> Outcome:
+        """Look some people up; count whose record was believed to be found, and was."""
+        published: Table = release.data
+        known, secrets = self._columns(published)
+        require((*known, *secrets), published, truth, control)
+        chance = (randomness or Randomness.seeded(0)).generator()
+        tell("copied records")
+        people = some_of(release, truth, self.attempts, chance)
+        if not len(published):
+            return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
+        nearest = Nearest.of(published, known)
+        found = self._found(nearest, published, people, secrets, chance)
+        blind = self._right(published, chance.integers(0, len(published), len(people)), people, secrets)
+        strangers = None if control is None else some(control, self.attempts, chance)
+        theirs = None if strangers is None else self._found(nearest, published, strangers, secrets, chance)
+        return Outcome(
+            attempts=len(people),
+            successes=found.right,
+            baseline=int(blind.sum()),
+            control=None if theirs is None else theirs.right,
+            facts={
+                "known": list(known),
+                "columns": list(secrets),
+                "believed": found.believed,
+                **({} if theirs is None else {"control_believed": theirs.believed}),
+                **over_control(
+                    found.right,
+                    len(people),
+                    None if theirs is None else theirs.right,
+                    0 if strangers is None else len(strangers),
+                ),
+            },
+        )
+
+    def _columns(self, published: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        known = self.known or published.quasi_identifying
+        if not known:
+            raise DataError(f"{published.source}: no column is known to the adversary; name some as `known`")
+        named = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
+        secrets = self.columns or tuple(name for name in named if name not in known)
+        both = [name for name in secrets if name in known]
+        if both or not secrets:
+            said = f"{', '.join(f'«{name}»' for name in both)} is both known and to be read" if both else "all is known"
+            raise DataError(f"{published.source}: {said}; name other columns as `known` or `columns`")
+        return known, secrets
+
+    def _found(
+        self, nearest: Nearest, published: Table, people: Table, secrets: Sequence[str], chance: np.random.Generator
+    ) -> _Found:
+        rows = nearest.rows(people, 1, chance)[:, 0]
+        apart = np.zeros(len(rows))
+        for column in nearest.columns:
+            apart += _apart(column, people.frame[column.name], rows)
+        believed = apart <= self.within * len(nearest.columns) + _ROUNDING
+        right = believed & self._right(published, rows, people, secrets)
+        return _Found(int(believed.sum()), int(right.sum()))
+
+    def _right(self, published: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
+        """Whose secrets stand in the row, all of them; somebody of whom nothing is known has none."""
+        right, told = np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
+        for name in secrets:
+            read, own = published.frame[name].gather(rows), people.frame[name]
+            same = spelt(read).eq_missing(spelt(own)).to_numpy()
+            if self.tolerance and own.dtype.is_numeric() and read.dtype.is_numeric():
+                gap = (read.cast(pl.Float64) - own.cast(pl.Float64)).abs()
+                close = gap <= self.tolerance * own.cast(pl.Float64).abs()
+                same = same | close.fill_null(value=False).to_numpy()
+            right &= same
+            told |= own.is_not_null().to_numpy()
+        return right & told
+
+
+@dataclass(frozen=True)
+class _Found:
+    """How many rows were believed to be somebody's, and how many were."""
+
+    believed: int
+    right: int
+
+
+def _apart(column: Labels, values: pl.Series, rows: Ints) -> Floats:
+    """How far each person's value is from that of a row."""
+    found = np.empty(len(values))
+    step = max(1, min(_BLOCK // len(column.texts), 2_000))
+    for start in range(0, len(values), step):
+        part = slice(start, start + step)
+        apart = column.distances(values[start : start + step])
+        found[part] = apart[np.arange(len(apart)), column.codes[rows[part]]]
+    return found

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: MIT
+"""The command line."""
+
+
+def main() -> None:
+    """Run the command line; what it needs is loaded then."""
+    from sfumato.cli.entry import main as start
+
+    start()

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: MIT
+"""The command line: `sfumato run`, `verify`, `audit`, `measure`, `compare`, `mine`, `attack`, `decode` and others.
+
+Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
+bad input. A failure is one sentence, never a traceback.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from sfumato.cli.mining import attack, decode, mine, reproduce
+from sfumato.cli.terminal import print_json, print_line, progress
+from sfumato.cli.words import say_audit, say_comparison, say_measures, say_run, say_verification
+from sfumato.interrupts import StopSignals
+
+FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
+
+app = typer.Typer(
+    name="sfumato",
+    help="Let data leave the house with the least damage that makes it safe, attack it, prove what was found.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from sfumato import __version__
+
+        typer.echo(f"sfumato {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Let data leave the house with the least damage that makes it safe."""
+
+
+@app.command()
+def demo(out: Out = None, as_json: Json = False) -> None:
+    """Run the main job on a built-in population of 20,000 invented people; no file needed."""
+    from importlib.resources import files
+
+    from sfumato.workflow.audit import audit
+    from sfumato.workflow.certificate import verify
+    from sfumato.workflow.pipeline import run
+    from sfumato.workflow.policy import Policy
+
+    target = out or Path("sfumato-demo")
+    policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
+    with progress(as_json):
+        found = audit(policy.table())
+        done = run(policy, target)
+        checked = verify(target, done.certificate.body["signer"])
+    if as_json:
+        print_json(done.as_json())
+        return
+    say_audit(found, pairs=3)
+    say_run(done)
+    say_verification(checked)
+    print_line()
+    print_line(f"Open the report: {done.out / 'release' / 'report.html'}")
+
+
+@app.command(name="audit")
+def audit_command(
+    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    missing_mark: Annotated[
+        list[str] | None, typer.Option(help="A cell that means «not known»; may be repeated. Default: empty and ?.")
+    ] = None,
+    quasi: Annotated[
+        str | None, typer.Option(help="The quasi-identifying columns, parted by commas, instead of the proposed ones.")
+    ] = None,
+    header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
+    encoding: Annotated[str, typer.Option(help="The text encoding.")] = "utf-8",
+    as_json: Json = False,
+) -> None:
+    """Tell what is at risk in a file as it stands."""
+    from sfumato.data.read import MISSING_MARKS
+    from sfumato.table import Table
+    from sfumato.workflow.audit import audit
+
+    with progress(as_json):
+        table = Table.read(
+            data,
+            separator=separator,
+            missing_marks=missing_mark or MISSING_MARKS,
+            header=header,
+            encoding=encoding,
+        )
+        found = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        say_audit(found, pairs=5, roles=True)
+
+
+@app.command(name="measure")
+def measure_command(
+    data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
+    quasi: Annotated[str, typer.Option(help="The quasi-identifying columns, parted by commas.")],
+    sensitive: Annotated[str, typer.Option(help="The sensitive columns, parted by commas.")] = "",
+    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    missing: Annotated[
+        str, typer.Option(help="What a missing cell means: own_value, matches_any, never_matches or drop.")
+    ] = "own_value",
+    threshold: Annotated[float, typer.Option(help="The risk above which a record is at risk.")] = 0.2,
+    as_json: Json = False,
+) -> None:
+    """Tell what a table achieves under every anonymity model, and the risks of its records."""
+    from sfumato.data.roles import Role
+    from sfumato.measure import anonymity, risk
+    from sfumato.table import Table
+
+    with progress(as_json):
+        table = Table.read(data, separator=separator, missing=missing)
+        roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
+        roles |= dict.fromkeys(_names(sensitive), Role.SENSITIVE) | dict.fromkeys(_names(quasi), Role.QUASI_IDENTIFYING)
+        table = Table.of(table.frame, roles, missing=missing, source=str(data))
+        achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
+    if as_json:
+        print_json({"anonymity": achieved, "risk": risks})
+        return
+    say_measures(achieved, risks)
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+@app.command(name="run")
+def run_command(
+    policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")], out: Out = None, as_json: Json = False
+) -> None:
+    """Protect, write, verify, attack, measure; end in a certificate and a report."""
+    from sfumato.workflow.pipeline import run
+    from sfumato.workflow.policy import Policy
+
+    with progress(as_json):
+        done = run(Policy.read(policy), out)
+    if as_json:
+        print_json(done.as_json())
+    else:
+        say_run(done)
+    if not done.published:
+        raise typer.Exit(FAILED)
+
+
+@app.command(name="verify")
+def verify_command(
+    folder: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
+    signer: Annotated[
+        str | None, typer.Option(help="The public key you trust: its text, or a file that holds it.")
+    ] = None,
+    given: Annotated[
+        Path | None, typer.Option("--input", help="With --opening: the file the release is said to be made from.")
+    ] = None,
+    opening: Annotated[
+        Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check a release again from its files alone: signature, checksums, claims."""
+    from sfumato.errors import PolicyError
+    from sfumato.workflow.certificate import show_input, verify
+    from sfumato.workflow.signature import read_signer
+
+    if (given is None) != (opening is None):
+        raise PolicyError("--input and --opening belong together: the input, and what opens the commitment to it")
+    with progress(as_json):
+        trusted = read_signer(signer) if signer is not None else None
+        if given is not None and opening is not None:
+            checked = show_input(folder, given, opening, trusted)
+        else:
+            checked = verify(folder, trusted)
+    if as_json:
+        print_json(checked.as_json())
+    else:
+        say_verification(checked)
+    if not checked.holds:
+        raise typer.Exit(FAILED)
+
+
+@app.command(name="compare")
+def compare_command(
+    first: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+    as_json: Json = False,
+) -> None:
+    """Put two releases side by side: claims, losses, levels, attacks."""
+    from sfumato.workflow.compare import compare
+
+    with progress(as_json):
+        found = compare(first, second)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        say_comparison(found)
+    if not all(one.holds for one in found.verified):
+        raise typer.Exit(FAILED)
+
+
+for name, command in (("mine", mine), ("attack", attack), ("decode", decode), ("reproduce", reproduce)):
+    app.command(name=name)(command)
+
+
+@app.command()
+def signer(as_json: Json = False) -> None:
+    """Print the public half of your signing key, for an auditor's `verify --signer`."""
+    from sfumato.workflow.signature import public_text, signing_key
+
+    text = public_text(signing_key())
+    if as_json:
+        print_json({"signer": text})
+    else:
+        typer.echo(text)
+
+
+def main() -> None:
+    """Run the command line; every failure becomes a sentence and an exit code."""
+    wants_json = "--json" in sys.argv[1:]
+    for stream in (sys.stdout, sys.stderr):  # a terminal without a ✓ gets a ?, not a fault
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as other tools do, when a reader has seen enough
+    stop = StopSignals()
+    stop.install()
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+        stop.finish()
+    except SystemExit:
+        raise
+    except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
+        stop.finish()
+        if stop.number is None and not isinstance(error, KeyboardInterrupt):
+            _explain(error, wants_json)
+        code = BY_SIGNAL + signal.SIGINT
+    if stop.number is not None or code == BY_SIGNAL + signal.SIGINT:
+        tell_stopped(stop, wants_json)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def tell_stopped(stop: StopSignals, wants_json: bool) -> NoReturn:
+    """Say that a signal ended the command, and whether that was before or after publication."""
+    number = stop.number or signal.SIGINT
+    kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")
+    word = {"Terminated": "terminated", "HungUp": "hung up"}.get(kind, "interrupted")
+    done = stop.completions()
+    message = f"{word}, but {'; '.join(done)}" if done else f"{word}; nothing was published"
+    _fail(kind, message, BY_SIGNAL + number, wants_json)
+
+
+def _explain(error: BaseException, wants_json: bool) -> NoReturn:
+    from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, SfumatoError
+
+    if hasattr(error, "format_message"):  # typer's own words on a wrong command line
+        hint = "" if wants_json else " (see --help)"
+        _fail("UsageError", f"{error.format_message()}{hint}", BAD_INPUT, wants_json)
+    if os.environ.get("SFUMATO_DEBUG"):
+        raise error
+    if isinstance(error, SfumatoError):
+        failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease))
+        _fail(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
+    if isinstance(error, MemoryError):
+        _fail("MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json)
+    if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
+        _nowhere_to_write()
+        _fail("OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json=False)
+    # Whatever else happens is our fault. Its text may hold a value of the data, so it is not shown.
+    last = error.__traceback__
+    while last and last.tb_next:
+        last = last.tb_next
+    place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "?"
+    said = f"a fault in sfumato ({type(error).__name__} at {place}); set SFUMATO_DEBUG=1 to see it whole"
+    _fail("Fault", said, FAULT, wants_json)
+
+
+def _nowhere_to_write() -> None:
+    """Throw away what is still to be printed: flushing it at the end would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
+    if wants_json:
+        print_json({"error": kind, "message": message})
+    else:
+        print_line(f"sfumato: {message}", error=True)
+    sys.exit(code)

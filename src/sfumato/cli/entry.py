@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+"""Where the `sfumato` command begins: it listens to signals before anything large is loaded."""
+
+from __future__ import annotations
+
+import sys
+
+from sfumato.interrupts import StopSignals
+
+
+def main() -> None:
+    """Load the command line and run it; a signal that arrives while it loads ends in a sentence, too."""
+    stop = StopSignals()
+    stop.install()
+    try:
+        from sfumato.cli.commands import main as command
+        from sfumato.cli.commands import tell_stopped
+    except KeyboardInterrupt:
+        stop.finish()
+        sys.stderr.write("sfumato: interrupted while starting; nothing was published\n")
+        sys.exit(128 + (stop.number or 2))
+    try:
+        command()
+    except KeyboardInterrupt:  # it came before the command line was listening
+        stop.finish()
+        tell_stopped(stop, "--json" in sys.argv[1:])
+
+
+if __name__ == "__main__":
+    main()

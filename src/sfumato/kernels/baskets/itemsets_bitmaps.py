@@ -1,0 +1,391 @@
+# SPDX-License-Identifier: MIT
+"""Depth-first search for itemsets over bitmaps: one bit a basket, one bitmap an item, intersected word by word.
+
+The root is a set of baskets and, for each item that is still frequent among them, a bitmap. Items numbered below
+`ROOT_BEFORE` are not branched on; they and the branches already taken are the excluded items. A set that is wholly
+inside the baskets of an excluded item is not closed, and neither is any set below it (Lucchese, Orlando and Perego's
+order-preserving check): no set already found has to be remembered, and branches can be searched apart. Maximal sets
+are remembered all the same, as bitmaps of items, to leave branches that lie inside one of them (Gouda and Zaki's
+progressive focusing); what is left out decides nothing but the time taken.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.baskets.itemsets_bits import common, intersect, is_within, is_within_few, kernel, part, popcount
+from sfumato.kernels.baskets.itemsets_output import (
+    ALL,
+    DEPTH,
+    DONE,
+    EXCLUDED,
+    FOLD,
+    FOUND,
+    FULL,
+    GROW,
+    KIND,
+    LEAST,
+    LISTED,
+    MAX_LENGTH,
+    MAXIMAL,
+    OUTPUT,
+    PATH,
+    PATH_PERFECT,
+    PATH_ROWS,
+    PAUSED,
+    PENDING,
+    PENDING_LENGTH,
+    PENDING_MASK,
+    PENDING_ROW,
+    PENDING_SUPPORT,
+    PERFECT,
+    ROOT_BEFORE,
+    ROOT_EXACT,
+    ROOT_ITEMS,
+    ROOT_ROW,
+    ROOT_WORDS,
+    STACK_BITS,
+    STACK_EXCLUDED,
+    STACK_EXTENSIONS,
+    STACK_FOUND,
+    STACK_FRAMES,
+    STACK_LISTED,
+    STACK_MASKS,
+    STRIDE,
+    WORK_LEFT,
+    extend_row,
+    give,
+    give_subsets,
+    has_room,
+    is_short,
+    widen_row,
+)
+
+# codes, supports
+ROOT = "Tuple((int32[::1], int64[::1]))"
+# items, supports and bitmaps' places of the extensions; bitmaps, the root's first; frames; excluded items; masks of
+# tails and sets; maximal sets found; those that hold the set of a frame; an upper bound of each excluded item's support
+# within the set of the frame; how many baskets a bit of each word stands for, as a power of two, if not for one
+STACK = (
+    "Tuple((uint32[::1], int64[::1], uint64[::1], uint64[::1], int64[:,::1], uint32[::1], uint64[::1],"
+    " uint64[::1], uint32[::1], int64[::1], uint64[::1]))"
+)
+(
+    AT, END, STOP, TOP, PERFECT_BEFORE, EXCLUDED_BEFORE, EXCLUDED_BEGIN, LENGTH, LISTED_BEGIN, LISTED_END, FOUND_BEFORE,
+    CHECKED, FRAME,
+) = range(13)  # fmt: skip
+LONGEST_SORTED = 64
+MANY_EXCLUDED = 24
+FEW_BRANCHES = 3
+
+
+@part
+def _is_covered(state, stack, depth, place, support):  # type: ignore[no-untyped-def]
+    """Whether some excluded item is in all of these baskets: it must be in as many of the frame's."""
+    bits, excluded, within = stack[3], stack[5], stack[9]
+    words = np.uint64(state[ROOT_WORDS])
+    for number in range(stack[4][depth, EXCLUDED_BEGIN], state[EXCLUDED]):
+        if within[number] >= support and is_within(bits, place, bits, np.uint64(excluded[number]) * words, words):
+            return True
+    return False
+
+
+@part
+def _is_extended(state, stack, depth, place):  # type: ignore[no-untyped-def]
+    """Whether some excluded item is in enough of these baskets for a larger frequent set."""
+    bits, excluded, shifts = stack[3], stack[5], stack[10]
+    words = np.uint64(state[ROOT_WORDS])
+    for number in range(stack[4][depth, EXCLUDED_BEGIN], state[EXCLUDED]):
+        if common(bits, place, np.uint64(excluded[number]) * words, words, shifts) >= state[LEAST]:
+            return True
+    return False
+
+
+@part
+def _exclude(state, stack, at):  # type: ignore[no-untyped-def]
+    """Exclude a branch that is taken."""
+    stack[5][state[EXCLUDED]] = stack[0][at]
+    stack[9][state[EXCLUDED]] = stack[1][at]
+    state[EXCLUDED] += 1
+
+
+@part
+def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
+    """Give the next frame its excluded items: only those that are in enough of its baskets to matter.
+
+    That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
+    """
+    bits, frames, excluded, within, shifts = stack[3], stack[4], stack[5], stack[9], stack[10]
+    words = np.uint64(state[ROOT_WORDS])
+    begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
+    frames[depth + 1, EXCLUDED_BEFORE] = end
+    frames[depth + 1, EXCLUDED_BEGIN] = begin
+    branches = frames[depth + 1, END] - frames[depth + 1, AT]
+    if branches < FEW_BRANCHES or (state[KIND] == MAXIMAL and end - begin < MANY_EXCLUDED):
+        return
+    filled = end
+    for number in range(begin, end):
+        shared = common(bits, place, np.uint64(excluded[number]) * words, words, shifts)
+        excluded[filled], within[filled] = excluded[number], shared
+        filled += shared >= state[LEAST]
+    frames[depth + 1, EXCLUDED_BEGIN] = end
+    state[EXCLUDED] = filled
+
+
+@part
+def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
+    """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
+    frames, masks, found, listed = stack[4], stack[6], stack[7], stack[8]
+    words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
+    for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
+        if is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words):
+            return True
+    for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
+        if is_within_few(masks, mask, found, np.uint64(number) * words, words):
+            return True
+    return False
+
+
+@part
+def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
+    """Give the next frame the maximal sets of this one that hold its set."""
+    frames, masks, found, listed = stack[4], stack[6], stack[7], stack[8]
+    words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
+    filled = state[LISTED]
+    for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
+        listed[filled] = listed[number]
+        filled += is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words)
+    for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
+        listed[filled] = np.uint32(number)
+        filled += is_within_few(masks, mask, found, np.uint64(number) * words, words)
+    frames[depth + 1, LISTED_BEGIN] = state[LISTED]
+    frames[depth + 1, LISTED_END] = filled
+    frames[depth + 1, FOUND_BEFORE] = state[FOUND]
+    state[LISTED] = filled
+
+
+@part
+def _lacks_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
+    """Whether some array is too short for the steps from a frame."""
+    frames = stack[4]
+    more = frames[depth, END] - frames[depth, AT]
+    set_words = (state[ROOT_ITEMS] + 63) >> 6
+    return (
+        is_short(state, PATH_ROWS, path[0].shape[0], (state[ROOT_ROW] + depth + 3) * state[STRIDE])
+        or is_short(state, PATH_PERFECT, path[1].shape[0], state[PERFECT] + more)
+        or is_short(state, STACK_EXTENSIONS, stack[0].shape[0], frames[depth, END] + more)
+        or is_short(state, STACK_BITS, stack[3].shape[0], frames[depth, TOP] + more * state[ROOT_WORDS])
+        or is_short(state, STACK_FRAMES, frames.shape[0], depth + 2)
+        or is_short(state, STACK_EXCLUDED, stack[5].shape[0], 2 * (state[EXCLUDED] + more) + 2)
+        or is_short(state, STACK_MASKS, stack[6].shape[0], 2 * (depth + 2) * set_words)
+    )
+
+
+@part
+def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
+    """Whether there is no room for one more maximal set, or for a list of all."""
+    set_words = (state[ROOT_ITEMS] + 63) >> 6
+    return is_short(state, STACK_FOUND, stack[7].shape[0], (state[FOUND] + 1) * set_words) or is_short(
+        state, STACK_LISTED, stack[8].shape[0], state[LISTED] + state[FOUND] + 1
+    )
+
+
+@part
+def _leave(state, stack, depth):  # type: ignore[no-untyped-def]
+    """Go back to the frame above, for which the branch is now taken."""
+    frames = stack[4]
+    state[PERFECT] = frames[depth, PERFECT_BEFORE]
+    state[DEPTH] = depth - 1
+    if state[KIND] != ALL:
+        state[EXCLUDED] = frames[depth, EXCLUDED_BEFORE]
+        state[LISTED] = frames[depth, LISTED_BEGIN]
+        if depth:
+            _exclude(state, stack, frames[depth - 1, AT] - 1)
+
+
+@part
+def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def]
+    """Intersect a branch with its later siblings: perfect ones join the set, frequent ones are its extensions.
+
+    Returns the length of the set; the next frame holds the extensions, if maximal sets are asked for by rising support.
+    """
+    rows, perfect = path
+    ids, counts, slots, bits, frames, masks, shifts = (
+        stack[0], stack[1], stack[2], stack[3], stack[4], stack[6], stack[10],
+    )  # fmt: skip
+    kind, least, fold, words = state[KIND], state[LEAST], state[FOLD], np.uint64(state[ROOT_WORDS])
+    mine, support = slots[at], counts[at]
+    row = state[ROOT_ROW] + depth
+    length = frames[depth, LENGTH] + 1
+    extend_row(rows, state[STRIDE], row, length - 1, root[0][ids[at]])
+    set_words = (state[ROOT_ITEMS] + 63) >> 6
+    mask = (2 * depth + 3) * set_words
+    if kind == MAXIMAL:
+        for word in range(set_words):
+            masks[mask + word] = masks[mask - 2 * set_words + word]
+        masks[mask + (ids[at] >> 6)] |= np.uint64(1) << np.uint64(ids[at] & 63)
+    begin = frames[depth, END]
+    end = begin
+    top = np.uint64(frames[depth, TOP])
+    last = begin if fold or length < state[MAX_LENGTH] else at
+    for other in range(at + 1, last):
+        if words == 1 and not shifts.shape[0]:
+            bits[top] = bits[mine] & bits[slots[other]]
+            both = np.int64(popcount(bits[top]))
+        else:
+            both = intersect(bits, mine, slots[other], top, words, shifts)
+        if both < least:
+            continue
+        item = ids[other]
+        if both == support and fold:
+            if kind == ALL:
+                perfect[state[PERFECT]] = root[0][item]
+                state[PERFECT] += 1
+            else:
+                widen_row(rows, state[STRIDE], row + 1, length, root[0][item])
+                length += 1
+                if kind == MAXIMAL:
+                    masks[mask + (item >> 6)] |= np.uint64(1) << np.uint64(item & 63)
+            continue
+        place = end
+        if kind == MAXIMAL and end - begin < LONGEST_SORTED:
+            while place > begin and counts[place - 1] > both:
+                ids[place], counts[place], slots[place] = ids[place - 1], counts[place - 1], slots[place - 1]
+                place -= 1
+        ids[place], counts[place], slots[place] = item, both, top
+        end += 1
+        top += words
+    frames[depth + 1, AT], frames[depth + 1, END], frames[depth + 1, STOP] = begin, end, end
+    frames[depth + 1, TOP], frames[depth + 1, LENGTH], frames[depth + 1, CHECKED] = np.int64(top), length, 0
+    return length
+
+
+@part
+def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
+    """Whether the next frame, with its whole tail, is not inside a maximal set found before; lists those it is near."""
+    ids, frames, masks = stack[0], stack[4], stack[6]
+    set_words = (state[ROOT_ITEMS] + 63) >> 6
+    tail = (2 * depth + 2) * set_words
+    for word in range(set_words):
+        masks[tail + word] = 0
+    for place in range(frames[depth + 1, AT], frames[depth + 1, END]):
+        masks[tail + (ids[place] >> 6)] |= np.uint64(1) << np.uint64(ids[place] & 63)
+    before = state[LISTED]
+    _list_known(state, stack, depth, np.uint64(tail + set_words))
+    if _is_known(state, stack, depth + 1, np.uint64(tail)):
+        state[LISTED] = before
+        return False
+    return True
+
+
+@part
+def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
+    """Whether nothing closed or maximal begins with this branch, or with any later one of its frame."""
+    ids, counts, slots, frames, masks = stack[0], stack[1], stack[2], stack[4], stack[6]
+    if state[KIND] == MAXIMAL:
+        tail = 2 * depth * ((state[ROOT_ITEMS] + 63) >> 6)
+        if _is_known(state, stack, depth, np.uint64(tail)):
+            frames[depth, AT] = frames[depth, STOP]
+            return True
+        masks[tail + (ids[at] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[at] & 63))
+    words = np.uint64(state[ROOT_WORDS])
+    # Baskets of the root that hold one item only may have been dropped; they are in no excluded item's.
+    is_exact = depth > 0 or state[ROOT_EXACT] or common(stack[3], slots[at], slots[at], words, stack[10]) == counts[at]
+    return is_exact and _is_covered(state, stack, depth, slots[at], counts[at])
+
+
+@part
+def _take(state, output, path, stack, depth, at, length):  # type: ignore[no-untyped-def]
+    """Give the set of a branch, if it is one that is asked for; returns whether there may be more below it."""
+    counts, slots, frames, masks, found = stack[1], stack[2], stack[4], stack[6], stack[7]
+    begin = (state[ROOT_ROW] + depth + 1) * state[STRIDE]
+    is_leaf = frames[depth + 1, AT] == frames[depth + 1, END]
+    if length > state[MAX_LENGTH]:
+        return False
+    if state[KIND] != MAXIMAL:
+        give(state, output, path[0], begin, length, counts[at])
+        return not is_leaf and length < state[MAX_LENGTH]
+    if not is_leaf:
+        return _opens_maximal(state, stack, depth)
+    set_words = (state[ROOT_ITEMS] + 63) >> 6
+    mask = (2 * depth + 3) * set_words
+    if not _is_known(state, stack, depth, np.uint64(mask)) and not _is_extended(state, stack, depth, slots[at]):
+        give(state, output, path[0], begin, length, counts[at])
+        for word in range(set_words):
+            found[state[FOUND] * set_words + word] = masks[mask + word]
+        state[FOUND] += 1
+    return False
+
+
+@kernel(f"int64(int64[::1], {OUTPUT}, {PATH}, {ROOT}, {STACK})")
+def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped-def]
+    """Search below the root until it is done, the buffer full, an array too short, or so much work done."""
+    counts, slots, frames = stack[1], stack[2], stack[4]
+    while state[DEPTH] >= 0:
+        if state[PENDING]:
+            status = give_subsets(state, output, path, state[PERFECT])
+            if status != DONE:
+                return status
+        depth = state[DEPTH]
+        at = frames[depth, AT]
+        if at == frames[depth, STOP]:
+            _leave(state, stack, depth)
+            continue
+        if state[WORK_LEFT] <= 0:
+            return PAUSED
+        if not has_room(state, output, 1, state[STRIDE]):
+            return FULL
+        if not frames[depth, CHECKED]:
+            if _lacks_room(state, path, stack, depth):
+                return GROW
+            frames[depth, CHECKED] = 1
+        if state[KIND] == MAXIMAL and _lacks_room_for_found(state, stack):
+            return GROW
+        state[WORK_LEFT] -= (frames[depth, END] - at) * (8 + state[ROOT_WORDS])
+        frames[depth, AT] = at + 1
+        perfect_before = state[PERFECT]
+        is_open = False
+        if state[KIND] == ALL or not _is_pruned(state, stack, depth, at):
+            length = _extend(state, path, root, stack, depth, at)
+            if state[PERFECT] and state[KIND] == ALL:
+                state[PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, counts[at]
+                state[PENDING_ROW], state[PENDING_LENGTH] = state[ROOT_ROW] + depth + 1, length
+                is_open = True
+            else:
+                is_open = _take(state, output, path, stack, depth, at, length)
+        if is_open:
+            frames[depth + 1, PERFECT_BEFORE] = perfect_before
+            if state[KIND] != ALL:
+                _exclude_again(state, stack, depth, slots[at])
+            state[DEPTH] = depth + 1
+        elif state[KIND] != ALL:
+            _exclude(state, stack, at)
+    return DONE
+
+
+@kernel(f"void(int64[::1], {ROOT}, {STACK}, int64, int64, int64, int64)")
+def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
+    """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
+    ids, frames, excluded, masks, within = stack[0], stack[4], stack[5], stack[6], stack[9]
+    branches = state[ROOT_ITEMS] - state[ROOT_BEFORE]
+    frames[0, AT], frames[0, STOP], frames[0, END] = first, stop, branches
+    frames[0, TOP] = state[ROOT_ITEMS] * state[ROOT_WORDS]
+    frames[0, LENGTH], frames[0, PERFECT_BEFORE] = length, perfect_before
+    frames[0, EXCLUDED_BEGIN], frames[0, CHECKED] = 0, 0
+    frames[0, EXCLUDED_BEFORE], frames[0, LISTED_BEGIN], frames[0, LISTED_END] = 0, state[LISTED], state[LISTED]
+    frames[0, FOUND_BEFORE] = 0
+    state[DEPTH] = 0
+    state[EXCLUDED] = 0
+    if state[KIND] != ALL:
+        for item in range(state[ROOT_BEFORE]):
+            excluded[item], within[item] = np.uint32(item), root[1][item]
+        state[EXCLUDED] = state[ROOT_BEFORE]
+        for place in range(first):
+            _exclude(state, stack, place)
+    if state[KIND] != MAXIMAL:
+        return
+    set_words = (state[ROOT_ITEMS] + 63) >> 6
+    for word in range(2 * set_words):
+        masks[word] = 0
+    for place in range(first, branches):
+        masks[ids[place] >> 6] |= np.uint64(1) << np.uint64(ids[place] & 63)

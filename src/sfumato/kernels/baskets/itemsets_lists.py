@@ -1,0 +1,327 @@
+# SPDX-License-Identifier: MIT
+"""Search for itemsets over lists: the baskets of each item in turn, as rows of their other items.
+
+Level 0 holds all baskets; each further level those of one more item, with only the items that are still frequent
+among them and without the baskets that have nothing left to pair (occurrence delivery: Uno, Kiyomi and Arimura's
+LCM). Items are numbered from rare to frequent and rows rise, so that what can be added to a set comes after it in a row
+and what is excluded before it. At each set the cheaper way on is taken: one more level, or bitmaps over its baskets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.baskets.itemsets_bitmaps import ROOT, STACK, open_root, search_bitmaps
+from sfumato.kernels.baskets.itemsets_bits import kernel, part, whole_blocks
+from sfumato.kernels.baskets.itemsets_output import (
+    ALL,
+    DEPTH,
+    DONE,
+    FOLD,
+    FOUND,
+    FULL,
+    GROW,
+    KIND,
+    LEVEL,
+    LEVEL_FLAT,
+    LEVEL_FRAMES,
+    LEVEL_ITEMS,
+    LIST_COST,
+    LISTED,
+    MAP_COST,
+    MAX_LENGTH,
+    MAXIMAL,
+    OUTPUT,
+    PAIR_COST,
+    PATH,
+    PATH_PERFECT,
+    PATH_ROWS,
+    PAUSED,
+    PENDING,
+    PENDING_LENGTH,
+    PENDING_MASK,
+    PENDING_ROW,
+    PENDING_SUPPORT,
+    PERFECT,
+    ROOT_BEFORE,
+    ROOT_EXACT,
+    ROOT_ITEMS,
+    ROOT_ROW,
+    ROOT_WORDS,
+    STACK_BITS,
+    STACK_EXCLUDED,
+    STACK_EXTENSIONS,
+    STACK_MASKS,
+    STRIDE,
+    WORD_COST,
+    WORK_LEFT,
+    extend_row,
+    give,
+    give_subsets,
+    has_room,
+    is_short,
+    widen_row,
+)
+from sfumato.kernels.baskets.itemsets_rows import MARK, SCRATCH, copy_rows, count_rows
+
+# rows of items with a mark before, between and after; for each item the places where it is, and where they start;
+# codes; supports
+LISTS = "Tuple((uint32[::1], uint32[::1], int64[::1], int32[::1], int64[::1]))"
+# frames, and the lists of all levels one after another
+LEVELS = f"Tuple((int64[:,::1], {LISTS}))"
+
+(
+    AT, ITEMS, LENGTH, PERFECT_BEFORE, FLAT_BEGIN, FLAT_END, PLACES_BEGIN, PLACES_END, ITEMS_BEGIN, ITEMS_END, FRAME,
+) = range(11)  # fmt: skip
+
+
+@part
+def _forget(scratch, kept_count):  # type: ignore[no-untyped-def]
+    tally, bitmap, number_of, kept = scratch[0], scratch[1], scratch[2], scratch[3]
+    for number in range(kept_count):
+        tally[kept[number]] = 0
+        bitmap[kept[number]] = 0
+        number_of[kept[number]] = 0
+
+
+@part
+def _sort_out(state, path, lists, first, root, scratch, kept_count, later, item, row, length):  # type: ignore[no-untyped-def]
+    """Part what was kept: excluded items, perfect extensions, extensions.
+
+    Returns how many excluded items and extensions the root has, and how long the set is; the length is 0 if the set is
+    inside the baskets of an excluded item.
+    """
+    tally, number_of, kept = scratch[0], scratch[2], scratch[3]
+    codes, support = lists[3], lists[4][first + item]
+    before = np.int64(0)
+    total = np.int64(0)
+    for number in range(later - kept_count, later):
+        other = kept[number if number >= 0 else number + kept_count]
+        count = np.int64(tally[other])
+        if count == support and (state[FOLD] or other < item):
+            if other < item:
+                return before, total, 0
+            if state[KIND] == ALL:
+                path[1][state[PERFECT]] = codes[first + other]
+                state[PERFECT] += 1
+            else:
+                widen_row(path[0], state[STRIDE], row, length, codes[first + other])
+                length += 1
+            continue
+        before += other < item
+        root[0][total] = codes[first + other]
+        root[1][total] = count
+        total += 1
+        number_of[other] = np.uint32(total)
+    return before, total, length
+
+
+@part
+def _order_branches(state, root, stack):  # type: ignore[no-untyped-def]
+    """Lay out the root's branches at the bottom of the stack, by rising support while they are few."""
+    ids, counts, slots = stack[0], stack[1], stack[2]
+    before, total, words = state[ROOT_BEFORE], state[ROOT_ITEMS], state[ROOT_WORDS]
+    is_sorted = total - before <= 64
+    for item in range(before, total):
+        place = item - before
+        count = root[1][item]
+        if is_sorted:
+            while place > 0 and counts[place - 1] > count:
+                ids[place], counts[place], slots[place] = ids[place - 1], counts[place - 1], slots[place - 1]
+                place -= 1
+        ids[place], counts[place], slots[place] = np.uint32(item), count, np.uint64(item * words)
+
+
+@part
+def _set_bits(state, bits, flat, begin, end):  # type: ignore[no-untyped-def]
+    """The bitmaps of the root, from its rows."""
+    words = np.uint64(state[ROOT_WORDS])
+    for place in range(np.uint64(state[ROOT_ITEMS]) * words):
+        bits[place] = 0
+    row = np.uint64(0)
+    one = np.uint64(1)
+    for at in range(np.uint64(begin + 1), np.uint64(end)):
+        item = flat[at]
+        if item == MARK:
+            row += one
+        else:
+            bits[np.uint64(item) * words + (row >> np.uint64(6))] |= one << (row & np.uint64(63))
+
+
+@part
+def _open_level(levels, root, level, total, before, length, perfect_before):  # type: ignore[no-untyped-def]
+    """Make a level of the rows that were copied: where each item is, and its code and support."""
+    frames, (flat, places, starts, codes, counts) = levels
+    first, begin, end = frames[level, ITEMS_BEGIN], frames[level, FLAT_BEGIN], frames[level, FLAT_END]
+    for item in range(total + 1):
+        starts[first + item] = 0
+    for at in range(begin + 1, end):
+        if flat[at] != MARK:
+            starts[first + np.int64(flat[at])] += 1
+    filled = frames[level, PLACES_BEGIN]
+    for item in range(total):
+        size = starts[first + item]
+        starts[first + item] = filled
+        filled += size
+        codes[first + item] = root[0][item]
+        counts[first + item] = root[1][item]
+    starts[first + total] = filled
+    for at in range(begin + 1, end):
+        if flat[at] != MARK:
+            item = first + np.int64(flat[at])
+            places[starts[item]] = np.uint32(at)
+            starts[item] += 1
+    for item in range(total, 0, -1):
+        starts[first + item] = starts[first + item - 1]
+    starts[first] = frames[level, PLACES_BEGIN]
+    frames[level, AT], frames[level, ITEMS], frames[level, LENGTH] = before, total, length
+    frames[level, PERFECT_BEFORE], frames[level, PLACES_END] = perfect_before, filled
+    frames[level, ITEMS_END] = first + total + 1
+
+
+@part
+def _take(state, output, path, row, length, support, is_extended, is_leaf):  # type: ignore[no-untyped-def]
+    """Give a set if it is one that is asked for, or leave it pending; returns whether to look below it."""
+    if state[KIND] == ALL and state[PERFECT]:
+        state[PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, support
+        state[PENDING_ROW], state[PENDING_LENGTH] = row, length
+        return True
+    if length > state[MAX_LENGTH]:
+        return False
+    if state[KIND] != MAXIMAL or (is_leaf and not is_extended):
+        give(state, output, path[0], row * state[STRIDE], length, support)
+    return not is_leaf and length < state[MAX_LENGTH]
+
+
+@part
+def _lacks_room(state, path, stack, levels, items):  # type: ignore[no-untyped-def]
+    level = state[LEVEL]
+    set_words = (items + 63) >> 6
+    return (
+        is_short(state, PATH_ROWS, path[0].shape[0], (level + 3) * state[STRIDE])
+        or is_short(state, PATH_PERFECT, path[1].shape[0], state[PERFECT] + items)
+        or is_short(state, STACK_EXTENSIONS, stack[0].shape[0], items + 1)
+        or is_short(state, STACK_BITS, stack[3].shape[0], items + 1)
+        or is_short(state, STACK_EXCLUDED, stack[5].shape[0], items + 2)
+        or is_short(state, STACK_MASKS, stack[6].shape[0], 2 * set_words)
+        or is_short(state, LEVEL_FRAMES, levels[0].shape[0], level + 2)
+        or is_short(state, LEVEL_ITEMS, levels[1][2].shape[0], levels[0][level, ITEMS_END] + items + 2)
+    )
+
+
+@part
+def _branch(  # type: ignore[no-untyped-def]
+    state, output, path, lists, first, root, stack, levels, scratch, item, kept_count, later, length
+):
+    """Give the set that ends in an item, and open the way below it; returns a status."""
+    frames, deeper = levels
+    level = state[LEVEL]
+    begin, end = lists[2][first + item], lists[2][first + item + 1]
+    support, perfect_before = lists[4][first + item], state[PERFECT]
+    before, total, length = _sort_out(
+        state, path, lists, first, root, scratch, kept_count, later, item, level + 1, length
+    )
+    if length == 0:
+        _forget(scratch, kept_count)
+        return DONE
+    is_few = end - begin <= 64
+    branches = total - before
+    words, rows, pairs, filled = np.int64(1), np.int64(0), np.int64(0), np.int64(0)
+    as_bitmaps = True
+    if not is_few and branches > (state[KIND] == ALL):
+        filled, rows, pairs = copy_rows(
+            lists[0], lists[1], begin, end, deeper[0], frames[level, FLAT_END], scratch[2], before
+        )
+        words = whole_blocks(max((rows + 63) >> 6, np.int64(1)))
+        as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
+            pairs * state[PAIR_COST] + branches * state[LIST_COST]
+        )
+        if as_bitmaps and is_short(state, STACK_BITS, stack[3].shape[0], total * words):
+            state[PERFECT] = perfect_before
+            _forget(scratch, kept_count)
+            return GROW
+    if is_few:
+        for number in range(kept_count):
+            place = scratch[2][scratch[3][number]]
+            if place:
+                stack[3][place - 1] = scratch[1][scratch[3][number]]
+    _forget(scratch, kept_count)
+    if not _take(state, output, path, level + 1, length, support, before > 0, branches == 0):
+        state[PERFECT] = perfect_before
+        return DONE
+    if as_bitmaps:
+        state[ROOT_ITEMS], state[ROOT_BEFORE], state[ROOT_WORDS] = total, before, words
+        state[ROOT_ROW], state[ROOT_EXACT] = level + 1, is_few
+        state[FOUND], state[LISTED] = 0, 0
+        if not is_few and branches > (state[KIND] == ALL):
+            _set_bits(state, stack[3], deeper[0], frames[level, FLAT_END], filled)
+        _order_branches(state, root, stack)
+        open_root(state, root, stack, length, perfect_before, 0, branches)
+        return DONE
+    frames[level + 1, FLAT_BEGIN], frames[level + 1, FLAT_END] = frames[level, FLAT_END], filled
+    frames[level + 1, PLACES_BEGIN] = frames[level, PLACES_END]
+    frames[level + 1, ITEMS_BEGIN] = frames[level, ITEMS_END]
+    _open_level(levels, root, level + 1, total, before, length, perfect_before)
+    state[LEVEL] = level + 1
+    return DONE
+
+
+@part
+def _visit(state, output, path, lists, first, lists_items, root, stack, levels, scratch, item):  # type: ignore[no-untyped-def]
+    """Count what goes with an item of the present level, and go on from there; returns a status."""
+    frames, deeper = levels
+    level = state[LEVEL]
+    begin, end = lists[2][first + item], lists[2][first + item + 1]
+    length = frames[level, LENGTH] + 1
+    if _lacks_room(state, path, stack, levels, 1):
+        return GROW
+    extend_row(path[0], state[STRIDE], level, length - 1, lists[3][first + item])
+    kept_count, later, visits = np.int64(0), np.int64(0), np.int64(0)
+    if state[FOLD] or length < state[MAX_LENGTH]:
+        kept_count, later, visits = count_rows(
+            state, lists, begin, end, item, lists_items, lists[4][first + item], scratch
+        )
+    state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
+    if kept_count < 0:
+        return DONE
+    if _lacks_room(state, path, stack, levels, kept_count) or is_short(
+        state, LEVEL_FLAT, deeper[0].shape[0], frames[level, FLAT_END] + visits + end - begin + 2
+    ):
+        _forget(scratch, kept_count)
+        return GROW
+    return _branch(state, output, path, lists, first, root, stack, levels, scratch, item, kept_count, later, length)
+
+
+@kernel(f"int64(int64[::1], {OUTPUT}, {PATH}, {LISTS}, {ROOT}, {STACK}, {LEVELS}, {SCRATCH})")
+def search_lists(state, output, path, base, root, stack, levels, scratch):  # type: ignore[no-untyped-def]
+    """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
+    frames, deeper = levels
+    while True:
+        if state[DEPTH] >= 0:
+            status = search_bitmaps(state, output, path, root, stack)
+            if status != DONE:
+                return status
+        if state[PENDING]:
+            status = give_subsets(state, output, path, state[PERFECT])
+            if status != DONE:
+                return status
+        level = state[LEVEL]
+        item = frames[level, AT]
+        if item == frames[level, ITEMS]:
+            if level == 0:
+                return DONE
+            state[PERFECT] = frames[level, PERFECT_BEFORE]
+            state[LEVEL] = level - 1
+            continue
+        if state[WORK_LEFT] <= 0:
+            return PAUSED
+        if not has_room(state, output, 1, state[STRIDE]):
+            return FULL
+        lists = deeper if level else base
+        items = frames[level, ITEMS] if level else base[4].shape[0]
+        status = _visit(
+            state, output, path, lists, frames[level, ITEMS_BEGIN], items, root, stack, levels, scratch, item
+        )
+        if status != DONE:
+            return status
+        frames[level, AT] = item + 1

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""Where a search for itemsets stands, and how the sets it finds get into a buffer, each with its codes rising.
+
+The state is one row of numbers, named below, so that a search can be left when the buffer is full or somebody waits,
+and resumed. Arrays travel in tuples. Items that are in every basket of a set (perfect extensions) are not
+branched on: each subset of them, added to the set, is another set of the same support.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.baskets.itemsets_bits import kernel, part
+
+ALL, CLOSED, MAXIMAL = range(3)
+DONE, FULL, PAUSED, GROW = range(4)
+# What is asked, and what steps cost; where the search is; what is in the buffer; a set whose subsets are being given;
+# tops of stacks; the root of the bitmaps; what array is too short.
+(
+    LEAST, KIND, MAX_LENGTH, FOLD, STRIDE, PAIR_COST, LIST_COST, WORD_COST, MAP_COST,
+    LEVEL, DEPTH, WORK_LEFT, EVERYWHERE,
+    SETS, CODES,
+    PENDING, PENDING_ROW, PENDING_LENGTH, PENDING_SUPPORT, PENDING_MASK,
+    PERFECT, EXCLUDED, FOUND, LISTED,
+    ROOT_ITEMS, ROOT_BEFORE, ROOT_WORDS, ROOT_ROW, ROOT_EXACT,
+    SHORT_OF, SHORT_SIZE,
+    FIELDS,
+) = range(32)  # fmt: skip
+# The arrays that can be too short.
+(
+    PATH_ROWS, PATH_PERFECT, STACK_EXTENSIONS, STACK_BITS, STACK_FRAMES, STACK_EXCLUDED, STACK_MASKS, STACK_FOUND,
+    STACK_LISTED, LEVEL_FRAMES, LEVEL_FLAT, LEVEL_ITEMS,
+) = range(12)  # fmt: skip
+
+# codes, ends of sets, supports
+OUTPUT = "Tuple((int32[::1], int64[::1], int64[::1]))"
+# the set of each step as rising codes, one row a step; perfect extensions of all steps
+PATH = "Tuple((int32[::1], int32[::1]))"
+
+MOST_DOUBLINGS = 10
+
+
+@part
+def insert(source, begin, length, code, target, place):  # type: ignore[no-untyped-def]
+    """Copy a rising row with one more code in its place; source and target may be one array."""
+    if length == 0:
+        target[place] = code
+        return
+    one = np.uint64(1)
+    target[place] = min(code, source[begin])
+    for at in range(one, length):
+        target[place + at] = max(source[begin + at - one], min(code, source[begin + at]))
+    target[place + length] = max(code, source[begin + length - one])
+
+
+@part
+def _insert_in_place(codes, begin, length, code):  # type: ignore[no-untyped-def]
+    at = begin + length
+    while at > begin and codes[at - 1] > code:
+        codes[at] = codes[at - 1]
+        at -= 1
+    codes[at] = code
+
+
+@part
+def give(state, output, row, begin, length, support):  # type: ignore[no-untyped-def]
+    """Put one set into the buffer, which has room for it."""
+    codes, ends, supports = output
+    place = state[CODES]
+    for at in range(np.uint64(length)):
+        codes[np.uint64(place) + at] = row[np.uint64(begin) + at]
+    ends[state[SETS]] = place + length
+    supports[state[SETS]] = support
+    state[CODES] = place + length
+    state[SETS] += 1
+
+
+@part
+def has_room(state, output, sets, codes):  # type: ignore[no-untyped-def]
+    """Whether so many more sets and codes fit into the buffer."""
+    return state[SETS] + sets <= output[1].shape[0] and state[CODES] + codes <= output[0].shape[0]
+
+
+@part
+def is_short(state, which, size, needed):  # type: ignore[no-untyped-def]
+    """Whether an array is shorter than needed, and if so note which and by how much."""
+    if size >= needed:
+        return False
+    state[SHORT_OF] = which
+    state[SHORT_SIZE] = needed
+    return True
+
+
+@part
+def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
+    """Give the pending set with every subset of the first `count` perfect extensions; FULL if there is no room.
+
+    The last few extensions are added by doubling what is in the buffer, the others by counting a mask upwards.
+    """
+    rows, perfect = path
+    codes, ends, supports = output
+    longest = state[PENDING_LENGTH] + count
+    low = min(count, MOST_DOUBLINGS)
+    while low > 0 and (longest << low) > (codes.shape[0] >> 1):
+        low -= 1
+    # A mask of more bits would not come to its end in this world.
+    masks = np.int64(1) << min(count - low, 62)
+    while state[PENDING_MASK] < masks:
+        if not has_room(state, output, np.int64(1) << low, longest << low):
+            return FULL
+        first = state[SETS]
+        place = state[CODES]
+        length = state[PENDING_LENGTH]
+        for at in range(length):
+            codes[place + at] = rows[state[PENDING_ROW] * state[STRIDE] + at]
+        for bit in range(count - low):
+            if (state[PENDING_MASK] >> bit) & 1:
+                _insert_in_place(codes, place, length, perfect[low + bit])
+                length += 1
+        ends[first] = place + length
+        supports[first] = state[PENDING_SUPPORT]
+        done = np.int64(1)
+        end = place + length
+        for bit in range(low):
+            begin = place
+            for number in range(done):
+                size = ends[first + number] - begin
+                insert(codes, np.uint64(begin), np.uint64(size), perfect[bit], codes, np.uint64(end))
+                begin += size
+                end += size + 1
+                ends[first + done + number] = end
+                supports[first + done + number] = state[PENDING_SUPPORT]
+            done *= 2
+        state[SETS] = first + done
+        state[CODES] = end
+        state[PENDING_MASK] += 1
+        state[WORK_LEFT] -= 16 * done
+        if state[WORK_LEFT] <= 0:
+            return PAUSED
+    state[PENDING] = 0
+    return DONE
+
+
+@part
+def extend_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
+    """The next row: this one and one code more."""
+    insert(rows, np.uint64(row * stride), np.uint64(length), code, rows, np.uint64((row + 1) * stride))
+
+
+@part
+def widen_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
+    """This row, with one code more."""
+    _insert_in_place(rows, row * stride, length, code)
+
+
+@kernel(f"int64(int64[::1], {OUTPUT}, {PATH})")
+def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
+    """Give every set of items that are in all baskets: each such item with every subset of those before it."""
+    rows, perfect = path
+    while state[EVERYWHERE] < state[PERFECT]:
+        if not state[PENDING]:
+            rows[state[STRIDE]] = perfect[state[EVERYWHERE]]
+            state[PENDING], state[PENDING_ROW], state[PENDING_LENGTH], state[PENDING_MASK] = 1, 1, 1, 0
+        status = give_subsets(state, output, path, state[EVERYWHERE])
+        if status != DONE:
+            return status
+        state[EVERYWHERE] += 1
+    return DONE

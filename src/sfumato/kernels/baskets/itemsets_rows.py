@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Rows of items: count what is in the rows of one item, and copy what is left of them.
+
+A row is a run of rising item numbers between marks. `places` says where in the rows an item is, so that what comes
+later in a row is behind that place and what comes earlier before it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.baskets.itemsets_bits import kernel, part, popcount
+from sfumato.kernels.baskets.itemsets_output import ALL, CLOSED, KIND, LEAST
+from sfumato.kernels.compiled import compiled
+
+# for each item of level 0: a tally, a bitmap of rows, its number one level on; items kept, their tallies and bitmaps
+SCRATCH = "Tuple((uint32[::1], uint64[::1], uint32[::1], uint32[::1], uint32[::1], uint64[::1]))"
+
+MARK = np.uint32(0xFFFFFFFF)
+
+
+@compiled("void(uint32[::1], int64, int64)")
+def _sort(kept, first, count):  # type: ignore[no-untyped-def]
+    if count - first > 40:
+        kept[first:count].sort()
+        return
+    for number in range(first + 1, count):
+        item = kept[number]
+        at = number
+        while at > first and kept[at - 1] > item:
+            kept[at] = kept[at - 1]
+            at -= 1
+        kept[at] = item
+
+
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
+def _tally(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-def]
+    """Count the items on one side of an item in its rows; returns how many there are in all."""
+    visits = np.int64(0)
+    for place in range(begin, end):
+        at = np.uint64(places[place]) + step
+        item = flat[at]
+        while item != MARK:
+            tally[item] += np.uint32(1)
+            visits += 1
+            at += step
+            item = flat[at]
+    return visits
+
+
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])")
+def _map(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def]
+    """As `_tally`, for at most 64 rows: a bitmap of its rows for every item."""
+    visits = np.int64(0)
+    bit = np.uint64(1)
+    for place in range(begin, end):
+        at = np.uint64(places[place]) + step
+        item = flat[at]
+        while item != MARK:
+            bitmap[item] |= bit
+            visits += 1
+            at += step
+            item = flat[at]
+        bit <<= np.uint64(1)
+    return visits
+
+
+@kernel("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
+def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-untyped-def]
+    """Keep the frequent items of a range of numbers, and forget the counts of the others."""
+    least = np.uint32(least)
+    for item in range(np.uint64(first), np.uint64(stop)):
+        if tally[item] >= least:
+            kept[count] = np.uint32(item)
+            count += 1
+        else:
+            tally[item] = 0
+    return count
+
+
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1], int64, uint32[::1], uint32[::1], int64)")
+def _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, first):  # type: ignore[no-untyped-def]
+    """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
+    least = np.uint32(least)
+    count = first
+    for place in range(begin, end):
+        at = np.uint64(places[place]) + step
+        item = flat[at]
+        while item != MARK:
+            if tally[item] >= least:
+                kept[count] = item
+                counts[count] = tally[item]
+                count += 1
+            tally[item] = 0
+            at += step
+            item = flat[at]
+    for number in range(first, count):
+        tally[kept[number]] = counts[number]
+    _sort(kept, first, count)
+    return count
+
+
+@kernel(
+    "int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1], uint32[::1], int64, uint32[::1],"
+    " uint64[::1], int64)"
+)
+def _keep_mapped(flat, places, begin, end, step, bitmap, tally, least, kept, maps, first):  # type: ignore[no-untyped-def]
+    """As `_keep_tallied`, with bitmaps."""
+    count = first
+    for place in range(begin, end):
+        at = np.uint64(places[place]) + step
+        item = flat[at]
+        while item != MARK:
+            rows = bitmap[item]
+            if rows:
+                bitmap[item] = 0
+                size = np.int64(popcount(rows))
+                if size >= least:
+                    kept[count] = item
+                    maps[count] = rows
+                    tally[item] = np.uint32(size)
+                    count += 1
+            at += step
+            item = flat[at]
+    for number in range(first, count):
+        bitmap[kept[number]] = maps[number]
+    _sort(kept, first, count)
+    return count
+
+
+@kernel("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
+def _is_covered(flat, places, begin, end, kept):  # type: ignore[no-untyped-def]
+    """Whether some item comes before one in all its rows: what the first row has, less what a further one lacks."""
+    one = np.uint64(1)
+    left = np.int64(0)
+    at = np.uint64(places[begin]) - one
+    while flat[at] != MARK:
+        kept[left] = flat[at]
+        left += 1
+        at -= one
+    for place in range(begin + 1, end):
+        if left == 0:
+            return False
+        at = np.uint64(places[place]) - one
+        still = np.int64(0)
+        for number in range(left):
+            item = kept[number]
+            # Both go downwards, and the mark is larger than any item.
+            while flat[at] != MARK and flat[at] > item:
+                at -= one
+            kept[still] = item
+            still += flat[at] == item
+        left = still
+    return left > 0
+
+
+@part
+def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop):  # type: ignore[no-untyped-def]
+    """Keep the frequent items `first` to `stop`, on one side of an item in its rows; returns how many it met too."""
+    flat, places = lists[0], lists[1]
+    tally, bitmap, _, kept, counts, maps = scratch
+    if end - begin <= 64:
+        visits = _map(flat, places, begin, end, step, bitmap)
+        count = _keep_mapped(flat, places, begin, end, step, bitmap, tally, least, kept, maps, kept_count)
+    else:
+        visits = _tally(flat, places, begin, end, step, tally)
+        if visits > stop - first:
+            count = _keep_range(first, stop, tally, least, kept, kept_count)
+        else:
+            count = _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, kept_count)
+    return count, visits
+
+
+@part
+def count_rows(state, lists, begin, end, item, items, support, scratch):  # type: ignore[no-untyped-def]
+    """Count the items in the rows of one; returns how many are frequent, how many of them later, and all it met.
+
+    The first is −1 if the set is known to be covered. What comes earlier in the rows matters only if closed or maximal
+    sets are asked for. If nothing frequent comes later, a set is closed unless something earlier is in all its rows,
+    which two or three rows mostly rule out.
+    """
+    least, kind = state[LEAST], state[KIND]
+    later, visits = _count_side(lists, begin, end, np.uint64(1), least, scratch, 0, item + 1, items)
+    count = later
+    if kind == CLOSED and later == 0:
+        if end - begin == support and end > begin and _is_covered(lists[0], lists[1], begin, end, scratch[3]):
+            return np.int64(-1), later, visits
+    elif kind != ALL:
+        count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)
+        visits += earlier
+    return count, later, visits
+
+
+@kernel("UniTuple(int64, 3)(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
+def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # type: ignore[no-untyped-def]
+    """Copy the rows of an item with only what the root holds, under the root's numbers.
+
+    Left out are rows without a pair of two such items of which one is an extension. Returns where the copy ends, how
+    many rows it has and how many pairs.
+    """
+    one = np.uint64(1)
+    rows = np.int64(0)
+    pairs = np.int64(0)
+    target[filled] = MARK
+    at_end = np.uint64(filled + 1)
+    for place in range(begin, end):
+        at = np.uint64(places[place])
+        if before:
+            while flat[at - one] != MARK:
+                at -= one
+        start = at_end
+        while flat[at] != MARK:
+            number = number_of[flat[at]]
+            target[at_end] = number - 1
+            at_end += np.uint64(number > 0)
+            at += one
+        size = np.int64(at_end - start)
+        if size < 2 or target[at_end - one] < before:
+            at_end = start
+            continue
+        later = size
+        if before:
+            later = np.int64(0)
+            for back in range(start, at_end):
+                later += target[back] >= before
+        target[at_end] = MARK
+        at_end += one
+        rows += 1
+        pairs += later * (size - 1)
+    return np.int64(at_end), rows, pairs

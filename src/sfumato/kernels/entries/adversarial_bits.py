@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""Nodes of the search for adversarial rules whose rows are bits: children are intersections of sets.
+
+A node with row numbers becomes a base: each item that may extend it and each living target gets the set of its rows,
+rows that hide something first, so that hidden rows are counted in the first few words. Below, nothing but words is
+read, until a node is so much smaller than its base that new, shorter sets pay.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.bits import add_common, common, intersect, meet, pick
+from sfumato.kernels.compiled import compiled
+from sfumato.kernels.entries.adversarial_frames import (
+    BASE,
+    BITS,
+    CHILD_END,
+    COLUMN,
+    COLUMN_EMPTY,
+    COLUMN_HIDDEN,
+    COLUMNS,
+    COUNT,
+    END,
+    FITTING,
+    FREE,
+    HIDING,
+    IN_BITS,
+    ITEM,
+    KIND,
+    LEAST,
+    LIVE,
+    LIVING,
+    PAIR,
+    PAIR_COLUMN,
+    PAIR_END,
+    PAIR_FIELDS,
+    PAIR_HIDDEN,
+    PAIR_ITEM,
+    PAIR_SHOWN,
+    REACHED,
+    SET,
+    SHOWING,
+    STEP,
+    STEP_COLUMN,
+    STEP_END,
+    STEP_ITEM,
+    STEP_NEXT,
+    STEP_REACHED,
+    STEP_SET,
+    STEP_TOP,
+    TARGETS,
+    TOP,
+    TOUCHED,
+    TRACKING,
+    VALUES,
+)  # fmt: skip
+from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
+
+
+@compiled("int64(int64)")
+def words_for(rows):  # type: ignore[no-untyped-def]
+    """How many words so many rows take."""
+    return (rows + 63) >> 6
+
+
+@compiled("void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64, uint64[::1], int64)")
+def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, at):  # type: ignore[no-untyped-def]
+    """Put a run of rows into the sets of their values, from a word of these sets on."""
+    for place in range(end - begin):
+        k = slot[cell[rows[begin + place], column]]
+        if k:
+            bits[places[k, field] + at + (place >> 6)] |= np.uint64(1) << np.uint64(place & 63)
+
+
+@compiled("void(uint64[::1], int64, int64)")
+def _fill(bits, begin, many):  # type: ignore[no-untyped-def]
+    """The set of all rows: so many bits."""
+    for word in range(many >> 6):
+        bits[begin + word] = ~np.uint64(0)
+    if many & 63:
+        bits[begin + (many >> 6)] = (np.uint64(1) << np.uint64(many & 63)) - np.uint64(1)
+
+
+@compiled("int64(int32[:,::1], int32[::1], int64[::1], int64, int32[::1], int32[::1], int64, uint8[::1], int64)")
+def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  # type: ignore[no-untyped-def]
+    """Number on the living targets of a column, those that have no number yet; returns how many numbers there are."""
+    for place in range(frame[LIVE], frame[TOP]):
+        code = cell[rows[place], column]
+        if alive[code] and slot[code - items] == 0:
+            many += 1
+            slot[code - items] = many
+            names[many] = code - items
+    return many
+
+
+@compiled(
+    "int64(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, boolean, int32[::1], int32[::1], int64, "
+    "int64[:,::1], int64[::1], uint8[::1], uint64[::1], int64, int64[:,::1])"
+)
+def _make_pairs(  # type: ignore[no-untyped-def]
+    cell, earlier, rows, frame, column, target, slot, names, many, places, settings, alive, bits, free, pairs
+):  # fmt: skip
+    """Give each named value of a column the set of rows that show it, each living one a pair; returns where bits are
+    free. `places[k]` becomes where value k is shown and where it was shown in touched rows."""
+    items = settings[VALUES]
+    hiding = words_for(frame[SHOWING] - frame[HIDING])
+    words = hiding + words_for(frame[TOUCHED] - frame[SHOWING])
+    touched = words_for(frame[END] - frame[TOUCHED])
+    begin = free
+    for k in range(1, many + 1):
+        places[k, 0], places[k, 1] = free, free + words
+        free += words + touched
+    places[many + 1, 0] = free
+    free += words if target else 0
+    bits[begin:free] = np.uint64(0)
+    slot[2 * items] = many + 1 if target else 0
+    _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0, bits, 0)
+    _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 0, bits, hiding)
+    slot[2 * items] = 0
+    _set_rows(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 1, bits, 0)
+    if not target:
+        return free
+    hidden = free
+    free += hiding
+    empty = places[many + 1, 0]
+    if common(bits, empty, empty, words) == 0:
+        empty = -1
+    for k in range(1, many + 1):
+        places[k, 2] = -1
+        if alive[items + names[k]]:
+            pair = pairs[frame[PAIR_END]]
+            frame[PAIR_END] += 1
+            places[k, 2] = free
+            pair[PAIR_COLUMN], pair[PAIR_ITEM] = column, names[k]
+            pair[COLUMN_HIDDEN], pair[COLUMN_EMPTY] = hidden, empty
+            pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, 0], free
+            free += hiding
+    bits[hidden:free] = np.uint64(0)
+    for place in range(frame[SHOWING] - frame[HIDING]):
+        code = cell[rows[frame[HIDING] + place], column]
+        if items <= code < 2 * items:
+            one = np.uint64(1) << np.uint64(place & 63)
+            bits[hidden + (place >> 6)] |= one
+            k = slot[code - items]
+            if k and places[k, 2] >= 0:
+                bits[places[k, 2] + (place >> 6)] |= one
+    return free
+
+
+@compiled(
+    "void(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, int64[::1], boolean[::1], int32[::1], "
+    "int32[::1], int64[:,::1], uint8[::1], int64[::1], uint64[::1], int64[:,::1], int64[:,::1])"
+)
+def build(  # type: ignore[no-untyped-def]
+    cell, earlier, rows, frame, depth, targets, ours, slot, names, places, alive, settings, bits, steps, pairs
+):  # fmt: skip
+    """Make a node with row numbers a base: sets for its rows, its steps and its living pairs."""
+    hiding = words_for(frame[SHOWING] - frame[HIDING])
+    showing = words_for(frame[TOUCHED] - frame[SHOWING])
+    touched = words_for(frame[END] - frame[TOUCHED])
+    free = frame[BITS]
+    frame[KIND], frame[BASE] = IN_BITS, depth
+    frame[SET], frame[LIVING], frame[REACHED] = free, free + hiding + showing, free + 2 * hiding + showing
+    _fill(bits, free, frame[SHOWING] - frame[HIDING])
+    _fill(bits, free + hiding, frame[TOUCHED] - frame[SHOWING])
+    _fill(bits, frame[REACHED], frame[END] - frame[TOUCHED])
+    free = frame[REACHED] + touched
+    frame[PAIR] = frame[PAIR_END]
+    frame[STEP] = frame[STEP_TOP]
+    at = 0
+    for column in range(settings[COLUMNS]):
+        target = at < frame[TARGETS] and targets[at] == column
+        at += target
+        extends = column > frame[COLUMN] and (frame[TARGETS] > 1 or not target)
+        if not target and not extends:
+            continue
+        shown = name_values(cell, rows, frame, column, ours, True, slot, names, settings[VALUES]) if extends else 0
+        many = shown
+        if target:
+            many = _name_targets(cell, rows, frame, column, slot, names, shown, alive, settings[VALUES])
+        free = _make_pairs(
+            cell, earlier, rows, frame, column, target, slot, names, many, places, settings, alive, bits, free, pairs
+        )  # fmt: skip
+        first = frame[STEP_TOP]
+        for k in range(1, shown + 1):
+            enough = common(bits, places[k, 0], places[k, 0], hiding + showing) >= settings[LEAST]
+            if enough and (settings[TRACKING] == 0 or meet(bits, places[k, 1], places[k, 1], touched)):
+                step = steps[frame[STEP_TOP]]
+                step[STEP_ITEM], step[STEP_COLUMN] = names[k], column
+                step[STEP_SET], step[STEP_REACHED] = places[k, 0], places[k, 1]
+                frame[STEP_TOP] += 1
+        steps[first : frame[STEP_TOP], STEP_NEXT] = frame[STEP_TOP]
+        for k in range(1, many + 1):
+            slot[names[k]] = 0
+    bits[frame[LIVING] : frame[LIVING] + hiding] = np.uint64(0)
+    for at in range(frame[PAIR], frame[PAIR_END]):
+        add_common(bits, frame[SET], pairs[at, PAIR_HIDDEN], hiding, frame[LIVING])
+        alive[settings[VALUES] + pairs[at, PAIR_ITEM]] = 0
+    frame[STEP_END] = frame[STEP_TOP]
+    frame[BITS] = free
+    frame[FREE] = frame[TOP]
+
+
+@compiled("boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, int64[::1])")
+def next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # type: ignore[no-untyped-def]
+    """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
+    hiding = words_for(base[SHOWING] - base[HIDING])
+    words = hiding + words_for(base[TOUCHED] - base[SHOWING])
+    touched = words_for(base[END] - base[TOUCHED])
+    child[SET], child[LIVING], child[REACHED] = frame[BITS], frame[BITS] + words, frame[BITS] + words + hiding
+    child[BITS] = child[REACHED] + touched
+    while frame[STEP] < frame[STEP_END]:
+        step = steps[frame[STEP]]
+        frame[STEP] += 1
+        if not meet(bits, frame[LIVING], step[STEP_SET], hiding) or not (all_ours or ours[step[STEP_ITEM]]):
+            continue
+        if settings[TRACKING] == 1 and not meet(bits, frame[REACHED], step[STEP_REACHED], touched):
+            continue
+        child[COUNT] = intersect(bits, frame[SET], step[STEP_SET], words, child[SET])
+        if child[COUNT] < settings[LEAST]:
+            continue
+        intersect(bits, frame[REACHED], step[STEP_REACHED], touched, child[REACHED])
+        child[ITEM], child[COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
+        child[KIND], child[BASE], child[FREE] = IN_BITS, frame[BASE], frame[FREE]
+        child[STEP], child[STEP_END], child[STEP_TOP] = step[STEP_NEXT], frame[STEP_END], frame[STEP_TOP]
+        child[PAIR], child[PAIR_END], child[CHILD_END] = frame[PAIR], frame[PAIR_END], frame[CHILD_END]
+        return True
+    return False
+
+
+@compiled(
+    "boolean(uint64[::1], int64[::1], int64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int32[:,::1])"
+)
+def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # type: ignore[no-untyped-def]
+    """Find the rules of a node and the pairs that live on below it, of those that the frame names; True if any do."""
+    hiding = words_for(base[SHOWING] - base[HIDING])
+    words = hiding + words_for(base[TOUCHED] - base[SHOWING])
+    first, last = child[PAIR], child[PAIR_END]
+    top = last
+    living = 0
+    about, public, hidden = np.int64(-1), np.int64(0), np.int64(0)
+    for at in range(first, last):
+        pair = pairs[at]
+        column = pair[PAIR_COLUMN]
+        if column == child[COLUMN]:
+            continue
+        secretly = common(bits, child[SET], pair[PAIR_HIDDEN], hiding)
+        if secretly == 0:
+            continue
+        fits = common(bits, child[SET], pair[PAIR_SHOWN], words)
+        if fits < settings[FITTING]:
+            continue
+        if column != about:
+            about = column
+            hidden = common(bits, child[SET], pair[COLUMN_HIDDEN], hiding)
+            public = child[COUNT] - hidden
+            if pair[COLUMN_EMPTY] >= 0:
+                public -= common(bits, child[SET], pair[COLUMN_EMPTY], words)
+        if public < settings[LEAST]:
+            continue
+        for field in range(PAIR_FIELDS):
+            pairs[top, field] = pair[field]
+        top += 1
+        if living == 0 or targets[living - 1] != column:
+            targets[living] = column
+            living += 1
+        write_rule(state, settings, rules, pair[PAIR_ITEM], public, fits, hidden, secretly)
+    child[PAIR], child[PAIR_END], child[TARGETS] = last, top, living
+    if top == last:
+        return False
+    bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
+    for at in range(last, top):
+        add_common(bits, child[SET], pairs[at, PAIR_HIDDEN], hiding, child[LIVING])
+    return True
+
+
+@compiled("void(uint64[::1], int64[::1], int64[::1], int32[::1])")
+def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
+    """Give a node of bits its rows as numbers too, where the stack is free."""
+    hiding = words_for(base[SHOWING] - base[HIDING])
+    showing = words_for(base[TOUCHED] - base[SHOWING])
+    touched = words_for(base[END] - base[TOUCHED])
+    frame[HIDING] = frame[FREE]
+    frame[SHOWING] = pick(bits, frame[SET], hiding, rows, base[HIDING], frame[HIDING])
+    frame[TOUCHED] = pick(bits, frame[SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
+    frame[END] = pick(bits, frame[REACHED], touched, rows, base[TOUCHED], frame[TOUCHED])
+
+
+@compiled("void(int64[::1], int64[:,::1], uint8[::1], int64)")
+def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
+    """Say what lives by marks rather than by pairs, whose place becomes free."""
+    for at in range(frame[PAIR], frame[PAIR_END]):
+        alive[items + pairs[at, PAIR_ITEM]] = 1
+    frame[PAIR_END] = frame[PAIR]
+    frame[BITS] = frame[SET]
+
+
+@compiled("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
+def keep_pairs(bits, base, child, pairs, alive, items):  # type: ignore[no-untyped-def]
+    """Keep the pairs that are marked as living, take the marks off, and note the rows that hide them."""
+    hiding = words_for(base[SHOWING] - base[HIDING])
+    last = top = child[PAIR_END]
+    bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
+    for at in range(child[PAIR], last):
+        if alive[items + pairs[at, PAIR_ITEM]]:
+            alive[items + pairs[at, PAIR_ITEM]] = 0
+            for field in range(PAIR_FIELDS):
+                pairs[top, field] = pairs[at, field]
+            add_common(bits, child[SET], pairs[at, PAIR_HIDDEN], hiding, child[LIVING])
+            top += 1
+    child[PAIR], child[PAIR_END] = last, top

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: MIT
+"""Making a derived set smaller: entries that are not needed are shown again, then some are torn out and mended better.
+
+All of it looks at the rules of a ledger alone: whoever calls must mine again. A move shows a few blanked entries again
+that have to do with one another, blanks others until no rule is open, and is kept if it blanked no more than it
+showed; otherwise everything is turned back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+from sfumato.kernels.entries.grades import (
+    ANTECEDENT,
+    BLANKED,
+    BOOKS,
+    COLUMN,
+    HID,
+    LEDGER,
+    LIMITS,
+    ONE,
+    PUB,
+    PUBLIC,
+    TARGET,
+    X_COLUMNS,
+    turn,
+    veiled,
+)
+from sfumato.kernels.entries.grades_weights import need
+
+COUNT, UNDONE, BETTER, SIDEWAYS = range(4)
+"""Places in `tally`: blanked entries; moves that were turned back, that saved an entry, that saved none."""
+LARGEST = 5
+"""The most entries that a move shows again."""
+REACH = 4
+"""Public rows are blanked only where at most so many times as many of them must go as of hidden ones."""
+KEPT = "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1]))"
+"""blanked entries; each entry's place among them, or −1; tally; weight of each entry, all 0; room for entries; seed."""
+
+
+@compiled("int64(uint64[::1], int64)")
+def draw(seed, below):  # type: ignore[no-untyped-def]
+    """A number from 0 on, under `below` (xorshift)."""
+    state = seed[0]
+    state ^= state << np.uint64(13)
+    state ^= state >> np.uint64(7)
+    state ^= state << np.uint64(17)
+    seed[0] = state
+    return np.int64((state >> np.uint64(11)) % np.uint64(below))
+
+
+@compiled("void(int64[::1], int64[::1], int64[::1], int64)")
+def _shown(kept, place, tally, entry):  # type: ignore[no-untyped-def]
+    """Take an entry off the list of blanked ones."""
+    tally[COUNT] -= 1
+    last = kept[tally[COUNT]]
+    kept[place[entry]] = last
+    place[last] = place[entry]
+    place[entry] = -1
+
+
+@compiled("void(int64[::1], int64[::1], int64[::1], int64)")
+def _hidden(kept, place, tally, entry):  # type: ignore[no-untyped-def]
+    """Put an entry on the list of blanked ones."""
+    kept[tally[COUNT]] = entry
+    place[entry] = tally[COUNT]
+    tally[COUNT] += 1
+
+
+@compiled(f"int64({LEDGER}, {BOOKS}, {KEPT}, {LIMITS}, int64, int64)")
+def take_back(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
+    """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
+    kept, place, tally = keeping[:3]
+    width, total = ledger[0].shape[1], books[5]
+    shown = 0
+    for at in range(end - 1, begin - 1, -1):
+        entry = kept[at]
+        turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
+        if total[0] > 0:
+            turn(ledger, books, entry // width, entry % width, BLANKED, limits)
+        else:
+            _shown(kept, place, tally, entry)
+            shown += 1
+    return shown
+
+
+@compiled(f"int64({LEDGER}, {BOOKS}, {KEPT}, {LIMITS})")
+def _heaviest(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
+    """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties by lot."""
+    codes, columns, start, items, antecedents, row_start, middle, rows, _, _ = ledger
+    states, hiding, rules, opened, _, total = books
+    weight, room, seed = keeping[3], keeping[4], keeping[5]
+    width, used = codes.shape[1], 0
+    for at in range(total[0]):
+        rule = np.int64(opened[at])
+        antecedent, value, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, TARGET], rules[rule, COLUMN]
+        marks = antecedents[antecedent, X_COLUMNS]
+        public, hidden = need(rules, rule, PUB, limits), need(rules, rule, HID, limits)
+        # The prior has no X to blank in hidden rows: it can only be closed in public.
+        near = public <= REACH * hidden or marks == 0
+        end = row_start[antecedent + 1] if near else middle[antecedent]
+        for place in range(row_start[antecedent], end):
+            row = np.int64(rows[place])
+            state = states[row, foretold]
+            if codes[row, foretold] != value or state == BLANKED or (state == PUBLIC and not near):
+                continue
+            if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+                continue
+            by = ONE // public if state == PUBLIC else ONE // hidden
+            for x in range(start[antecedent], start[antecedent + 1] + (state == PUBLIC)):
+                column = foretold if x == start[antecedent + 1] else columns[items[x]]
+                entry = row * width + column
+                if weight[entry] == 0:
+                    room[used] = entry
+                    used += 1
+                weight[entry] += by
+    best, top, ties = np.int64(-1), np.int64(0), 0
+    for at in range(used):
+        entry = room[at]
+        if weight[entry] > top:
+            best, top, ties = entry, weight[entry], 1
+        elif weight[entry] == top:
+            ties += 1
+            if draw(seed, ties) == 0:
+                best = entry
+        weight[entry] = 0
+    return best
+
+
+@compiled(f"int64({LEDGER}, {BOOKS}, uint64[::1], int64)")
+def _related(ledger, books, seed, row):  # type: ignore[no-untyped-def]
+    """A blanked entry that has to do with what is open: in the same row, or in a row of an open rule; −1 if none."""
+    codes, columns, start, items, _, row_start, _, rows, _, _ = ledger
+    states, _, rules, opened, _, total = books
+    width = codes.shape[1]
+    found, seen = np.int64(-1), 0
+    if total[0] == 0 or draw(seed, 2) == 0:
+        for column in range(width):
+            if states[row, column] == BLANKED:
+                seen += 1
+                if draw(seed, seen) == 0:
+                    found = row * width + column
+        if found >= 0 or total[0] == 0:
+            return found
+    rule = opened[draw(seed, total[0])]
+    antecedent = np.int64(rules[rule, ANTECEDENT])
+    for at in range(row_start[antecedent], row_start[antecedent + 1]):
+        here = np.int64(rows[at])
+        for x in range(start[antecedent], start[antecedent + 1] + 1):
+            column = rules[rule, COLUMN] if x == start[antecedent + 1] else columns[items[x]]
+            if states[here, column] == BLANKED:
+                seen += 1
+                if draw(seed, seen) == 0:
+                    found = here * width + column
+    return found
+
+
+@compiled(f"boolean({LEDGER}, {BOOKS}, {KEPT}, {LIMITS}, int64[::1])")
+def _move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
+    """One move; whether it was kept. `did` has room for the entries that are turned."""
+    kept, place, tally, _, _, seed = keeping
+    width, total = ledger[0].shape[1], books[5]
+    before, done = tally[COUNT], 0
+    wanted = 1 + draw(seed, LARGEST)
+    entry = kept[draw(seed, tally[COUNT])]
+    while entry >= 0 and done < wanted:
+        turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
+        _shown(kept, place, tally, entry)
+        did[done] = entry
+        done += 1
+        entry = _related(ledger, books, seed, entry // width)
+    torn = done
+    while total[0] > 0 and tally[COUNT] <= before:
+        entry = _heaviest(ledger, books, keeping, limits)
+        turn(ledger, books, entry // width, entry % width, BLANKED, limits)
+        _hidden(kept, place, tally, entry)
+        did[done] = entry
+        done += 1
+    if total[0] == 0:
+        for at in range(torn, done - 1):
+            entry = did[at]
+            turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
+            if total[0] > 0:
+                turn(ledger, books, entry // width, entry % width, BLANKED, limits)
+            else:
+                _shown(kept, place, tally, entry)
+        if tally[COUNT] <= before:
+            return True
+    for at in range(done - 1, torn - 1, -1):
+        entry = did[at]
+        if place[entry] >= 0:
+            turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
+            _shown(kept, place, tally, entry)
+    for at in range(torn):
+        entry = did[at]
+        turn(ledger, books, entry // width, entry % width, BLANKED, limits)
+        _hidden(kept, place, tally, entry)
+    return False
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, {KEPT}, {LIMITS}, int64)")
+def improve(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
+    """Try so many moves; no rule is open before, and none after."""
+    tally = keeping[2]
+    did = np.zeros(2 * LARGEST + 2, dtype=np.int64)
+    for _ in range(moves):
+        before = tally[COUNT]
+        if before == 0:
+            break
+        if not _move(ledger, books, keeping, limits, did):
+            tally[UNDONE] += 1
+        elif tally[COUNT] < before:
+            tally[BETTER] += 1
+        else:
+            tally[SIDEWAYS] += 1

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""GraDeS: blank the entries of largest weight until no rule of the ledger is open, weights brought up to date by
+differences.
+
+An entry's weight is the sum over open rules of what its blanking does to each: a share of 1/|pub| where its row holds
+X and y in public, of 1/|hid| where it shows X and hides y's column. `how` says what is done otherwise: only hidden
+rows that have y count, or a share of 1/(rows that still must go) is taken; a share is only renewed after it drifted by
+one `slack`-th; rules that closed stay closed. Weights lie in blocks that know their largest, so that the next entry is
+found without looking at them all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.kernels.compiled import compiled
+from sfumato.kernels.entries.grades import (
+    ALL_COLUMNS,
+    ANTECEDENT,
+    BLANKED,
+    BOOKS,
+    COLUMN,
+    DENOMINATOR,
+    FIRST,
+    HID,
+    LAST,
+    LEAST,
+    LEDGER,
+    LIMITS,
+    NUMERATOR,
+    ONE,
+    PLACE,
+    PUB,
+    PUBLIC,
+    TARGET,
+    X_COLUMNS,
+    bit,
+    hidden_columns,
+    inside,
+    judge,
+    veiled,
+    works_on,
+)
+
+BLOCK = 256
+TAKEN = 1 << 62
+FITTING, BY_NEED, SLACK, FORGET, BATCH, REACH = range(6)
+"""Places in `how`."""
+
+WEIGHTS = "Tuple((int64[::1], int64[::1], uint8[::1], int64[:,::1], int32[::1], uint8[::1], int64[::1]))"
+"""weight of each entry, largest of each block, whether that must be looked up again, shares of each rule (public,
+hidden) as they are in the weights, rules that changed, whether a rule is among them, how many."""
+HOW = "int64[::1]"
+
+
+@compiled(f"int64(int32[:,::1], int64, int64, {LIMITS})")
+def need(rules, rule, side, limits):  # type: ignore[no-untyped-def]
+    """How many rows with y must go from one side of an open rule until it is closed, if only such rows go."""
+    top, bottom = limits[NUMERATOR], limits[DENOMINATOR]
+    rows, fits = np.int64(rules[rule, side]), np.int64(rules[rule, side + 1])
+    least = fits
+    if bottom > top:
+        least = min(least, (bottom * fits - top * rows) // (bottom - top) + 1)
+    if side == PUB:
+        least = min(least, rows - limits[LEAST] + 1)
+    return least
+
+
+@compiled(f"int64(int32[:,::1], int64, int64, {LIMITS}, {HOW})")
+def share(rules, rule, side, limits, how):  # type: ignore[no-untyped-def]
+    """What one row counts for, on one side of an open rule."""
+    if how[BY_NEED]:
+        return ONE // need(rules, rule, side, limits)
+    return ONE // np.int64(rules[rule, side + 1 if how[FITTING] and side == HID else side])
+
+
+@compiled("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
+def _add(weight, largest, stale, entry, by):  # type: ignore[no-untyped-def]
+    block = entry // BLOCK
+    before = weight[entry]
+    weight[entry] = before + by
+    if before + by > largest[block]:
+        largest[block] = before + by
+    elif before == largest[block]:
+        stale[block] = 1
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, int64, int64, {HOW})")
+def _spread(ledger, books, weights, rule, public, hidden, how):  # type: ignore[no-untyped-def]
+    """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
+    codes, columns, start, items, antecedents, row_start, middle, rows, _, _ = ledger
+    states, hiding, rules = books[:3]
+    weight, largest, stale = weights[:3]
+    width, antecedent = codes.shape[1], np.int64(rules[rule, ANTECEDENT])
+    foretold, value, marks = rules[rule, COLUMN], rules[rule, TARGET], antecedents[antecedent, X_COLUMNS]
+    end = row_start[antecedent + 1] if public != 0 else middle[antecedent]
+    for at in range(row_start[antecedent], end):
+        row = np.int64(rows[at])
+        code, state = codes[row, foretold], states[row, foretold]
+        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how[FITTING])):
+            continue
+        if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+            continue
+        by = public if state == PUBLIC else hidden
+        if by == 0:
+            continue
+        for x in range(start[antecedent], start[antecedent + 1]):
+            _add(weight, largest, stale, row * width + columns[items[x]], by)
+        if state == PUBLIC:
+            _add(weight, largest, stale, row * width + foretold, by)
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, {LIMITS}, {HOW})")
+def _renew(ledger, books, weights, rule, limits, how):  # type: ignore[no-untyped-def]
+    """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
+    rules, shares = books[2], weights[3]
+    public, hidden = np.int64(0), np.int64(0)
+    if rules[rule, PLACE] >= 0:
+        public = share(rules, rule, PUB, limits, how)
+        hidden = share(rules, rule, HID, limits, how)
+        # The prior has no X to blank in hidden rows: it can only be closed in public.
+        some = ledger[4][rules[rule, ANTECEDENT], X_COLUMNS] != 0
+        if some and how[REACH] and need(rules, rule, PUB, limits) > how[REACH] * need(rules, rule, HID, limits):
+            public = np.int64(0)
+        old = shares[rule, 0]
+        if how[SLACK] and old and abs(public - old) * how[SLACK] < old:
+            public = old
+    if public != shares[rule, 0] or hidden != shares[rule, 1]:
+        _spread(ledger, books, weights, rule, public - shares[rule, 0], hidden - shares[rule, 1], how)
+        shares[rule, 0], shares[rule, 1] = public, hidden
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, int64, {LIMITS}, {HOW})")
+def weigh(ledger, books, weights, begin, end, limits, how):  # type: ignore[no-untyped-def]
+    """Bring the shares of some rules into the weights."""
+    for rule in range(begin, end):
+        _renew(ledger, books, weights, rule, limits, how)
+
+
+@compiled(f"int64({WEIGHTS})")
+def _heaviest(weights):  # type: ignore[no-untyped-def]
+    """The entry of largest weight, of equal ones the first; −1 if none has any."""
+    weight, largest, stale = weights[:3]
+    top = np.int64(0)
+    for block in range(largest.shape[0]):
+        if stale[block]:
+            here = np.int64(-TAKEN)
+            for entry in range(block * BLOCK, min((block + 1) * BLOCK, weight.shape[0])):
+                here = max(here, weight[entry])
+            largest[block] = here
+            stale[block] = 0
+        top = max(top, largest[block])
+    if top == 0:
+        return -1
+    block = 0
+    while largest[block] != top:
+        block += 1
+    entry = block * BLOCK
+    while weight[entry] != top:
+        entry += 1
+    return entry
+
+
+@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, int64, {LIMITS}, {HOW})")
+def _blank(ledger, books, weights, row, column, limits, how):  # type: ignore[no-untyped-def]
+    """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
+    codes, columns, start, items, antecedents, _, _, _, of_row_start, of_row = ledger
+    states, hiding, rules, _, open_of, _ = books
+    weight, largest, stale, shares, changed, marked, many = weights
+    width, here = codes.shape[1], bit(column)
+    for at in range(of_row_start[row], of_row_start[row + 1]):
+        antecedent = np.int64(of_row[at])
+        marks = antecedents[antecedent, X_COLUMNS]
+        if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+            continue
+        if antecedents[antecedent, ALL_COLUMNS] & here == 0 or (how[FORGET] and open_of[antecedent] == 0):
+            continue
+        within = marks & here != 0 and inside(columns, start, items, antecedent, column)
+        for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
+            foretold = rules[rule, COLUMN]
+            if not (within or foretold == column) or (how[FORGET] and rules[rule, PLACE] < 0):
+                continue
+            code, state = codes[row, foretold], states[row, foretold]
+            if code < 0 or state == BLANKED:
+                continue
+            side = PUB if state == PUBLIC else HID
+            fits = code == rules[rule, TARGET]
+            rules[rule, side] -= 1
+            rules[rule, side + 1] -= np.int32(fits)
+            by = shares[rule, side // 2]
+            if by and (fits or (side == HID and not how[FITTING])):
+                for x in range(start[antecedent], start[antecedent + 1]):
+                    _add(weight, largest, stale, row * width + columns[items[x]], -by)
+                if side == PUB:
+                    _add(weight, largest, stale, row * width + foretold, -by)
+            if not marked[rule]:
+                marked[rule] = 1
+                changed[many[0]] = rule
+                many[0] += 1
+    states[row, column] = BLANKED
+    hiding[row] = hidden_columns(states, row)
+
+
+@compiled(f"int64({LEDGER}, {BOOKS}, {WEIGHTS}, {LIMITS}, {HOW}, int64[::1], int32[:,::1], int64, int64)")
+def blank_heaviest(ledger, books, weights, limits, how, log, why, done, most):  # type: ignore[no-untyped-def]
+    """Pass after pass, the entries of largest weight, until no rule is open or so many are blanked; how many are.
+
+    `log` takes the entries in their order, `why` what each was blanked for. A pass blanks as many as `how` says before
+    it looks at the rules again.
+    """
+    width = ledger[0].shape[1]
+    _, _, rules, opened, open_of, total = books
+    weight, _, stale, _, changed, marked, many = weights
+    while total[0] > 0 and done < most:
+        begin = done
+        for _ in range(min(how[BATCH], log.shape[0] - done)):
+            entry = _heaviest(weights)
+            if entry < 0:
+                break
+            log[done] = entry
+            done += 1
+            weight[entry] -= TAKEN
+            stale[entry // BLOCK] = 1
+        for at in range(begin, done):
+            weight[log[at]] += TAKEN
+            stale[log[at] // BLOCK] = 1
+            works_on(ledger, books, log[at] // width, log[at] % width, why[at])
+        for at in range(begin, done):
+            _blank(ledger, books, weights, log[at] // width, log[at] % width, limits, how)
+        for at in range(many[0]):
+            rule = np.int64(changed[at])
+            marked[rule] = 0
+            judge(rules, opened, open_of, total, rule, limits)
+            _renew(ledger, books, weights, rule, limits, how)
+        many[0] = 0
+        if done == begin:
+            break
+    return done
+
+
+@compiled(f"int64({LEDGER}, {BOOKS}, {LIMITS}, int64[::1], uint8[::1])")
+def packed(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
+    """What it takes to close open rules no two of which share an entry, looked at in this order.
+
+    Whatever closes a rule blanks at least as many entries of its rows as must go from one of its sides.
+    """
+    codes, columns, start, items, _, row_start, _, rows, _, _ = ledger
+    states, rules, width, total = books[0], books[2], codes.shape[1], np.int64(0)
+    for rule in order:
+        antecedent, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, COLUMN]
+        free = rules[rule, PLACE] >= 0
+        for marking in range(2):
+            for at in range(row_start[antecedent], row_start[antecedent + 1]):
+                row = np.int64(rows[at])
+                if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANKED:
+                    continue
+                for x in range(start[antecedent], start[antecedent + 1]):
+                    free &= marking == 1 or used[row * width + columns[items[x]]] == 0
+                    used[row * width + columns[items[x]]] |= marking
+                free &= marking == 1 or used[row * width + foretold] == 0
+                used[row * width + foretold] |= marking
+        if free:
+            total += min(need(rules, rule, PUB, limits), need(rules, rule, HID, limits))
+    return total

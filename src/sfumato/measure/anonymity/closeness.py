@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""t-closeness: how far the values of a class lie from those of the whole table, by earth mover's distance.
+
+Against an adversary who knows the table's overall distribution and somebody's class, and learns from the
+difference. Li, Li and Venkatasubramanian 2007, with their three ground distances. What t does not say: how
+much is learnt about one rare value (see β-likeness and δ-disclosure).
+
+The hierarchical distance between two leaves is the height of their lowest common ancestor over the height of
+the hierarchy. Summed over the tree, the paper's cost of a node telescopes: the distance is the mean, over
+the levels below the root, of the equal distance between the groups of that level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.errors import DataError
+from sfumato.measure.anonymity.classes import StarredRows
+from sfumato.measure.anonymity.tally import Grouped, Ints, Tally
+from sfumato.table import Table
+
+_LARGEST = 1 << 62
+
+
+def t_equal(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
+    """The largest distance of a class from the table, all values being equally far apart."""
+    return equal_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def t_ordered(
+    table: Table, column: str, order: Sequence[str] | None = None, *, starred_rows: StarredRows = "class"
+) -> float:
+    """The largest distance of a class from the table, values being as far apart as their ranks.
+
+    Without an order given, numbers are ordered as numbers, other values as the leaves of the column's
+    hierarchy, or by their text where there is none. Ranks are those of the values that the table has;
+    a missing value comes last.
+    """
+    return ordered_of(Grouped.of(table, starred_rows).tally(column), ranks_of(table, column, order))
+
+
+def t_hierarchical(
+    table: Table, column: str, hierarchy: Hierarchy | None = None, *, starred_rows: StarredRows = "class"
+) -> float:
+    """The largest distance of a class from the table, values being as far apart as the column's hierarchy says.
+
+    Where the topmost level has several labels, a root is added above it. A missing value joins the others at
+    the first level with a single label.
+    """
+    known = hierarchy or table.hierarchies.get(column)
+    if known is None:
+        raise DataError(f"column «{column}» has no hierarchy; give one, or measure the equal or ordered distance")
+    return hierarchical_of(Grouped.of(table, starred_rows).tally(column), known)
+
+
+def ranks_of(table: Table, column: str, order: Sequence[str] | None = None) -> Hierarchy | None:
+    """The leaves in whose order a column's values come; None where their natural order is meant."""
+    if order is not None:
+        return Hierarchy.of([(label,) for label in order], name=f"the order of «{column}»")
+    if column in table.frame.columns and table.frame.schema[column].is_numeric():
+        return None
+    return table.hierarchies.get(column)
+
+
+def equal_of(tally: Tally) -> float:
+    """Σ max(p − q, 0) in the class that lies farthest."""
+    return _largest(tally, _surplus(tally), 1)
+
+
+def hierarchical_of(tally: Tally, hierarchy: Hierarchy) -> float:
+    """The mean of the equal distance over the levels below the root, in the class that lies farthest."""
+    top = hierarchy.levels[-1]
+    height = max(hierarchy.height if len(top.labels) == 1 else hierarchy.height + 1, 1)
+    leaves = hierarchy.codes(tally.labels)
+    total = np.zeros(len(tally.starts), dtype=np.int64)
+    for level in range(height):
+        total += _surplus(_merged(tally, hierarchy.groups(level)[0][leaves].astype(np.int64)))
+    return _largest(tally, total, height)
+
+
+def ordered_of(tally: Tally, order: Hierarchy | None) -> float:
+    """Σ over ranks of |P − Q|, both cumulated, over the number of ranks less one, in the class that lies farthest."""
+    steps = len(tally.labels) - 1
+    if steps < 1 or not len(tally.starts):
+        return 0.0
+    if order is not None:
+        tally = _reordered(tally, order.codes(tally.labels))
+    sizes, rows = tally.sizes, tally.rows
+    kind: type[Any] = np.int64 if (steps + 1) * int(sizes.max()) * rows < _LARGEST else np.float64
+    cumulated = np.cumsum(tally.overall)
+    sums = np.concatenate([[0], np.cumsum(cumulated.astype(kind))]).astype(kind)
+    size = tally.spread(sizes)
+    running = np.cumsum(tally.counts)
+    reached = running - tally.spread(running[tally.starts] - tally.counts[tally.starts])
+    # From one value of the class to the next, P stands still while Q grows: it overtakes P once, at `turn`.
+    begin, end = tally.values, np.append(tally.values[1:], steps + 1)
+    end[np.append(tally.starts[1:], len(end)) - 1] = steps + 1
+    level = reached * rows
+    turn = np.clip(np.searchsorted(cumulated, level // size, side="right"), begin, end)
+    before = level.astype(kind) * (turn - begin) - size.astype(kind) * (sums[turn] - sums[begin])
+    after = size.astype(kind) * (sums[end] - sums[turn]) - level.astype(kind) * (end - turn)
+    head = sizes.astype(kind) * sums[tally.values[tally.starts]]
+    return _largest(tally, np.add.reduceat(before + after, tally.starts) + head, steps)
+
+
+def _surplus(tally: Tally) -> Ints:
+    """Σ max(p − q, 0) of each class, times its size and the rows of the table; what is absent adds nothing."""
+    return tally.by_class(np.maximum(tally.excess(), 0))
+
+
+def _largest(tally: Tally, numerators: npt.NDArray[Any], scale: int) -> float:
+    """The largest of the classes' distances, from their numerators."""
+    if not len(numerators):
+        return 0.0
+    return round(float((numerators / tally.sizes).max()) / (tally.rows * scale), 12)
+
+
+def _merged(tally: Tally, group: Ints) -> Tally:
+    """The same classes with values put together in groups."""
+    width = int(group.max(initial=0)) + 1
+    joint = tally.spread(np.arange(len(tally.starts))) * width + group[tally.values]
+    order = np.argsort(joint, kind="stable")
+    ordered = joint[order]
+    heads = np.flatnonzero(np.diff(ordered, prepend=-1))
+    counts = np.add.reduceat(tally.counts[order], heads) if len(heads) else tally.counts
+    starts = np.flatnonzero(np.diff(ordered[heads] // width, prepend=-1))
+    overall = np.zeros(width, dtype=np.int64)
+    np.add.at(overall, group, tally.overall)
+    return Tally(ordered[heads] % width, counts, starts, overall, tally.labels)
+
+
+def _reordered(tally: Tally, places: npt.NDArray[np.int32]) -> Tally:
+    """The same entries with values numbered by their places, as ranks without gaps."""
+    rank = np.argsort(np.argsort(places, kind="stable"), kind="stable").astype(np.int64)
+    values = rank[tally.values]
+    order = np.lexsort((values, tally.spread(np.arange(len(tally.starts)))))
+    overall = np.empty_like(tally.overall)
+    overall[rank] = tally.overall
+    labels = tally.labels.gather(pl.Series(np.argsort(rank)))
+    return Tally(values[order], tally.counts[order], tally.starts, overall, labels)

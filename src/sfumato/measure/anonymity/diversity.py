@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: MIT
+"""What classes give away about sensitive values: the value that each model achieves on a table as it stands.
+
+Against an adversary who finds somebody's class and reads what its members have in common. p is the share of a
+value in a class, q its share in the whole table, suppressed rows included; rows with a missing cell that are
+to be left out (`drop`) are in neither. Where a missing cell matches anything, a row's class is the set of
+rows that it matches. Where nobody is published, «at least» models achieve 0, and so do «at most» models.
+
+Papers: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Wong et al. 2006
+((α,k)-anonymity); Cao and Karras 2012 (β-likeness); Brickell and Shmatikov 2008 (δ-disclosure).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.errors import PolicyError
+from sfumato.measure.anonymity.classes import StarredRows
+from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
+from sfumato.measure.anonymity.tally import Floats, Grouped, Tally
+from sfumato.table import Table
+
+LEVEL_MARK = "\x1f"
+"""What parts the labels of a leaf, lowest first, in a claim's `parents`."""
+
+
+def distinct_l(table: Table, column: str, *, starred_rows: StarredRows = "class") -> int:
+    """The fewest different values that a class has."""
+    return distinct_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def entropy_l(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
+    """e to the smallest entropy of a class: the l for which entropy l-diversity holds."""
+    return entropy_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:  # noqa: E741
+    """The largest r₁ / (rₗ + … + rₘ) of a class: recursive (c, l)-diversity holds for every greater c.
+
+    The definition is strict: it does not hold for this c itself. Infinite where a class has fewer than l values.
+    """
+    return recursive_of(Grouped.of(table, starred_rows).tally(column), l)
+
+
+def alpha(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
+    """The largest share of one value in a class."""
+    return alpha_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def basic_beta(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
+    """The largest gain (p − q) / q of a value in a class."""
+    return beta_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def enhanced_beta(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
+    """The least β for which (p − q) / q ≤ min(β, −ln q) in every class; infinite where −ln q itself is exceeded."""
+    return enhanced_beta_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def delta_disclosure(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
+    """The largest |ln(p / q)|: δ-disclosure privacy holds for every greater δ, and not for this one.
+
+    Infinite where a class lacks one of the table's values: the adversary learns that it is not that one.
+    """
+    return delta_disclosure_of(Grouped.of(table, starred_rows).tally(column))
+
+
+def distinct_of(tally: Tally) -> int:
+    """The fewest different values of a class."""
+    return int(tally.distinct.min()) if len(tally.starts) else 0
+
+
+def entropy_of(tally: Tally) -> float:
+    """e to the smallest entropy of a class."""
+    if not len(tally.starts):
+        return 0.0
+    shares = tally.counts / tally.spread(tally.sizes)
+    lowest = int(np.argmax(np.add.reduceat(shares * np.log(shares), tally.starts)))
+    # Again in the widest floats at hand: l equally frequent values shall achieve l, not a little less.
+    begin = int(tally.starts[lowest])
+    counts = tally.counts[begin : begin + int(tally.distinct[lowest])].astype(np.longdouble)
+    widest = counts / counts.sum()
+    return round(float(np.exp(-(widest * np.log(widest)).sum())), 12)
+
+
+def recursive_of(tally: Tally, l: int) -> float:  # noqa: E741
+    """The largest r₁ / (rₗ + … + rₘ), r being the counts of a class from the greatest down."""
+    if not isinstance(l, int) or isinstance(l, bool) or l < 1:
+        raise PolicyError("recursive diversity: l is a whole number, 1 or more")
+    if not len(tally.starts):
+        return 0.0
+    if distinct_of(tally) < l:
+        return float("inf")
+    order = np.lexsort((-tally.counts, tally.spread(np.arange(len(tally.starts)))))
+    counts = tally.counts[order]
+    place = np.arange(len(counts)) - tally.spread(tally.starts)
+    tails = tally.by_class(np.where(place >= l - 1, counts, 0))
+    return _largest(counts[tally.starts] / tails)
+
+
+def alpha_of(tally: Tally) -> float:
+    """The largest share of one value in a class."""
+    return _largest(tally.counts / tally.spread(tally.sizes))
+
+
+def beta_of(tally: Tally) -> float:
+    """The largest (p − q) / q."""
+    return _largest(_gains(tally))
+
+
+def enhanced_beta_of(tally: Tally) -> float:
+    """The largest (p − q) / q, infinite where one is above −ln q."""
+    gains = _gains(tally)
+    bounds = -np.log(tally.overall / max(tally.rows, 1))[tally.values]
+    broken = np.round(gains, 12) > np.round(bounds, 12)
+    return float("inf") if broken.any() else _largest(gains)
+
+
+def delta_disclosure_of(tally: Tally) -> float:
+    """The largest |ln(p / q)|, infinite where a class lacks a value."""
+    if len(tally.starts) and distinct_of(tally) < len(tally.labels):
+        return float("inf")
+    sizes = tally.spread(tally.sizes)
+    return _largest(np.abs(np.log(tally.counts * tally.rows / (sizes * tally.overall[tally.values]))))
+
+
+def _gains(tally: Tally) -> Floats:
+    """(p − q) / q of each value in each class, 0 where it is not more frequent there."""
+    gains: Floats = np.maximum(tally.excess(), 0) / (tally.spread(tally.sizes) * tally.overall[tally.values])
+    return gains
+
+
+def _largest(numbers: Floats) -> float:
+    return round(float(numbers.max(initial=0.0)), 12)
+
+
+Check = Callable[[Table, Mapping[str, Any]], float]
+
+
+def _plain(measure: Callable[..., float]) -> Check:
+    def check(table: Table, arguments: Mapping[str, Any]) -> float:
+        return measure(table, arguments["column"], starred_rows=_starred_rows(arguments))
+
+    return check
+
+
+def _recursive_c(table: Table, arguments: Mapping[str, Any]) -> float:
+    return recursive_c(table, arguments["column"], arguments["l"], starred_rows=_starred_rows(arguments))
+
+
+def _t_ordered(table: Table, arguments: Mapping[str, Any]) -> float:
+    order = arguments.get("order")
+    if order is None and "parents" in arguments:
+        order = _hierarchy(arguments).leaves
+    return t_ordered(table, arguments["column"], order, starred_rows=_starred_rows(arguments))
+
+
+def _t_hierarchical(table: Table, arguments: Mapping[str, Any]) -> float:
+    hierarchy = _hierarchy(arguments) if "parents" in arguments else None
+    return t_hierarchical(table, arguments["column"], hierarchy, starred_rows=_starred_rows(arguments))
+
+
+def _hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
+    rows = [row.split(LEVEL_MARK) for row in arguments["parents"]]
+    return Hierarchy.of(rows, name=f"the claim's hierarchy of «{arguments['column']}»")
+
+
+def _starred_rows(arguments: Mapping[str, Any]) -> StarredRows:
+    return cast(StarredRows, arguments.get("starred_rows", "class"))
+
+
+DIVERSITY_CHECKS: Mapping[str, Check] = {
+    "alpha": _plain(alpha),
+    "beta": _plain(basic_beta),
+    "delta_disclosure": _plain(delta_disclosure),
+    "distinct_l": _plain(distinct_l),
+    "enhanced_beta": _plain(enhanced_beta),
+    "entropy_l": _plain(entropy_l),
+    "recursive_c": _recursive_c,
+    "t_equal": _plain(t_equal),
+    "t_hierarchical": _t_hierarchical,
+    "t_ordered": _t_ordered,
+}

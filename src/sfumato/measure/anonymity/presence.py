@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""What a release gives away when it is a sample of a known population: k-map and δ-presence.
+
+Against an adversary who holds the population's quasi-identifying values. k-map (Sweeney 2002) asks how many
+people a published row could be; δ-presence (Nergiz, Atzori and Clifton 2007) how sure the adversary may be
+that somebody is in the release at all. Both are only as good as the population that is given.
+
+A published label fits an original value that lies under it in the column's hierarchy, the release's own or
+else the population's. `*` fits everything. A label that is in no hierarchy fits itself alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.errors import DataError
+from sfumato.measure.anonymity.classes import StarredRows
+from sfumato.measure.anonymity.tally import Grouped, Ints
+from sfumato.table import Missing, Table
+
+_ANYTHING, _UNKNOWN = -1, -2
+_ROW, _PEOPLE = "\0row", "\0people"
+
+
+class Presence(NamedTuple):
+    """How sure an adversary may be that somebody of the population is in the release."""
+
+    low: float
+    """The smallest share of a class's people who are; 0 if somebody fits no published class."""
+    high: float
+    """The largest share; 1 where as many are published as there are."""
+
+
+def k_map(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> int:
+    """The fewest people of the population whom a published row could be; 0 if nobody is published."""
+    return _Fit.of(table, population, starred_rows).k_map
+
+
+def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> Presence:
+    """The smallest and the largest share of the people who fit a class that are in the release.
+
+    A class with more published rows than people in the population counts as 1: whoever fits it is in.
+    """
+    return _Fit.of(table, population, starred_rows).presence
+
+
+def both(table: Table, population: Table, starred_rows: StarredRows) -> tuple[int, Presence]:
+    """k-map and δ-presence at once."""
+    fit = _Fit.of(table, population, starred_rows)
+    return fit.k_map, fit.presence
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """How the people of a population fit the published classes."""
+
+    crowds: Ints
+    """Published rows that a row of each class could be taken for."""
+    people: Ints
+    """People who fit each class."""
+    outside: bool
+    """Whether somebody fits none."""
+
+    @classmethod
+    def of(cls, table: Table, population: Table, starred_rows: StarredRows) -> _Fit:
+        names = list(table.quasi_identifying)
+        absent = [name for name in names if name not in population.frame.columns]
+        if absent:
+            raise DataError(
+                f"{population.source}: the population lacks the quasi-identifying "
+                f"{', '.join(f'«{name}»' for name in absent)}"
+            )
+        grouped = Grouped.of(table, starred_rows)
+        placed = grouped.frame.select(names)
+        if grouped.placed is not None:
+            placed = placed.filter(grouped.placed)
+        classes = _texts(placed[grouped.first_rows()])
+        people = _texts(population.frame.select(names))
+        if table.missing is Missing.DROP:
+            people = people.drop_nulls()
+        people = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(_PEOPLE))
+        labels = {name: _Labels.of(name, table, population) for name in names}
+        counts, met = _counted(classes, people, labels, table.missing)
+        return cls(grouped.crowds(), counts, not bool(met.all()))
+
+    @property
+    def k_map(self) -> int:
+        return int(self.people.min()) if len(self.people) else 0
+
+    @property
+    def presence(self) -> Presence:
+        shares = np.minimum(self.crowds / np.maximum(self.people, 1), 1.0)
+        # With nobody fitting a class, a share has no meaning; the worst is assumed.
+        shares = np.where(self.people == 0, 1.0, shares)
+        low = 0.0 if self.outside or not len(shares) else float(shares.min())
+        return Presence(round(low, 12), round(float(shares.max(initial=0.0)), 12))
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """At which level of its hierarchy each label of a column stands."""
+
+    name: str
+    hierarchy: Hierarchy | None
+    level_of: dict[str, int]
+
+    @classmethod
+    def of(cls, name: str, table: Table, population: Table) -> _Labels:
+        hierarchy = table.hierarchies.get(name) or population.hierarchies.get(name)
+        widest: dict[str, tuple[int, int]] = {}
+        for number, level in enumerate(hierarchy.levels if hierarchy else ()):
+            for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
+                # A label that stands at several levels may mean any of them: the widest covers all.
+                widest[label] = max(widest.get(label, (0, 0)), (count, number))
+        return cls(name, hierarchy, {label: number for label, (_, number) in widest.items()})
+
+    def levels(self, cells: pl.Series) -> pl.Series:
+        """The level of each published cell, `_ANYTHING` for `*`, `_UNKNOWN` for a missing one."""
+        known = cells.drop_nulls().unique().to_list()
+        numbers = [_ANYTHING if label == SUPPRESSED else self.level_of.get(label, 0) for label in known]
+        found = cells.replace_strict(known, numbers, default=None, return_dtype=pl.Int32)
+        return found.fill_null(_UNKNOWN).alias(self.name)
+
+    def generalized(self, cells: pl.Series, level: int) -> pl.Series:
+        """Original cells as they would be published at a level."""
+        if self.hierarchy is None or level < 1:
+            return cells
+        above = {row[0]: row[level] for row in self.hierarchy.rows}
+        labels = cells.replace_strict(list(above), list(above.values()), default=cells, return_dtype=pl.String)
+        return labels.fill_null(self.hierarchy.levels[level].labels[0]) if self._covers_all(level) else labels
+
+    def _covers_all(self, level: int) -> bool:
+        assert self.hierarchy is not None
+        return self.hierarchy.swallows_missing(level)
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame([spelt(column) for column in frame.get_columns()])
+
+
+def _counted(
+    classes: pl.DataFrame, people: pl.DataFrame, labels: dict[str, _Labels], missing: Missing
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """How many people fit each class, and which people (in `people`'s rows) fit some class."""
+    counts = np.zeros(classes.height, dtype=np.int64)
+    met = np.zeros(people.height, dtype=np.bool_)
+    everybody = int(people[_PEOPLE].sum())
+    for signature, rows in _signatures(classes, labels):
+        if missing is Missing.NEVER_MATCHES and _UNKNOWN in signature.values():
+            counts[rows] = 1  # a row that matches nobody else stands alone
+            continue
+        used = {
+            name: level
+            for name, level in signature.items()
+            if level != _ANYTHING and not (level == _UNKNOWN and missing is Missing.MATCHES_ANY)
+        }
+        if not used:
+            counts[rows] = everybody
+            met[:] = True
+            continue
+        here = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
+        there = people.select(labels[name].generalized(people[name], level) for name, level in used.items())
+        there = there.with_columns(people[_PEOPLE]).with_row_index("\0person")
+        for known, part in _by_known(there, list(used), missing):
+            _join(here, part, known, counts, met)
+    return counts, met
+
+
+def _signatures(classes: pl.DataFrame, labels: dict[str, _Labels]) -> Iterator[tuple[dict[str, int], Ints]]:
+    """The classes, parted by the levels that their labels are at."""
+    levels = classes.select(labels[name].levels(classes[name]) for name in labels).with_row_index(_ROW)
+    for *levels_here, rows in levels.group_by(list(labels), maintain_order=True).agg(_ROW).iter_rows():
+        yield dict(zip(labels, levels_here, strict=True)), np.asarray(rows, dtype=np.int64)
+
+
+def _by_known(people: pl.DataFrame, names: list[str], missing: Missing) -> Iterator[tuple[list[str], pl.DataFrame]]:
+    """People parted by the columns in which they are to be compared: not where a missing cell matches anything."""
+    if missing is not Missing.MATCHES_ANY:
+        yield names, people
+        return
+    holes = people.select(pl.col(name).is_null() for name in names).with_row_index(_ROW)
+    for *missed, rows in holes.group_by(names, maintain_order=True).agg(_ROW).iter_rows():
+        yield [name for name, hole in zip(names, missed, strict=True) if not hole], people[rows]
+
+
+def _join(
+    classes: pl.DataFrame,
+    people: pl.DataFrame,
+    names: list[str],
+    counts: Ints,
+    met: npt.NDArray[np.bool_],
+) -> None:
+    """Add the people who agree with a class in the named columns to its count, and mark them as met.
+
+    Missing cells still compared are values of their own here: every other meaning has been settled before.
+    """
+    if not names:
+        counts[classes[_ROW].to_numpy()] += int(people[_PEOPLE].sum())
+        met[people["\0person"].to_numpy()] = True
+        return
+    sums = people.group_by(names).agg(pl.col(_PEOPLE).sum())
+    found = classes.join(sums, on=names, how="inner", nulls_equal=True)
+    counts[found[_ROW].to_numpy()] += found[_PEOPLE].to_numpy()
+    fitting = people.join(classes, on=names, how="semi", nulls_equal=True)
+    met[fitting["\0person"].to_numpy()] = True

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""What a table as it stands gives away: k, uniqueness, class sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from sfumato.measure.anonymity.classes import StarredRows, crowds, starred
+from sfumato.table import Table
+
+
+def k_anonymity(table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class") -> int:
+    """The size of the smallest crowd that a published person is hidden in; 0 if nobody is published."""
+    smallest = crowds(table, columns, starred_rows)["crowd"].min()
+    return int(smallest) if isinstance(smallest, int) else 0
+
+
+def uniqueness(table: Table, columns: Sequence[str] | None = None) -> float:
+    """The share of people who stand alone with their values."""
+    found = crowds(table, columns)
+    counted = found["rows"].sum()
+    alone = found.filter(pl.col("crowd") == 1)["rows"].sum()
+    return float(alone) / float(counted) if counted else 0.0
+
+
+def class_size_counts(
+    table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class"
+) -> pl.DataFrame:
+    """How many classes and rows there are of each crowd size: `size`, `classes`, `rows`."""
+    found = crowds(table, columns, starred_rows)
+    return (
+        found.group_by(pl.col("crowd").alias("size"))
+        .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("rows").sum())
+        .sort("size")
+    )
+
+
+def suppressed_share(table: Table) -> float:
+    """The share of rows with `*` in every quasi-identifying column."""
+    names = table.quasi_identifying
+    return float(starred(table.frame, names).sum()) / len(table) if len(table) else 0.0

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""How likely a guess at who is who comes true: the prosecutor's, the journalist's and the marketer's risk.
+
+Against three adversaries who know quasi-identifying values. The *prosecutor* looks for one person who is known
+to be in the table; the *journalist* for anybody, out of a population of whom the table is a part; the
+*marketer* wants as many as possible right, not one for sure. El Emam and Dankar (2008); El Emam, *Guide to the
+De-Identification of Personal Health Information* (2013); the same figures as ARX. The risk of a record is
+1 / the number of people it could be: its crowd in the table, or in the population.
+
+A row with `*` in every quasi-identifying column is a suppressed row. Such rows are hidden among each other and
+are counted so, as a crowd of their own: whoever fits no other row must be one of them. (ARX leaves them out.)
+In a population they are hidden among those who fit no other published row. Missing cells count by the table's
+declared meaning; a record left out by it has no risk and is not among the records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.published import range_ends, set_members
+from sfumato.errors import DataError, PolicyError
+from sfumato.measure.anonymity.classes import crowds, starred
+from sfumato.measure.anonymity.population_size import PopulationEstimate, Sizes, bounded, estimated
+from sfumato.table import Missing, Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+_DIGITS = 12
+_ANYTHING, _LOOSE = 1 << 20, -1
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What one adversary may expect."""
+
+    records: int
+    """The records that were judged."""
+    records_at_risk: float
+    """The share of them whose risk exceeds the threshold."""
+    highest_risk: float
+    """The largest risk of a record; 0 without records."""
+    success_rate: float
+    """The share of guesses that come true, if every record is guessed at."""
+
+
+@dataclass(frozen=True)
+class Uniques:
+    """Who stands alone."""
+
+    sample: int
+    """Records that are alone in the table."""
+    population: float | None
+    """People who are alone in the whole population, as estimated; None where one is given."""
+    both: float
+    """Records that are alone in the table and in the population, estimated or counted."""
+
+
+@dataclass(frozen=True)
+class Risks:
+    """The three adversaries' risks, and where the population came from."""
+
+    threshold: float
+    """What a record's risk may be before the record is at risk."""
+    prosecutor: Risk
+    journalist: Risk
+    marketer: Risk
+    """Its risk of a record is the journalist's; what the marketer asks for is the success rate."""
+    uniques: Uniques
+    estimator: str
+    """`given`, `pitman`, `zayatz`, `snb`, `negative_binomial`, or `none: …`; a reason may follow a colon."""
+    suppressed_rows: int
+    """Records starred all over: counted above, as a crowd of their own."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The risks for a script or a report."""
+        return asdict(self)
+
+
+def risk(
+    table: Table, threshold: float = 0.2, population: Table | None = None, sampling_share: float | None = None
+) -> Risks:
+    """The risks of a published table.
+
+    The population is a table of original values, the published people among them; or it is estimated from the
+    share of it that the table is; with neither, every class is taken to be in the table whole, an upper bound.
+    """
+    _refuse_strange(threshold, population, sampling_share)
+    found = crowds(table)
+    rows, crowd = found["rows"].to_numpy().astype(np.float64), found["crowd"].to_numpy().astype(np.float64)
+    prosecutor = _risk(rows, 1 / crowd, threshold)
+    if population is not None:
+        rows, people = _people(table, population)
+        inverse, mean, estimator = 1 / people, people, "given"
+        alone, both = None, float((people == 1).sum())
+    else:
+        guess = _estimate(_sizes(rows, crowd), sampling_share)
+        at = np.searchsorted(np.unique(crowd), crowd)
+        inverse, mean, estimator = guess.inverse[at], guess.mean[at], guess.estimator
+        alone, both = round(guess.uniques, 6), round(guess.uniques * (sampling_share or 1.0), 6)
+    marketer = _risk(rows, inverse, threshold)
+    # El Emam's journalist takes the better of two guesses: at everybody in the table, or from the population.
+    back = _rounded(len(rows) / float(mean.sum())) if len(rows) else 0.0
+    journalist = Risk(
+        marketer.records, marketer.records_at_risk, marketer.highest_risk, max(marketer.success_rate, back)
+    )
+    return Risks(
+        threshold=threshold,
+        prosecutor=prosecutor,
+        journalist=journalist,
+        marketer=marketer,
+        uniques=Uniques(int(found.filter(pl.col("crowd") == 1)["rows"].sum()), alone, both),
+        estimator=estimator,
+        suppressed_rows=int(starred(table.frame, table.quasi_identifying).sum()),
+    )
+
+
+def _refuse_strange(threshold: float, population: Table | None, sampling_share: float | None) -> None:
+    if not 0 <= threshold <= 1:
+        raise PolicyError("threshold is a risk, from 0 to 1")
+    if population is not None and sampling_share is not None:
+        raise PolicyError("give the population or the sampling_share, not both: with a population nothing is estimated")
+    if sampling_share is not None and not 0 < sampling_share <= 1:
+        raise PolicyError("sampling_share is the share of the population that is in the table, above 0 and at most 1")
+
+
+def _risk(rows: Floats, inverse: Floats, threshold: float) -> Risk:
+    records = float(rows.sum())
+    if not records:
+        return Risk(0, 0.0, 0.0, 0.0)
+    above = np.round(inverse, _DIGITS) > round(threshold, _DIGITS)
+    return Risk(
+        records=int(records),
+        records_at_risk=_rounded(float(rows[above].sum()) / records),
+        highest_risk=_rounded(float(inverse.max())),
+        success_rate=_rounded(float(rows @ inverse) / records),
+    )
+
+
+def _rounded(value: float) -> float:
+    return round(value, _DIGITS)
+
+
+def _sizes(rows: Floats, crowd: Floats) -> Sizes:
+    """The classes of each size; where missing cells match anything, s people with a crowd of s are one class."""
+    sizes, place = np.unique(crowd, return_inverse=True)
+    return Sizes(sizes, np.bincount(place, rows, len(sizes)) / sizes)
+
+
+def _estimate(sample: Sizes, sampling_share: float | None) -> PopulationEstimate:
+    if not len(sample.sizes):
+        return bounded(sample, "nobody is in the table")
+    if sampling_share is None:
+        return bounded(sample, "no population; each class is taken to be in the table whole")
+    return estimated(sample, sampling_share)
+
+
+def _people(table: Table, population: Table) -> tuple[Floats, Floats]:
+    """For each class of a table: its rows, and the people of the population whom one of its rows could be."""
+    names = list(table.quasi_identifying)
+    absent = [name for name in names if name not in population.frame.columns]
+    if absent:
+        raise DataError(f"{population.source}: the population lacks the column {', '.join(f'«{n}»' for n in absent)}")
+    published = pl.DataFrame([spelt(table.frame[name]) for name in names])
+    people = pl.DataFrame([spelt(population.frame[name]) for name in names])
+    if table.missing is Missing.DROP:
+        published, people = published.drop_nulls(), people.drop_nulls()
+    classes = published.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0rows"))
+    persons = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
+    fit = _Fit(
+        classes.select(names),
+        persons.select(names),
+        persons["\0people"].to_numpy(),
+        [_Column.of(name, table, population, classes, persons) for name in names],
+        table.missing,
+    )
+    rows = classes["\0rows"].to_numpy()
+    # Those who are published are people of the population, whether or not the given one knows them.
+    counts = np.maximum(fit.counts(), rows)
+    if table.missing is Missing.NEVER_MATCHES:
+        holed = classes.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
+        counts = np.where(holed, 1, counts)
+    return rows.astype(np.float64), counts.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Column:
+    """How the published labels of a column cover the values of the population."""
+
+    hierarchy: Hierarchy | None
+    levels: Ints
+    """The level of each class's label; `_ANYTHING` for `*`, `_LOOSE` for a range or a set."""
+    codes: Ints
+    """The value of each person, as a place in `values`."""
+    values: pl.Series
+    """The distinct values of the population; a missing one last."""
+    missing: Missing
+
+    @classmethod
+    def of(cls, name: str, table: Table, people: Table, classes: pl.DataFrame, persons: pl.DataFrame) -> _Column:
+        hierarchy = table.hierarchies.get(name) or people.hierarchies.get(name)
+        level_of: dict[str, tuple[int, int]] = {}
+        for number, level in enumerate(hierarchy.levels if hierarchy else ()):
+            for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
+                # A label that stands at several levels may mean any of them: the widest covers all.
+                level_of[label] = max(level_of.get(label, (0, 0)), (count, number))
+        labels = classes[name].drop_nulls().unique()
+        levels = [_level(label, level_of) for label in labels.to_list()]
+        known = persons[name].drop_nulls().unique(maintain_order=True)
+        return cls(
+            hierarchy,
+            classes[name].replace_strict(labels, levels, default=0, return_dtype=pl.Int64).to_numpy(),
+            persons[name]
+            .replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64)
+            .to_numpy(),
+            known.extend(pl.Series([None], dtype=pl.String)),
+            table.missing,
+        )
+
+    def at(self, level: int) -> pl.Series:
+        """The distinct values as they would be published at a level."""
+        if level == _ANYTHING:
+            return pl.repeat(SUPPRESSED, len(self.values), eager=True)
+        if self.hierarchy is None or level < 1:
+            return self.values
+        above = {row[0]: row[level] for row in self.hierarchy.rows}
+        labels = self.values.replace_strict(
+            list(above), list(above.values()), default=self.values, return_dtype=pl.String
+        )
+        everybody = self.hierarchy.swallows_missing(level)
+        return labels.fill_null(self.hierarchy.levels[level].labels[0]) if everybody else labels
+
+    def covered(self, label: str | None, level: int) -> Flags:
+        """Which of the distinct values a label may stand for."""
+        blank = self.values.is_null()
+        matches_any = self.missing is Missing.MATCHES_ANY
+        if label is None:
+            fits = blank | matches_any
+        elif level == _LOOSE:
+            fits = _loose(self.values, label)
+        else:
+            fits = (self.at(level) == label).fill_null(False)
+        return np.asarray((fits | (blank & matches_any)).to_numpy())
+
+
+def _level(label: str, level_of: dict[str, tuple[int, int]]) -> int:
+    if label == SUPPRESSED:
+        return _ANYTHING
+    if label in level_of:
+        return level_of[label][1]
+    return _LOOSE if range_ends(label) is not None or set_members(label) is not None else 0
+
+
+def _loose(values: pl.Series, label: str) -> pl.Series:
+    """Which values lie in a range, or in a set."""
+    ends = range_ends(label)
+    if ends is None:
+        return values.is_in(set_members(label) or ()).fill_null(False)
+    return values.cast(pl.Float64, strict=False).is_between(*ends).fill_null(False)
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Distinct published classes, distinct people of a population, and who fits where."""
+
+    classes: pl.DataFrame
+    persons: pl.DataFrame
+    weights: Ints
+    """How many people each distinct person stands for."""
+    columns: list[_Column]
+    missing: Missing
+
+    def counts(self) -> Ints:
+        """How many people fit each class; for suppressed rows, how many fit no other."""
+        counts = np.zeros(self.classes.height, dtype=np.int64)
+        met = np.zeros(self.persons.height, dtype=np.bool_)
+        hidden = starred(self.classes, self.classes.columns).to_numpy()
+        levels = np.stack([column.levels for column in self.columns], axis=1)
+        holes = self.missing is Missing.MATCHES_ANY and bool(
+            sum(self.classes.null_count().row(0)) + sum(self.persons.null_count().row(0))
+        )
+        joined = ~hidden & (levels >= 0).all(axis=1) & (not holes)
+        signatures, place = np.unique(levels[joined], axis=0, return_inverse=True)
+        for number, signature in enumerate(signatures):
+            self._join(np.flatnonzero(joined)[place.ravel() == number], signature, counts, met)
+        self._search(np.flatnonzero(~hidden & ~joined), levels, counts, met)
+        counts[hidden] = self.weights[~met].sum()
+        return counts
+
+    def _join(self, rows: Ints, signature: Ints, counts: Ints, met: Flags) -> None:
+        """Classes whose labels all stand at the same levels: generalize the people, and join."""
+        names = self.classes.columns
+        labels = [
+            column.at(int(level)).gather(column.codes).alias(name)
+            for name, column, level in zip(names, self.columns, signature, strict=True)
+        ]
+        there = pl.DataFrame(labels).with_columns(pl.Series("\0people", self.weights)).with_row_index("\0person")
+        here = self.classes[rows].with_columns(pl.Series("\0row", rows))
+        alike = self.missing is not Missing.NEVER_MATCHES
+        found = here.join(there.group_by(names).agg(pl.col("\0people").sum()), on=names, how="inner", nulls_equal=alike)
+        counts[found["\0row"].to_numpy()] = found["\0people"].to_numpy()
+        met[there.join(here, on=names, how="semi", nulls_equal=alike)["\0person"].to_numpy()] = True
+
+    def _search(self, rows: Ints, levels: Ints, counts: Ints, met: Flags) -> None:
+        """Classes whose labels may overlap: go through the people who fit the rarest label, one class at a time."""
+        covers: list[dict[str | None, Flags]] = [{} for _ in self.columns]
+        for row in rows.tolist():
+            fits: list[tuple[int, int]] = []
+            cells = self.classes.row(row)
+            for place, (cell, column) in enumerate(zip(cells, self.columns, strict=True)):
+                if cell not in covers[place]:
+                    covers[place][cell] = column.covered(cell, int(levels[row, place]))[column.codes]
+                fits.append((int(covers[place][cell].sum()), place))
+            found = np.arange(self.persons.height)
+            for _, place in sorted(fits):
+                found = found[covers[place][cells[place]][found]]
+            counts[row] = self.weights[found].sum()
+            met[found] = True

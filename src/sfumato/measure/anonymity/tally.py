@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""How often each value of a column stands in each class: what every model about sensitive values is measured from.
+
+One entry for each (class, value) pair that occurs, so that memory grows with the rows, not with classes times
+values. Counts are whole numbers and stay so until the last division: a result does not depend on summation.
+Missing quasi-identifying cells count by their declared meaning; a missing value of the column is a value of
+its own, after all others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.engine.classes import packed_key
+from sfumato.errors import DataError
+from sfumato.measure.anonymity.classes import StarredRows, starred
+from sfumato.table import Missing, Table
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+_LARGEST_KEY = 1 << 62
+_FEW = 1 << 16
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The values of one column, class by class, in the order of the values."""
+
+    values: Ints
+    """The value of each entry, by its place in `labels`."""
+    counts: Ints
+    """How often that value stands in the entry's class."""
+    starts: Ints
+    """Where the entries of each class begin."""
+    overall: Ints
+    """How often each value stands in the whole table, suppressed rows included."""
+    labels: pl.Series
+    """The values in their natural order; a missing one last."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of the whole table, those left out for a missing cell aside."""
+        return int(self.overall.sum())
+
+    def by_class(self, numbers: Ints) -> Ints:
+        """The sum over each class of a number per entry."""
+        return np.add.reduceat(numbers, self.starts) if len(self.starts) else np.zeros(0, dtype=numbers.dtype)
+
+    @property
+    def sizes(self) -> Ints:
+        """Rows of each class."""
+        return self.by_class(self.counts)
+
+    @property
+    def distinct(self) -> Ints:
+        """Different values in each class."""
+        return np.diff(self.starts, append=len(self.counts))
+
+    def spread(self, numbers: Ints) -> Ints:
+        """A number per class, for each of its entries."""
+        return np.repeat(numbers, self.distinct)
+
+    def excess(self) -> Ints:
+        """The share in the class less the share in the table, p − q, times the rows of both: a whole number."""
+        return self.counts * self.rows - self.spread(self.sizes) * self.overall[self.values]
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """The rows of a table, each with a key that is equal within a class."""
+
+    frame: pl.DataFrame
+    """The rows that count; suppressed ones are among them."""
+    placed: npt.NDArray[np.bool_] | None
+    """Which of them belong to a class; None if all do."""
+    key: Ints
+    """One for each placed row."""
+    radix: int
+    """Greater than every key."""
+    overlapping: tuple[str, ...] | None
+    """The columns to match by, where a missing cell matches anything and so classes overlap."""
+
+    @classmethod
+    def of(cls, table: Table, starred_rows: StarredRows = "class") -> Grouped:
+        """Group a table as it stands by its quasi-identifying columns."""
+        names = list(table.quasi_identifying)
+        if not names:
+            raise DataError(f"{table.source}: no column is quasi_identifying, so there are no classes to count")
+        frame = table.frame
+        if table.missing is Missing.DROP:
+            frame = frame.drop_nulls(names)
+        placed = None
+        if starred_rows == "suppressed":
+            out = starred(frame, names)
+            placed = (~out).to_numpy() if out.any() else None
+        here = frame.select(names) if placed is None else frame.select(names).filter(placed)
+        key, radix = packed_key(here, names)
+        holed = _holed(here) if table.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES) else None
+        if holed is not None and table.missing is Missing.NEVER_MATCHES:
+            alone = np.flatnonzero(holed)
+            key[alone] = radix + np.arange(len(alone))
+            return cls(frame, placed, key, radix + len(alone), None)
+        return cls(frame, placed, key, radix, None if holed is None else tuple(names))
+
+    def tally(self, column: str) -> Tally:
+        """Count the values of a column in each class and in the whole table."""
+        if column not in self.frame.columns:
+            raise DataError(f"there is no column «{column}» to measure")
+        codes, labels = _numbered(self.frame[column])
+        overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
+        placed = codes if self.placed is None else codes[self.placed]
+        owners, values, counts = counted_pairs(self.key, self.radix, placed, len(labels))
+        if self.overlapping is not None:
+            owners, values, counts = self._merged(owners, values, counts)
+        starts = np.flatnonzero(np.diff(owners, prepend=-1))
+        return Tally(values, counts, starts, overall, labels)
+
+    def own_rows(self) -> Ints:
+        """How many rows have the values of each class."""
+        return self._alike()[2]
+
+    def crowds(self) -> Ints:
+        """How many rows a row of each class could be taken for."""
+        alike = self._alike()
+        return (alike if self.overlapping is None else self._merged(*alike))[2]
+
+    def _alike(self) -> tuple[Ints, Ints, Ints]:
+        return counted_pairs(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
+
+    def first_rows(self) -> Ints:
+        """The place of one row of each class among the placed ones, in the order of the classes."""
+        return np.unique(self.key, return_index=True)[1].astype(np.int64)
+
+    def _merged(self, owners: Ints, values: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
+        """Each class with what stands in all the classes that it matches, agreeing wherever both are known."""
+        assert self.overlapping is not None
+        names = list(self.overlapping)
+        here = self.frame.select(names) if self.placed is None else self.frame.select(names).filter(self.placed)
+        classes = here[self.first_rows()].with_columns(_pattern(names)).with_row_index("\0class")
+        number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
+        entries = pl.DataFrame({"\0class": number.astype(np.uint32), "\0value": values, "\0count": counts})
+        entries = entries.join(classes, on="\0class", maintain_order="left")
+        parts = [(str(key), mine) for (key,), mine in classes.partition_by("\0pattern", as_dict=True).items()]
+        sums = []
+        for (theirs,), other in entries.partition_by("\0pattern", as_dict=True).items():
+            comparing: dict[tuple[str, ...], list[pl.DataFrame]] = {}
+            for ours, mine in parts:
+                common = tuple(n for n, a, b in zip(names, ours, str(theirs), strict=True) if a == b == "0")
+                comparing.setdefault(common, []).append(mine)
+            for common, several in comparing.items():
+                found = other.group_by(*common, "\0value").agg(pl.col("\0count").sum())
+                asking = pl.concat(several)
+                met = asking.join(found, on=common) if common else asking.join(found, how="cross")
+                sums.append(met.select("\0class", "\0value", "\0count"))
+        total = pl.concat(sums).group_by("\0class", "\0value").agg(pl.col("\0count").sum()).sort("\0class", "\0value")
+        return tuple(total[name].cast(pl.Int64).to_numpy() for name in total.columns)  # type: ignore[return-value]
+
+
+def counted_pairs(key: Ints, radix: int, values: Ints, width: int) -> tuple[Ints, Ints, Ints]:
+    """The distinct (key, value) pairs in order, and how often each occurs; values lie below `width`."""
+    if radix * width > _LARGEST_KEY:
+        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        radix = len(key)
+    joint = key * width + values
+    if radix * width <= max(_FEW, len(key) // 4):
+        counts = np.bincount(joint, minlength=0)
+        found = np.flatnonzero(counts)
+        counts = counts[found]
+    else:
+        found, counts = np.unique(joint, return_counts=True)
+    return found // max(width, 1), found % max(width, 1), counts.astype(np.int64)
+
+
+def _numbered(column: pl.Series) -> tuple[Ints, pl.Series]:
+    """The place of each cell among the distinct values, which come sorted, a missing one last."""
+    known = column.drop_nulls().unique().sort()
+    labels = known.extend(pl.Series(column.name, [None], dtype=column.dtype)) if column.null_count() else known
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(labels.drop_nulls())).to_physical().cast(pl.Int64)
+    else:
+        codes = column.rank("dense").cast(pl.Int64) - 1
+    return codes.fill_null(len(labels) - 1).to_numpy(), labels
+
+
+def _holed(frame: pl.DataFrame) -> npt.NDArray[np.bool_] | None:
+    """Which rows miss a cell; None if no row does."""
+    if not any(frame.null_count().row(0)):
+        return None
+    return frame.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
+
+
+def _pattern(names: list[str]) -> pl.Expr:
+    return pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names]).alias("\0pattern")

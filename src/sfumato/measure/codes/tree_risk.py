@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""What a provider could learn from an encoding for trees: values, who goes with whom, and the rules found.
+
+Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007, seed 004), for guesses that an adversary made; the
+statistics by which a custodian sees beforehand what shelters a column (Figure 8), the worst case of sorting (Figure
+11), and the recipe of Section 5.4 as advice. Nothing here looks at a key, or shares code with the encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.codes.coded_columns import CodedColumn, Flags, Floats, Ints, unit_of
+from sfumato.mine.codes.crack_functions import sorted_ranges
+from sfumato.mine.codes.ranked import class_range, is_number
+from sfumato.table import Table
+
+RADII = (0.01, 0.02, 0.05)
+"""How near a guess must be, as shares of the dynamic range (Section 6.1)."""
+_LEAF = -1
+
+
+def domain_risk(column: CodedColumn, guesses: Floats, radius: float) -> float:
+    """The share of distinct codes whose guess is within the radius of the true value (Definition 1)."""
+    return float(column.cracked(guesses, radius).mean())
+
+
+def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], radius: float) -> float:
+    """The share of rows of which the guesses for all of some columns are within their radius (Definition 2)."""
+    if not columns:
+        raise PolicyError("a subspace has at least one column")
+    known = np.logical_and.reduce([one.place >= 0 for one in columns])
+    if not known.any():
+        return 0.0
+    cracked = known.copy()
+    for one, guess in zip(columns, guesses, strict=True):
+        cracked[known] &= one.cracked(guess, radius)[one.place[known]]
+    return float(cracked[known].mean())
+
+
+@dataclass(frozen=True)
+class PathRisk:
+    """How many paths of a tree there are, and how many are cracked, by their length."""
+
+    paths: Ints
+    """For each length from 0 on."""
+    cracks: Ints
+
+    @property
+    def risk(self) -> float:
+        """The share of paths cracked."""
+        return float(self.cracks.sum() / self.paths.sum())
+
+
+def path_risk(
+    encoded: Any,
+    decoded: Any,
+    guess: Sequence[Callable[[Floats], Floats]],
+    widths: Sequence[float],
+    radius: float,
+) -> PathRisk:
+    """The paths from the root to a leaf on which every threshold is guessed within the radius (Definition 3).
+
+    `encoded` and `decoded` are the provider's model and the true one; `guess` and `widths` go by column.
+    """
+    first, second = _tree(encoded), _tree(decoded)
+    nodes = np.flatnonzero(first.children_left != _LEAF)
+    cracked = np.zeros(first.node_count, dtype=bool)
+    for column in np.unique(first.feature[nodes]):
+        here = nodes[first.feature[nodes] == column]
+        told = guess[column](first.threshold[here])
+        cracked[here] = np.abs(told - second.threshold[here]) <= radius * widths[column]
+    depth, whole = np.zeros(first.node_count, dtype=np.int64), np.ones(first.node_count, dtype=bool)
+    for node in nodes.tolist():  # children come after their parents
+        for child in (first.children_left[node], first.children_right[node]):
+            depth[child], whole[child] = depth[node] + 1, whole[node] & cracked[node]
+    leaves = first.children_left == _LEAF
+    longest = int(depth.max()) + 1
+    found = leaves & whole & (depth > 0)
+    return PathRisk(np.bincount(depth[leaves], minlength=longest), np.bincount(depth[found], minlength=longest))
+
+
+def _tree(model: Any) -> Any:
+    if not hasattr(model, "tree_"):
+        raise PolicyError("paths are those of a fitted decision tree")
+    return model.tree_
+
+
+@dataclass(frozen=True)
+class Shelter:
+    """What shelters a column of numbers from sorting: values that may change places, and gaps in its domain."""
+
+    column: str
+    range_width: int
+    """How many values the domain has between the least and the greatest, in steps of the column."""
+    distinct: int
+    pure_pieces: int
+    mean_length: float
+    """Of the pure pieces, in distinct values."""
+    pure_share: float
+    """The share of distinct values that lie in pure pieces."""
+    expected_sorting: float
+    """The share of values that sorting is expected to crack, if those of pure pieces are safe from it (Section 5.4)."""
+    worst_sorting: float
+    """The same if every value lay well inside the range where its rank puts it: |R_ρ| / |R_g| (Figure 11)."""
+    safe: bool
+    advice: str
+
+    @property
+    def discontinuities(self) -> int:
+        """Values of the domain that do not occur."""
+        return self.range_width - self.distinct
+
+
+def shelter(
+    table: Table,
+    target: str,
+    columns: Sequence[str] | None = None,
+    min_width: int = 5,
+    radius: float = 0.02,
+    limit: float = 0.3,
+) -> tuple[Shelter, ...]:
+    """For every column of numbers, what shelters it, and whether it is safe to encode (Figures 8 and 11, Section 5.4).
+
+    A column is called safe if sorting with the true least and greatest value cracks at most `limit` of its values.
+    """
+    if target not in table.frame.columns:
+        raise PolicyError(f"{table.source}: the target «{target}» is no column of the table")
+    classes = table.frame[target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
+    names = [n for n, kind in table.frame.schema.items() if n != target and is_number(kind)]
+    unfit = [name for name in columns or () if name not in names]
+    if unfit:
+        raise PolicyError(f"{table.source}: {', '.join(f'«{name}»' for name in unfit)} is no column of numbers")
+    return tuple(
+        _sheltered(table.frame[name], name, classes, min_width, radius, limit)
+        for name in (names if columns is None else columns)
+    )
+
+
+def shelter_frame(found: Sequence[Shelter]) -> pl.DataFrame:
+    """The same as a frame, in the order of Figures 8 and 11."""
+    return pl.DataFrame(
+        {
+            "column": [one.column for one in found],
+            "range_width": [one.range_width for one in found],
+            "distinct": [one.distinct for one in found],
+            "discontinuities": [one.discontinuities for one in found],
+            "pure_pieces": [one.pure_pieces for one in found],
+            "mean_length": [one.mean_length for one in found],
+            "pure_share": [one.pure_share for one in found],
+            "expected_sorting": [one.expected_sorting for one in found],
+            "worst_sorting": [one.worst_sorting for one in found],
+            "safe": [one.safe for one in found],
+            "advice": [one.advice for one in found],
+        }
+    )
+
+
+def _sheltered(cells: pl.Series, name: str, classes: Ints, min_width: int, radius: float, limit: float) -> Shelter:
+    numbers = cells.cast(pl.Float64).to_numpy()
+    known = ~np.isnan(numbers)
+    if not known.any():
+        raise DataError(f"«{name}» has no value; leave it out")
+    values, place = np.unique(numbers[known], return_inverse=True)
+    low, high = class_range(place.astype(np.int64), classes[known], len(values))
+    pure, lengths = _pure(low, low != high, min_width)
+    unit = unit_of(values)
+    column = CodedColumn(name, values, values, values, np.ones(len(values), dtype=np.int64), place, values, low)
+    ranges = sorted_ranges(len(values), float(values[0]), float(values[-1]), unit)
+    width = round((values[-1] - values[0]) / unit) + 1
+    share, gaps = float(pure.mean()), width - len(values)
+    worst = (1 - share) * (min(1.0, 2 * radius * (width - 1) / gaps) if gaps else 1.0)
+    safe = worst <= limit
+    return Shelter(
+        column=name,
+        range_width=width,
+        distinct=len(values),
+        pure_pieces=len(lengths),
+        mean_length=float(lengths.mean()) if len(lengths) else 0.0,
+        pure_share=share,
+        expected_sorting=float((ranges.chance(column, radius) * ~pure).mean()),
+        worst_sorting=worst,
+        safe=safe,
+        advice=_advice(safe, share, gaps / width, worst),
+    )
+
+
+def _pure(classes: Ints, mixed: Flags, min_width: int) -> tuple[Flags, Ints]:
+    """Which values lie in a pure piece that is wide enough, and how wide the pieces are."""
+    new = np.append(True, (classes[1:] != classes[:-1]) | mixed[1:] | mixed[:-1])
+    piece = np.cumsum(new) - 1
+    lengths = np.bincount(piece)
+    wide = (lengths >= min_width) & ~mixed[new]
+    return wide[piece], lengths[wide]
+
+
+def _advice(safe: bool, pure: float, gaps: float, worst: float) -> str:
+    """The recipe of Section 5.4, in words."""
+    said = f"{pure:.0%} of its values are in pure pieces, {gaps:.0%} of its domain do not occur"
+    if safe:
+        return f"safe against sorting: {said}"
+    return (
+        f"not safe: {said}, so sorting alone may crack {worst:.0%} of its values; encode it only if it is no secret "
+        "by itself, or coarsen it"
+    )

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""What published patterns give away, reckoned by an auditor who has nothing but them.
+
+Two ways, neither of which is the method's own. For every set that is published, or whose proper subsets are all known,
+the counts of all its patterns are written down as numbers plus or minus the unknown support, and looked at. And of a
+handful of items, a linear program says what each pattern can be in any database that agrees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError
+from sfumato.measure.baskets.recount import Columns, counted_itemsets
+from sfumato.measure.patterns.known_supports import KnownSupports
+from sfumato.patterns import Patterns
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Members = tuple[int, ...]
+
+FEW_ITEMS = 6
+"""Up to how many items every database that agrees is looked at."""
+_SLACK = 1e-6
+_CONTRADICTION = "the published supports contradict one another: no database has them; check where they come from"
+
+
+def inferable_patterns(patterns: Patterns, k: int, complete_from: int | None = None) -> int:
+    """How many patterns are found that 1 to k − 1 people must have, given the published supports.
+
+    `complete_from` is the support from which on an adversary may think that everything is published. Patterns of two
+    conjunctions, known only together, count as one.
+    """
+    ceiling = complete_from - 1 if complete_from else None
+    sets = _sets(patterns)
+    while True:
+        tell("checking what supports give away")
+        notes = KnownSupports.of(sets, patterns.baskets, len(patterns.items))
+        bounded = [_bounded(notes, table, k, ceiling) for table in notes.unknown()]
+        bounded += list(_pairs(notes, k, ceiling))
+        learnt = {tuple(one): support for part in bounded for one, support in part.learnt}
+        if not learnt:
+            break
+        # What follows is known from now on, and more may follow from that.
+        sets |= learnt
+    count = sum(part.small for part in bounded) + sum(_small(notes, table, k) for table in notes.known())
+    count += _aside(notes, k)
+    if 0 < len(patterns.items) <= FEW_ITEMS and not count:
+        count += _in_all_databases(patterns, k, complete_from)
+    return count
+
+
+def _sets(patterns: Patterns) -> dict[Members, int]:
+    codes, offsets = patterns.codes.tolist(), patterns.offsets.tolist()
+    supports = patterns.supports.tolist()
+    return {tuple(codes[offsets[at] : offsets[at + 1]]): support for at, support in enumerate(supports)}
+
+
+@dataclass(frozen=True)
+class _Bounded:
+    """Of sets of unknown support: how many patterns are known to be small, and which supports follow exactly."""
+
+    small: int
+    learnt: list[tuple[list[int], int]]
+
+
+def _small(notes: KnownSupports, table: Ints, k: int) -> int:
+    counts = notes.exactly(notes.subsets(table))
+    if (counts < 0).any():
+        raise DataError(_CONTRADICTION)
+    return int(((counts > 0) & (counts < k)).sum())
+
+
+def _bounded(notes: KnownSupports, table: Ints, k: int, ceiling: int | None) -> _Bounded:
+    """Every pattern is a number plus or minus the unknown support, and not negative."""
+    counts = notes.exactly(notes.subsets(table))
+    masks = np.arange(counts.shape[1])
+    adds = (table.shape[1] - np.bitwise_count(masks)) % 2 == 0
+    low = np.maximum(0, (-counts[:, adds]).max(axis=1, initial=0))
+    free = counts[:, ~adds].min(axis=1, initial=np.iinfo(np.int64).max)
+    high = free if ceiling is None else np.minimum(free, ceiling)
+    if (low > high).any():
+        raise DataError(_CONTRADICTION)
+    least = np.where(adds, counts + low[:, None], counts - high[:, None])
+    most = np.where(adds, counts + high[:, None], counts - low[:, None])
+    small = int(((least > 0) & (most < k)).sum()) + int(((free - low > 0) & (free - low < k)).sum())
+    exact = low == high
+    return _Bounded(small, list(zip(table[exact].tolist(), low[exact].tolist(), strict=True)))
+
+
+def _pairs(notes: KnownSupports, k: int, ceiling: int | None) -> Iterator[_Bounded]:
+    """The same for unknown pairs, which are many: those of one item at a time."""
+    if not notes.tables:
+        return
+    single = notes.tables[0][:, 0]
+    for at, code in enumerate(single[:-1].tolist()):
+        pairs = np.column_stack((np.full(len(single) - at - 1, code), single[at + 1 :]))
+        unknown = pairs[notes.numbers(pairs) < 0]
+        if len(unknown):
+            yield _bounded(notes, unknown, k, ceiling)
+
+
+def _aside(notes: KnownSupports, k: int) -> int:
+    """Sets that lack some subset: walk down from each as long as everything in between is known."""
+    sets = dict(notes.aside) | {(): int(notes.supports[0])}
+    for table in notes.tables:
+        numbers = notes.numbers(table)
+        sets |= dict(zip(map(tuple, table.tolist()), notes.supports[numbers].tolist(), strict=True))
+    count = 0
+    for whole, _ in notes.aside:
+        exact: dict[Members, int] = {}
+        waiting = [whole]
+        while waiting:
+            inner = waiting.pop(0)
+            above = [tuple(sorted({*inner, code})) for code in whole if code not in inner]
+            if inner in exact or inner not in sets or not all(one in exact for one in above):
+                continue
+            exact[inner] = sets[inner] - sum(many for one, many in exact.items() if set(inner) < set(one))
+            waiting += [tuple(code for code in inner if code != gone) for gone in inner]
+        count += sum(0 < many < k for many in exact.values())
+    return count
+
+
+def _in_all_databases(patterns: Patterns, k: int, complete_from: int | None) -> int:
+    """Conjunctions that are small in every database, by linear programs over the number of baskets of each kind."""
+    from scipy.optimize import linprog
+
+    n = len(patterns.items)
+    equal, amounts, below, limits = _conditions(patterns, complete_from)
+    # The least and the most of one pattern are worlds that often settle another.
+    worlds: list[Floats] = []
+    count = 0
+    kinds = np.arange(1 << n)
+    for present in range(1 << n):
+        for absent in range(1 << n):
+            if present & absent or not present | absent:
+                continue
+            row = ((kinds & present == present) & (kinds & absent == 0)).astype(np.float64)
+            if any(world @ row < _SLACK or world @ row > k - _SLACK for world in worlds):
+                continue
+            ends = []
+            for sign in (-1, 1):
+                answer = linprog(sign * row, below, limits, equal, amounts, bounds=(0, None))
+                if answer.x is None:
+                    raise DataError(_CONTRADICTION)
+                worlds.append(np.asarray(answer.x))
+                ends.append(float(worlds[-1] @ row))
+            count += ends[0] < k - _SLACK and ends[1] > _SLACK
+    return count
+
+
+def _conditions(patterns: Patterns, complete_from: int | None) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+    n = len(patterns.items)
+    kinds = np.arange(1 << n)
+    sets = {0: patterns.baskets}
+    for members, support in _sets(patterns).items():
+        sets[sum(1 << code for code in members)] = support
+    equal = np.array([kinds & one == one for one in sets], dtype=np.float64)
+    unknown = [one for one in range(1 << n) if one not in sets]
+    if not complete_from or not unknown:
+        return equal, np.array(list(sets.values()), dtype=np.float64), None, None
+    below = np.array([kinds & one == one for one in unknown], dtype=np.float64)
+    limits = np.full(len(unknown), complete_from - 1, dtype=np.float64)
+    return equal, np.array(list(sets.values()), dtype=np.float64), below, limits
+
+
+def least_support(patterns: Patterns) -> int:
+    """The smallest published support; the number of baskets where nothing is published."""
+    return int(patterns.supports.min(initial=patterns.baskets))
+
+
+def untrue_supports(patterns: Patterns, baskets: Baskets) -> int:
+    """How many published supports, and whether the number of baskets, are not those of the baskets."""
+    columns = Columns.of(baskets, patterns.items)
+    wrong = sum(columns.support(items) != support for items, support in patterns.to_lists())
+    return wrong + (patterns.baskets != len(baskets))
+
+
+def lost_itemsets(patterns: Patterns, baskets: Baskets, least: int) -> int:
+    """How many frequent itemsets of the baskets are not published, or with too small a support."""
+    published = {frozenset(map(str, items)): support for items, support in patterns.to_lists()}
+    true = counted_itemsets(baskets, least)
+    return sum(published.get(items, 0) < support for items, support in true.items())

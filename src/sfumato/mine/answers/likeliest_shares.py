@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""The shares of categories that make randomized answers likeliest, among all that are shares: none negative, sum 1.
+
+Inverting a channel may leave [0, 1]. The likelihood is concave, so its maximum on the simplex is found for sure: in
+closed form for one column of single answers, and elsewhere by Newton's method under the bounds (as Kim, Carbonetto,
+Stephens, Anitescu 2020 do for mixtures) or, where there are too many shares for that, by expectation maximization
+(Dempster, Laird, Rubin 1977) as Varadhan and Roland (2008) quicken it. Both stop at a proof: no shares at all are
+likelier by more than `SLACK` in the logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+from sfumato.public.answer_channel import Bits, Channel, Floats, Ints
+
+SLACK = 1e-6
+_CELLS = 4_000_000
+_PRODUCTS = 5e8
+_WIDEST = 1_500
+_FEW_BYTES = 3
+_MANY_ROWS = 65_536
+_MOST_STEPS = 20_000
+
+
+def likeliest_of_counts(counts: Ints, channel: Channel) -> Floats:
+    """The likeliest shares behind counts of single answers.
+
+    The probability of an answer is q + (p − q) · share. Where the share is positive it is proportional to the count;
+    elsewhere it is q. For p > q the rare answers are those without a share, for p < q the common ones.
+    """
+    wide, size = channel.p - channel.q, len(counts)
+    order = np.argsort(-np.sign(wide) * counts, kind="stable")
+    sums = np.cumsum(counts[order]).astype(np.float64)
+    left = 1 - channel.q * (size - np.arange(1, size + 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        last = counts[order] * left / sums  # the probability of the last one taken in, if it and all before have shares
+    holds = wide * (last - channel.q) > 0
+    taken = int(np.flatnonzero(holds)[-1]) + 1 if holds.any() else 0
+    if taken == 0:  # p < q, and some answers never came: the truth is among those, nobody knows where
+        taken = max(int((counts == 0).sum()), 1)
+        sums[taken - 1] = 0.0
+    shares = np.zeros(size)
+    chosen = order[:taken]
+    if sums[taken - 1] > 0:
+        shares[chosen] = (counts[chosen] * left[taken - 1] / sums[taken - 1] - channel.q) / wide
+    else:
+        shares[chosen] = 1 / taken
+    shares = np.clip(shares, 0.0, 1.0)
+    return np.asarray(shares / shares.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Crossed:
+    """How often each pair of single answers was given."""
+
+    counts: Floats
+    channels: tuple[Channel, Channel]
+
+    @property
+    def size(self) -> int:
+        """How many shares there are."""
+        return self.counts.size
+
+    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+        """The slope of the log-likelihood at some shares, and the log-likelihood."""
+        likely = self._spread(shares)
+        came = self.counts > 0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = np.where(came, self.counts / likely, 0.0)
+            value = float(np.sum(np.where(came, self.counts * np.log(likely), 0.0)))
+        return self._spread(weights), value
+
+    def curvature(self, shares: Floats) -> Floats:
+        """Minus the log-likelihood's second derivatives."""
+        every = np.kron(self.channels[0].matrix(), self.channels[1].matrix())
+        scaled = every * (np.sqrt(self.counts) / self._spread(shares)).reshape(-1, 1)
+        return np.asarray(scaled.T @ scaled)
+
+    def _spread(self, shares: Floats) -> Floats:
+        """The product of both channels' matrices times shares, without the matrices; both are symmetric."""
+        one, two = self.channels
+        along = one.q * shares.sum(axis=0, keepdims=True) + (one.p - one.q) * shares
+        return np.asarray(two.q * along.sum(axis=1, keepdims=True) + (two.p - two.q) * along)
+
+
+@dataclass(frozen=True, eq=False)
+class Bitwise:
+    """Rows of bits of one column, eight in a byte, and how often each was given."""
+
+    counts: Floats
+    packed: Bits
+    channel: Channel
+
+    @classmethod
+    def of(cls, packed: Bits, channel: Channel) -> Bitwise:
+        """Rows as they come; where there are few possible ones, each of them once."""
+        if packed.shape[1] > _FEW_BYTES:
+            return cls(np.ones(len(packed)), packed, channel)
+        wide = np.zeros((len(packed), 4), dtype=np.uint8)
+        wide[:, : packed.shape[1]] = packed
+        distinct, counts = np.unique(wide.view("<u4")[:, 0], return_counts=True)
+        kept = distinct.astype("<u4").view(np.uint8).reshape(-1, 4)[:, : packed.shape[1]]
+        return cls(counts.astype(np.float64), kept, channel)
+
+    @property
+    def size(self) -> int:
+        """How many shares there are."""
+        return len(self.channel.categories)
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint8 | np.uint16]:
+        """The same bits, a row for each byte or, if people are many, for each two: half as many to look up."""
+        if len(self.packed) < _MANY_ROWS:
+            return np.ascontiguousarray(self.packed.T)
+        even = np.zeros((len(self.packed), (self.packed.shape[1] + 1) // 2 * 2), dtype=np.uint8)
+        even[:, : self.packed.shape[1]] = self.packed
+        return np.ascontiguousarray(even.view(">u2").T.astype(np.uint16))
+
+    def held(self, weights: Floats) -> Floats:
+        """For each bit the sum of the weights of rows that have it set."""
+        found = []
+        for word in self.words:
+            sums = np.bincount(word, weights, 256**word.itemsize).reshape(-1, 256)
+            found += [sums.sum(axis=axis) @ _BYTES for axis in (1, 0)[-word.itemsize :]]
+        return np.concatenate(found)[: self.size]
+
+    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+        """The slope of the log-likelihood at some shares, and the log-likelihood up to a constant."""
+        off, gain = self._gain()
+        likely = self._likely(shares)
+        weights = self.counts / likely
+        slope = off * weights.sum() + gain * self.held(weights)
+        return slope, float(self.counts @ np.log(likely))
+
+    def curvature(self, shares: Floats) -> Floats:
+        """Minus the log-likelihood's second derivatives; of many rows, from some of them, which serve as well."""
+        every = _spacing(len(self.counts), self.size)
+        off, gain = self._gain()
+        counts, found = self.counts[::every], np.zeros((self.size, self.size))
+        scale = np.sqrt(counts) / self._likely(shares)[::every]
+        step = max(_CELLS // self.size, 1)
+        for begin in range(0, len(counts), step):
+            bits = np.unpackbits(self.packed[::every][begin : begin + step], axis=1, count=self.size)
+            scaled = (off + gain * bits) * scale[begin : begin + step, None]
+            found += scaled.T @ scaled
+        return np.asarray(found * (self.counts.sum() / counts.sum()))
+
+    def _likely(self, shares: Floats) -> Floats:
+        off, gain = self._gain()
+        padded = np.zeros((len(self.words), self.words.itemsize, 8))
+        padded.ravel()[: self.size] = shares
+        found = np.full(len(self.counts), off * shares.sum())
+        for word, (*high, low) in zip(self.words, padded, strict=True):
+            each = [(_BYTES @ part)[:, None] for part in high]
+            found += (gain * sum(each, _BYTES @ low)).ravel()[word]
+        return found
+
+    def _gain(self) -> tuple[float, float]:
+        """How likely a bit that is not set makes its category, and by how much more one that is."""
+        off, on = (1 - self.channel.p) / (1 - self.channel.q), self.channel.p / self.channel.q
+        return off, on - off
+
+
+_BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Answers of two columns, row by row; bits in one of them, or in both."""
+
+    counts: Floats
+    first: Bits | Ints
+    second: Bits | Ints
+    """Bits (rows of them), or numbers of categories."""
+    channels: tuple[Channel | None, Channel | None]
+    """None for a column that was not randomized."""
+    sizes: tuple[int, int]
+
+    @property
+    def size(self) -> int:
+        """How many shares there are."""
+        return self.sizes[0] * self.sizes[1]
+
+    def pulls(self, shares: Floats) -> tuple[Floats, float]:
+        """The slope of the log-likelihood at some shares, and the log-likelihood up to a constant."""
+        slope, value = np.zeros(self.sizes), 0.0
+        for part in self._parts(sum(self.sizes)):
+            left, right = self._both(part)
+            likely = np.einsum("ij,ij->i", left @ shares, right)
+            value += float(self.counts[part] @ np.log(likely))
+            slope += left.T @ (right * (self.counts[part] / likely)[:, None])
+        return slope, value
+
+    def curvature(self, shares: Floats) -> Floats:
+        """Minus the log-likelihood's second derivatives; of many rows, from some of them, which serve as well."""
+        found = np.zeros((self.size, self.size))
+        every = _spacing(len(self.counts), self.size)
+        for part in self._parts(self.size, every):
+            left, right = self._both(part)
+            likely = np.einsum("ij,ij->i", left @ shares, right)
+            scaled = (left[:, :, None] * right[:, None, :]).reshape(len(likely), -1)
+            scaled *= (np.sqrt(self.counts[part]) / likely)[:, None]
+            found += scaled.T @ scaled
+        return np.asarray(found * (self.counts.sum() / self.counts[::every].sum()))
+
+    def _parts(self, width: int, every: int = 1) -> Iterator[slice]:
+        step = max(_CELLS // width, 1) * every
+        for begin in range(0, len(self.counts), step):
+            tell("finding the likeliest shares")
+            yield slice(begin, begin + step, every)
+
+    def _both(self, part: slice) -> tuple[Floats, Floats]:
+        return (
+            _weights(self.first[part], self.channels[0], self.sizes[0]),
+            _weights(self.second[part], self.channels[1], self.sizes[1]),
+        )
+
+
+def _spacing(rows: int, size: int) -> int:
+    """Every how many rows are enough to see how the likelihood bends."""
+    return max(int(rows * size**2 / max(_PRODUCTS, 20 * size**3)), 1)
+
+
+def _weights(answers: Bits | Ints, channel: Channel | None, size: int) -> Floats:
+    """How likely each answer is for each truth, up to a factor of the answer's own."""
+    if answers.ndim == 2:
+        assert channel is not None
+        off, on = (1 - channel.p) / (1 - channel.q), channel.p / channel.q
+        return np.asarray(off + (on - off) * answers.astype(np.float64))
+    p, q = (1.0, 0.0) if channel is None else (channel.p, channel.q)
+    found = np.full((len(answers), size), q)
+    found[np.arange(len(answers)), answers] = p
+    return found
+
+
+def likeliest_shares(answers: Crossed | Bitwise | Listed, start: Floats) -> Floats:
+    """The likeliest shares, from a start on the simplex."""
+    total = float(answers.counts.sum())
+    shares = np.clip(start, 0.0, None) + 1e-3 / start.size
+    shares /= shares.sum()
+    slow = answers.size > _WIDEST
+    for step in range(_MOST_STEPS):
+        tell("finding the likeliest shares", step)
+        slope, value = answers.pulls(shares)
+        # The log-likelihood is concave: no shares are likelier by more than the steepest way up from here.
+        if float(slope.max()) - total <= SLACK + 1e-12 * total:
+            break
+        better = None if slow else _climb(answers, shares, slope, value, total)
+        if better is None:
+            slow = True
+            better = _leap(answers.pulls, np.maximum(shares, 1e-9 / shares.size), slope, value, total)
+        shares = better
+    return shares
+
+
+def _climb(
+    answers: Crossed | Bitwise | Listed, shares: Floats, slope: Floats, value: float, total: float
+) -> Floats | None:
+    """A Newton step among shares that are not negative; None where it leads no higher.
+
+    That shares sum to 1 is left to the multiplier, which is known: it is the number of answers.
+    """
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
+    from scipy.optimize import nnls
+
+    bend = answers.curvature(shares)
+    bend[np.diag_indices_from(bend)] += 1e-10 * np.trace(bend) / len(bend)
+    aim = slope.ravel() - total + bend @ shares.ravel()
+    try:
+        root = cholesky(bend, lower=True)
+        found = nnls(root.T, solve_triangular(root, aim, lower=True))[0].reshape(shares.shape)
+    except (LinAlgError, RuntimeError):
+        return None
+    length = 1.0
+    while length > 1e-4:
+        moved = shares + length * (found - shares)
+        moved /= moved.sum()
+        steep, now = answers.pulls(moved)
+        if now > value or float(steep.max()) < float(slope.max()):
+            return np.asarray(moved)
+        length /= 2
+    return None
+
+
+def _leap(
+    pulls: Callable[[Floats], tuple[Floats, float]], shares: Floats, slope: Floats, value: float, total: float
+) -> Floats:
+    """One step of SQUAREM: two steps of expectation maximization tell direction and length of a third."""
+    once = shares * slope / total
+    twice = once * pulls(once)[0] / total
+    went, bent = once - shares, twice - 2 * once + shares
+    curve = float(np.sum(bent**2))
+    if curve <= 1e-300:
+        return twice
+    length = min(-1.0, -float(np.sqrt(np.sum(went**2) / curve)))
+    while length < -1.0:
+        far = shares - 2 * length * went + length**2 * bent
+        kept = np.where(shares > 0, np.maximum(far, twice * 1e-3), 0.0)
+        kept /= kept.sum()
+        moved, now = pulls(kept)
+        if now >= value:
+            settled: Floats = kept * moved / total
+            return settled
+        length = (length - 1) / 2 if length < -1.5 else -1.0
+    return twice

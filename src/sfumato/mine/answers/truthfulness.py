@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Is it worth asking at random? Warner's comparison of randomized answers with plain ones that are not always true.
+
+Somebody asked plainly about a delicate matter may lie. The estimate from plain answers is then biased however many are
+asked; that from randomized answers is not, but varies more. Table 1 of Warner (JASA 1965; seed 001) sets the mean
+square errors against each other, here by formula and by simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from sfumato.errors import PolicyError
+from sfumato.mine.answers.proportions import warner_estimate
+from sfumato.progress import tell
+from sfumato.randomness import Randomness
+
+TRUTHFUL = (
+    *((t, 1.0) for t in (0.95, 0.9, 0.7, 0.5)),
+    *((1.0, t) for t in (0.95, 0.9, 0.7, 0.5)),
+    *((t, t) for t in (0.95, 0.9, 0.7, 0.5)),
+)
+"""Table 1's rows: how probably members of A and of B tell the truth when they are asked plainly."""
+SPINNERS = (0.6, 0.7, 0.8, 0.9)
+"""Table 1's columns: p, with which the spinner points to A."""
+
+
+def warner_variance(share: float, n: int, p: float) -> float:
+    """The variance of Warner's estimate, and its mean square error, since it has no bias: formula (5)."""
+    if abs(p - 0.5) < 1e-12:
+        raise PolicyError("p = 1/2: answers do not depend on the truth, and no number of them tells the share")
+    return (1 / (16 * (p - 0.5) ** 2) - (share - 0.5) ** 2) / n
+
+
+def regular_bias(share: float, truth_a: float, truth_b: float) -> float:
+    """The bias of plain answers, where members of A and B tell the truth with these probabilities."""
+    return share * (truth_a - 1) + (1 - share) * (1 - truth_b)
+
+
+def regular_error(share: float, n: int, truth_a: float, truth_b: float) -> float:
+    """The mean square error of plain answers."""
+    bias = regular_bias(share, truth_a, truth_b)
+    said = share + bias
+    return said * (1 - said) / n + bias**2
+
+
+def compare_truthfulness(
+    share: float = 0.6,
+    n: int = 1000,
+    truthful: Sequence[tuple[float, float]] = TRUTHFUL,
+    spinners: Sequence[float] = SPINNERS,
+) -> pl.DataFrame:
+    """Warner's Table 1 by formula: `truth_a`, `truth_b`, `bias`, and for each p the ratio of mean square errors."""
+    rows = [
+        {"truth_a": a, "truth_b": b, "bias": regular_bias(share, a, b)}
+        | {f"p={p:g}": warner_variance(share, n, p) / regular_error(share, n, a, b) for p in spinners}
+        for a, b in truthful
+    ]
+    return pl.DataFrame(rows)
+
+
+def simulate_truthfulness(
+    share: float = 0.6,
+    n: int = 1000,
+    surveys: int = 20_000,
+    truthful: Sequence[tuple[float, float]] = TRUTHFUL,
+    spinners: Sequence[float] = SPINNERS,
+    randomness: Randomness | None = None,
+) -> pl.DataFrame:
+    """The same table from surveys that are held: people drawn, asked plainly and by the spinner, estimates compared."""
+    chance = (randomness or Randomness.seeded(0)).generator()
+    randomized = {}
+    for at, p in enumerate(spinners):
+        tell("asking with a spinner", at, len(spinners))
+        members = chance.binomial(n, share, surveys)
+        yes = chance.binomial(members, p) + chance.binomial(n - members, 1 - p)
+        randomized[p] = float(np.mean((warner_estimate(yes, n, p) - share) ** 2))
+    rows = []
+    for at, (a, b) in enumerate(truthful):
+        tell("asking plainly", at, len(truthful))
+        members = chance.binomial(n, share, surveys)
+        said = (chance.binomial(members, a) + chance.binomial(n - members, 1 - b)) / n
+        error = float(np.mean((said - share) ** 2))
+        found = {f"p={p:g}": randomized[p] / error for p in spinners}
+        rows.append({"truth_a": a, "truth_b": b, "bias": float(said.mean()) - share} | found)
+    return pl.DataFrame(rows)

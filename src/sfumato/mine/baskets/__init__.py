@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What an analyst computes from baskets, items and association rules."""

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The five kinds of itemsets of the seed on adversarial rules: why a branch of the search goes on or ends.
+
+Said plainly, one itemset at a time, for reading and for tests; the search itself prunes by counts. Aggarwal, Pei,
+Zhang, *On privacy preservation against adversarial data mining* (KDD 2006), section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import PolicyError
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
+
+
+class ItemsetKind(StrEnum):
+    """What the projected database of an itemset says about it and all its supersets."""
+
+    PRIVACY_FREE = "privacy_free"
+    """No private entry is left: no rule, here or below (pruning rule 2)."""
+    NON_DISCRIMINATIVE = "non_discriminative"
+    """Each column with a private entry shows none: nothing is learnt about it, here or below (pruning rule 3)."""
+    CONTRAST = "contrast"
+    """No private entry's value is seen: rules foretell wrongly, here and below (pruning rule 4)."""
+    DISCRIMINATIVE = "discriminative"
+    """It is the antecedent of an adversarial rule; supersets may be, too."""
+    UNDETERMINED = "undetermined"
+    """None of these: supersets may be antecedents."""
+
+
+def matching_rows(cells: Cells, antecedent: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+    """The rows in which the antecedent publicly appears."""
+    rows = np.ones(len(cells.codes), dtype=bool)
+    for name, value in antecedent.items():
+        column = _column(cells, name)
+        known = (cells.values[column] == value).arg_true()
+        item = int(cells.first[column]) + int(known[0]) if len(known) else NOTHING
+        rows &= (cells.codes[:, column] == item) & (cells.states[:, column] == PUBLIC) & (item != NOTHING)
+    return np.flatnonzero(rows)
+
+
+def projected(cells: Cells, antecedent: Mapping[str, Any], hidden: Any = "#") -> list[dict[str, Any]]:
+    """The projected database: what the rows with this antecedent say beside it, hidden entries as a sign."""
+    others = [at for at, name in enumerate(cells.names) if name not in antecedent]
+    return [
+        {
+            cells.names[at]: hidden if cells.states[row, at] != PUBLIC else cells.value_of(int(cells.codes[row, at]))
+            for at in others
+            if cells.codes[row, at] != NOTHING
+        }
+        for row in matching_rows(cells, antecedent)
+    ]
+
+
+def kind_of(cells: Cells, antecedent: Mapping[str, Any], confidence: Fraction, least: int = 1) -> ItemsetKind:
+    """The kind of an itemset, given as column → value; a later kind is given only if no earlier one fits."""
+    rows = matching_rows(cells, antecedent)
+    foretelling = False
+    private = shown = seen = 0
+    for at, name in enumerate(cells.names):
+        codes, states = cells.codes[rows, at], cells.states[rows, at]
+        secret = codes[(states == PRIVATE) & (codes != NOTHING)]
+        if name in antecedent or not len(secret):
+            continue
+        public = codes[(states == PUBLIC) & (codes != NOTHING)]
+        private, shown = private + 1, shown + len(public)
+        for item in np.unique(secret):
+            fits, right = int((public == item).sum()), int((secret == item).sum())
+            seen += fits
+            enough = len(public) >= max(least, 1)
+            foretelling |= enough and fits >= confidence * len(public) and right >= confidence * len(secret)
+    if not private:
+        return ItemsetKind.PRIVACY_FREE
+    if not shown:
+        return ItemsetKind.NON_DISCRIMINATIVE
+    if not seen:
+        return ItemsetKind.CONTRAST
+    return ItemsetKind.DISCRIMINATIVE if foretelling else ItemsetKind.UNDETERMINED
+
+
+def _column(cells: Cells, name: str) -> int:
+    if name not in cells.names:
+        raise PolicyError(f"«{name}» is no published column of the table")
+    return cells.names.index(name)

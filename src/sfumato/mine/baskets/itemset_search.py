@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: MIT
+"""How a search for itemsets is run: baskets laid out, tasks handed to threads, found sets handed on in pieces.
+
+A task is one item with all that comes after it in the search's order, from rare to frequent. One thread begins; if
+that does not finish within some milliseconds, a second one takes tasks as well. Each thread fills a small buffer of
+its own again and again and hands its content to a :data:`Keep`. Pieces are put in the order of tasks, so that threads
+change nothing about the result.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato import progress
+from sfumato.baskets import Baskets
+from sfumato.mine.baskets.itemset_worker import Codes, Counts, Keep, Layout, Question, Worker
+
+Piece = TypeVar("Piece")
+
+STEP = "Looking for frequent itemsets"
+FIRST_WORK = 4_000_000
+WORK = 40_000_000
+ALONE = 0.004
+"""Seconds before a second thread is worth its while."""
+BATCHES = 64
+MOST_MARKS = 64
+"""Items that one word can say a basket holds."""
+
+
+def lay_out(baskets: Baskets, question: Question) -> Layout:
+    """Rank the frequent items, rare first, and lay the baskets out in the way in which the first step is cheaper."""
+    from sfumato.kernels.baskets import itemsets_prepare as prepare
+
+    rows = len(baskets)
+    counts = np.zeros(len(baskets.items), dtype=np.int64)
+    prepare.count_codes(baskets.codes, counts)
+    is_everywhere = (counts == rows) & (rows >= question.least) & question.folds
+    frequent = np.flatnonzero((counts >= question.least) & ~is_everywhere)
+    order = frequent[np.argsort(counts[frequent], kind="stable")]
+    layout = Layout(
+        rows=rows,
+        everywhere=np.flatnonzero(is_everywhere).astype(np.int32),
+        codes=order.astype(np.int32),
+        counts=counts[order],
+        longest=0,
+        words=0,
+    )
+    if not (0 < order.size <= MOST_MARKS and _lay_merged(baskets, layout, question)):
+        _lay_apart(baskets, layout, question)
+    return layout
+
+
+def _lay_merged(baskets: Baskets, layout: Layout, question: Question) -> bool:
+    """Bitmaps with baskets that are alike merged, if that makes them half as long; whether it does."""
+    from sfumato.kernels.baskets import itemsets_prepare as prepare
+
+    mark = np.zeros(len(baskets.items), dtype=np.uint64)
+    mark[layout.codes] = np.uint64(1) << np.arange(layout.codes.size, dtype=np.uint64)
+    held, sizes = np.empty(layout.rows, dtype=np.uint64), np.empty(layout.rows, dtype=np.int32)
+    prepare.mark_rows(baskets.codes, baskets.offsets, mark, held, sizes)
+    table = np.full(1 << (layout.rows + 1).bit_length(), -1, dtype=np.int32)
+    times, planes = np.empty(layout.rows, dtype=np.int64), np.zeros(layout.rows.bit_length(), dtype=np.int64)
+    distinct = prepare.merge_rows(held, sizes, table, times, planes)
+    words = _blocks(int((-(-planes // 64)).sum()))
+    if 2 * 64 * words > layout.rows or not _maps_are_cheaper(layout.codes.size, words, sizes[sizes >= 2], question):
+        return False
+    layout.longest, layout.words = int(sizes.max(initial=0)), words
+    layout.bits, layout.shifts = np.zeros(layout.codes.size * words, np.uint64), np.zeros(words, np.uint64)
+    prepare.lay_merged(held, times, distinct, planes, words, layout.bits, layout.shifts)
+    return True
+
+
+def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question) -> bool:
+    """Whether the first step costs less with bitmaps of so many words than with lists of baskets of these sizes."""
+    costs, sizes = question.costs, paired.astype(np.int64)
+    return items**2 * (words * costs.word + costs.map) <= costs.pair * int(sizes @ sizes)
+
+
+def _blocks(words: int) -> int:
+    """So many words as whole blocks, of which there is one at least."""
+    from sfumato.kernels.baskets.itemsets_bits import BLOCK
+
+    return max(1, -(-words // BLOCK)) * BLOCK
+
+
+def _lay_apart(baskets: Baskets, layout: Layout, question: Question) -> None:
+    """Bitmaps with a bit for each basket, or lists."""
+    from sfumato.kernels.baskets import itemsets_prepare as prepare
+
+    items = layout.codes.size
+    rank = np.full(len(baskets.items), -1, dtype=np.int32)
+    rank[layout.codes] = np.arange(items, dtype=np.int32)
+    sizes = np.empty(layout.rows, dtype=np.int32)
+    prepare.measure_rows(baskets.codes, baskets.offsets, rank, sizes)
+    paired = sizes[sizes >= 2]
+    layout.longest, layout.words = int(sizes.max(initial=0)), _blocks(-(-paired.size // 64))
+    if _maps_are_cheaper(items, layout.words, paired, question):
+        layout.bits = np.zeros(items * layout.words, dtype=np.uint64)
+        prepare.lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
+        return
+    starts = np.empty(items + 1, dtype=np.int64)
+    held = int(paired.sum(dtype=np.int64))
+    flat = np.empty(held + paired.size + 1, dtype=np.uint32)
+    places = np.empty(held, dtype=np.uint32)
+    prepare.lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
+    layout.lists = (flat, places, starts, layout.codes, layout.counts)
+
+
+def pieces_in_turn(baskets: Baskets, question: Question, keep: Keep[Piece]) -> Iterator[Piece]:
+    """Search in one thread and hand over each piece as soon as the buffer is full: nothing is held."""
+    layout = lay_out(baskets, question)
+    worker = Worker(question, layout, keep)
+    yield from worker.everywhere()
+    worker.begin(0, layout.codes.size)
+    for is_full in worker.steps(WORK):
+        progress.tell(STEP, worker.task, layout.codes.size)
+        if is_full:
+            yield worker.drain()
+    if worker.has_output:
+        yield worker.drain()
+
+
+def pieces_together(baskets: Baskets, question: Question, keep: Keep[Piece]) -> list[Piece]:
+    """Search in one thread, or two if it takes long, and give all pieces in order."""
+    layout = lay_out(baskets, question)
+    return _Search(question, layout, keep).run()
+
+
+@dataclass(slots=True)
+class _Batch(Generic[Piece]):
+    """Tasks that one thread does one after another, and what it found."""
+
+    first: int
+    stop: int
+    pieces: list[Piece]
+
+
+class _Search(Generic[Piece]):
+    """One search, by one thread or two."""
+
+    def __init__(self, question: Question, layout: Layout, keep: Keep[Piece]) -> None:
+        self.question, self.layout, self.keep = question, layout, keep
+        self.batches: list[_Batch[Piece]] = []
+        self.queue: list[_Batch[Piece]] = []
+        self.next_batch = count()
+        self.failures: list[BaseException] = []
+        self.found: list[tuple[object, npt.NDArray[np.uint64]]] = []
+        self.is_stopped = False
+        self.done = 0
+
+    def run(self) -> list[Piece]:
+        begin = time.monotonic()
+        tasks = self.layout.codes.size
+        worker = Worker(self.question, self.layout, self.keep, self.found)
+        pieces = list(worker.everywhere())
+        worker.begin(0, tasks)
+        for is_full in worker.steps(FIRST_WORK):
+            progress.tell(STEP, worker.task, tasks)
+            if is_full:
+                pieces.append(worker.drain())
+            if time.monotonic() - begin > ALONE and (os.cpu_count() or 1) > 1:
+                self.done = worker.stop_after_task()
+                self._cut()
+                pieces += self._run_together(worker)
+                break
+        if worker.has_output:
+            pieces.append(worker.drain())
+        return pieces + [piece for batch in self.batches for piece in batch.pieces]
+
+    def _cut(self) -> None:
+        """Cut the tasks that are left into batches.
+
+        Over bitmaps each is its own, and learns from those before it. Lists are cut into like shares of occurrences,
+        and the last are taken first: their items are in most baskets, and at the end one thread would wait for them.
+        """
+        tasks = self.layout.codes.size
+        ends = np.arange(self.done + 1, tasks + 1)
+        if self.layout.bits is None and ends.size:
+            shares = np.cumsum(self.layout.counts[self.done :])
+            cuts = np.searchsorted(shares, shares[-1] * np.arange(1, BATCHES + 1) // BATCHES)
+            ends = ends[np.unique(cuts)]
+        first = self.done
+        for end in ends.tolist():
+            self.batches.append(_Batch(first, end, []))
+            first = end
+        self.queue = self.batches if self.layout.bits is not None else self.batches[::-1]
+
+    def _run_together(self, worker: Worker[Piece]) -> list[Piece]:
+        """Finish the task at hand, then take batches, while another thread takes batches too."""
+        own: list[Piece] = []
+        other = threading.Thread(target=self._take_batches, name="itemsets", daemon=True)
+        if self.batches:
+            other.start()
+        try:
+            self._finish(worker, own)
+            if worker.has_output:
+                own.append(worker.drain())
+            self._work(worker)
+            if self.batches:
+                other.join()
+        except BaseException:
+            self.is_stopped = True
+            if self.batches:
+                other.join()
+            raise
+        if self.failures:
+            raise self.failures[0]
+        return own
+
+    def _take_batches(self) -> None:
+        try:
+            self._work(Worker(self.question, self.layout, self.keep, self.found))
+        except BaseException as failure:  # handed to the thread that waits
+            self.failures.append(failure)
+
+    def _work(self, worker: Worker[Piece]) -> None:
+        while (number := next(self.next_batch)) < len(self.queue):
+            batch = self.queue[number]
+            worker.begin(batch.first, batch.stop)
+            self._finish(worker, batch.pieces)
+            if worker.has_output:
+                batch.pieces.append(worker.drain())
+            self.done += batch.stop - batch.first
+
+    def _finish(self, worker: Worker[Piece], pieces: list[Piece]) -> None:
+        for is_full in worker.steps(WORK):
+            if self.is_stopped or self.failures:
+                return
+            progress.tell(STEP, self.done, self.layout.codes.size)
+            if is_full:
+                pieces.append(worker.drain())
+
+
+__all__ = ["Codes", "Counts", "Keep", "Question", "pieces_in_turn", "pieces_together"]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""How an adversary guesses values from codes: curves through points it knows, ranks, quantiles, frequencies.
+
+Each function gives a guess for every code of a column. Curves are drawn for many trials at once, each with knowledge
+points of its own: a code and a value within the radius of the truth, or, for a bad one, more than five radii off
+(seed 004, Definitions 4 and 5, Section 6.1). Curves go on beyond their outermost points as they come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sfumato.mine.codes.coded_columns import CodedColumn, Flags, Floats, Ints, shares_below
+
+Fit = Literal["regression", "polyline", "spline"]
+FITS: tuple[Fit, ...] = ("regression", "polyline", "spline")
+_BAD = 5
+"""A bad knowledge point is off by more than so many radii."""
+
+
+@dataclass(frozen=True)
+class KnowledgePoints:
+    """What the adversary takes for known, a row of points for each trial; codes rise within a row."""
+
+    codes: Floats
+    values: Floats
+
+    @classmethod
+    def drawn(
+        cls, column: CodedColumn, good: int, bad: int, radius: float, trials: int, chance: np.random.Generator
+    ) -> KnowledgePoints:
+        """Points at random codes, no code twice: as many as there are, if there are fewer codes."""
+        many = min(good + bad, len(column.codes))
+        at = np.array([chance.choice(len(column.codes), many, replace=False) for _ in range(trials)], dtype=np.int64)
+        at = at.reshape(trials, many)
+        reach = radius * column.width
+        off = chance.uniform(-reach, reach, size=at.shape)
+        wrong = np.arange(many) >= many - bad
+        off[:, wrong] = _far_off(column, at[:, wrong], reach, chance)
+        truth = np.where(chance.integers(2, size=at.shape) > 0, column.low[at], column.high[at])
+        order = np.argsort(at, axis=1)
+        values = np.take_along_axis(truth + off, order, axis=1)
+        return cls(np.take_along_axis(column.codes[at], order, axis=1), values)
+
+
+def _far_off(column: CodedColumn, at: Ints, reach: float, chance: np.random.Generator) -> Floats:
+    """By how much a bad point is off: more than five radii, within the range if there is room on some side."""
+    below = np.maximum(column.low[at] - column.domain[0], _BAD * reach * 1.2)
+    above = np.maximum(column.domain[-1] - column.low[at], _BAD * reach * 1.2)
+    up = chance.random(at.shape) * (below + above) < above
+    share = 1 - chance.random(at.shape)  # never 0: more than five radii
+    room = np.where(up, above, below) - _BAD * reach
+    return np.asarray(np.where(up, 1, -1) * (_BAD * reach + share * room))
+
+
+def fitted(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
+    """A guess for every code, a row for each trial; without points, the codes are taken for the values."""
+    many = points.codes.shape[1]
+    if not many:
+        return np.broadcast_to(codes, (len(points.codes), len(codes)))
+    if many == 1:
+        return np.broadcast_to(points.values, (len(points.codes), len(codes)))
+    return _FITTED[fit](points, codes)
+
+
+def _regression(points: KnowledgePoints, codes: Floats) -> Floats:
+    x = points.codes - points.codes.mean(axis=1, keepdims=True)
+    y = points.values - points.values.mean(axis=1, keepdims=True)
+    slope = (x * y).sum(axis=1, keepdims=True) / (x * x).sum(axis=1, keepdims=True)
+    return np.asarray(
+        points.values.mean(axis=1, keepdims=True) + slope * (codes - points.codes.mean(axis=1, keepdims=True))
+    )
+
+
+def _polyline(points: KnowledgePoints, codes: Floats) -> Floats:
+    """The segment that a code falls into; beyond the outermost points, the outermost segments go on."""
+    many = points.codes.shape[1]
+    segment = np.zeros((len(points.codes), len(codes)), dtype=np.int64)
+    for inner in range(1, many - 1):
+        segment += codes > points.codes[:, inner, None]
+    slopes = np.diff(points.values, axis=1) / np.diff(points.codes, axis=1)
+    start = points.values[:, :-1] - slopes * points.codes[:, :-1]
+    return np.asarray(np.take_along_axis(start, segment, axis=1) + np.take_along_axis(slopes, segment, axis=1) * codes)
+
+
+def _spline(points: KnowledgePoints, codes: Floats) -> Floats:
+    """A cubic spline, «not a knot» at the second and the last but one point."""
+    from scipy.interpolate import CubicSpline
+
+    return np.array([CubicSpline(x, y)(codes) for x, y in zip(points.codes, points.values, strict=True)])
+
+
+_FITTED: dict[Fit, Callable[[KnowledgePoints, Floats], Floats]] = {
+    "regression": _regression,
+    "polyline": _polyline,
+    "spline": _spline,
+}
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Where each code's value may lie by its rank alone: so many values are below it, and so many above."""
+
+    low: Floats
+    high: Floats
+    unit: float
+
+    def chance(self, column: CodedColumn, radius: float) -> Floats:
+        """For each code, how likely a guess drawn from its range is a crack: |R_g ∩ R_ρ| / |R_g| (Section 5.4)."""
+        reach = np.floor(radius * column.width / self.unit * (1 + 1e-12)) * self.unit
+        begin = np.maximum(self.low, column.high - reach)
+        both = np.floor((np.minimum(self.high, column.low + reach) - begin) / self.unit * (1 + 1e-12) + 1e-6) + 1
+        whole = np.rint((self.high - self.low) / self.unit) + 1
+        return np.asarray(np.maximum(both, 0) / whole)
+
+
+def sorted_ranges(codes: int, least: float, greatest: float, unit: float) -> Ranges:
+    """Sort the codes, and count how many values there must be below and above each."""
+    rank = np.arange(codes)
+    low: Floats = np.asarray(least + rank * unit)
+    return Ranges(low, np.maximum(greatest - (codes - 1 - rank) * unit, low), unit)
+
+
+def evenly_spread(codes: int, least: float, greatest: float) -> Floats:
+    """Map sorted codes to evenly spaced values, from the least to the greatest."""
+    return np.asarray(np.linspace(least, greatest, codes) if codes > 1 else np.full(codes, (least + greatest) / 2))
+
+
+def rival_samples(column: CodedColumn, share: float, trials: int, chance: np.random.Generator) -> Ints:
+    """How often each true value is in the sample that a rival has, a row for each trial; drawn without replacement."""
+    size = max(1, round(share * int(column.domain_rows.sum())))
+    if size == int(column.domain_rows.sum()):
+        return np.broadcast_to(column.domain_rows, (trials, len(column.domain_rows)))
+    return chance.multivariate_hypergeometric(column.domain_rows, size, size=trials, method="marginals")
+
+
+def by_quantile(column: CodedColumn, sample: Ints) -> Floats:
+    """The value that has the same share of a rival's rows below it as the code has of the release's."""
+    there = sample > 0
+    return np.asarray(np.interp(column.middle, shares_below(sample[there]), column.domain[there]))
+
+
+def by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
+    """Within each run of codes, the value of a rival's sample that has the same rank by how often it occurs.
+
+    `runs` numbers the run of each code, in order: codes of one class, say, among which values may have changed places.
+    A run is found in the sample by its quantiles; ties go by order.
+    """
+    there = sample > 0
+    values, times = column.domain[there], sample[there]
+    ends = np.cumsum(np.bincount(runs, weights=column.rows)) / column.rows.sum()
+    run_of_value = np.minimum(np.searchsorted(ends, shares_below(times)), len(ends) - 1)
+    codes_by = np.lexsort((np.arange(len(runs)), column.rows, runs))
+    values_by = np.lexsort((np.arange(len(values)), times, run_of_value))
+    size, begin = _blocks(runs, len(ends))
+    sample_size, sample_begin = _blocks(run_of_value, len(ends))
+    run = runs[codes_by]
+    rank = np.arange(len(runs)) - begin[run]
+    at = sample_begin[run] + np.floor((rank + 0.5) / size[run] * sample_size[run]).astype(np.int64)
+    guesses = by_quantile(column, sample)
+    told = sample_size[run] > 0
+    guesses[codes_by[told]] = values[values_by[at[told]]]
+    return guesses
+
+
+def _blocks(runs: Ints, many: int) -> tuple[Ints, Ints]:
+    size = np.bincount(runs, minlength=many)
+    return size, np.cumsum(size) - size
+
+
+def runs_of(classes: Ints, mixed: Flags) -> Ints:
+    """Number the runs of neighbours of one class; a mixed one is a run of its own."""
+    new = np.append(True, (classes[1:] != classes[:-1]) | mixed[1:] | mixed[:-1])
+    return np.asarray(np.cumsum(new) - 1)

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""The tree that a provider grew on codes, told in the originals' own values.
+
+Decoding is by location: the rows that go left and right at every node are known, so the threshold is put between the
+originals' values where scikit-learn would have put it. The inverse of the code's function, as the seed has
+it, would not do.
+A model that was not grown on this table under this key is refused: at every node the rows and their classes are
+counted and compared with what the model says. So is one that was grown in a way for which the promise does not hold.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.roles import Role
+from sfumato.errors import DataError, PolicyError
+from sfumato.key import Key
+from sfumato.mine.codes.ranked import Ints, Singles, as_learners_see, is_number, side_by_side
+from sfumato.mine.codes.tree_key import TreeKey
+from sfumato.progress import tell
+from sfumato.table import Table
+
+_CHUNK = 2**16
+_TEARING = {"min_samples_leaf": 1, "min_weight_fraction_leaf": 0.0, "class_weight": None}
+"""Settings that may split inside a run of one class, or round sums differently there, and when they do not."""
+_STRANGER = "the model was not grown on this table under this key"
+
+
+def decode_tree(model: Any, key: Key, table: Table) -> Any:
+    """The tree (or forest) that the originals would have given, as a scikit-learn model that predicts on originals.
+
+    `model` is a fitted `DecisionTreeClassifier` or `RandomForestClassifier`, or the path of a file that `read_tree`
+    reads.
+    """
+    if isinstance(model, (str, Path)):
+        from sfumato.mine.codes.tree_files import read_tree
+
+        model = read_tree(model)
+    if not hasattr(model, "classes_"):
+        return _decode_written(model, key, table)
+    opened = TreeKey.opened(key, table)
+    refuse_settings(model, opened)
+    sight = Sight.of(opened, table, feature_names(model, table, opened))
+    order = _class_order([str(name) for name in model.classes_], opened)
+    decoded = copy.deepcopy(model)
+    trees = [decoded] if hasattr(decoded, "tree_") else decoded.estimators_
+    for done, (one, bag) in enumerate(zip(trees, _bags(model, len(table)), strict=True)):
+        tell("decoding trees", done, len(trees))
+        one.tree_ = sight.decoded(one.tree_, bag, order, model.class_weight is not None)
+    names = np.array(opened.labels.values)[_kept([str(name) for name in model.classes_], opened)]
+    decoded.classes_ = names
+    return decoded
+
+
+def _decode_written(written: Any, key: Key, table: Table) -> Any:
+    """A tree that is only written down: what the file leaves out is counted in the table first."""
+    from sfumato.mine.codes.tree_files import WrittenTree
+
+    if not isinstance(written, WrittenTree):
+        raise PolicyError("a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded, and nothing else")
+    opened = TreeKey.opened(key, table)
+    _class_order(list(written.classes), opened)
+    names = _released(table, opened)
+    return decode_tree(written.among(names).grown(Sight.of(opened, table, names), opened), key, table)
+
+
+def refuse_settings(model: Any, key: TreeKey) -> None:
+    """Refuse learners and settings under which a tree on codes is not the tree on the originals."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    if not isinstance(model, (DecisionTreeClassifier, RandomForestClassifier)):
+        raise PolicyError("a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded, and nothing else")
+    given = model.get_params()
+    if given.get("splitter") == "random":
+        raise PolicyError('splitter="random" draws thresholds between codes: such a tree cannot be decoded')
+    if given.get("monotonic_cst") is not None:
+        raise PolicyError("monotonic constraints speak of the codes: such a tree cannot be decoded")
+    if model.n_outputs_ != 1:
+        raise PolicyError("the model tells several columns at once; one target can be decoded")
+    _refuse_rounding(given.get("class_weight") is not None, key)
+    drawn = isinstance(model, RandomForestClassifier) or model.max_features_ < model.n_features_in_
+    if drawn and any(not one.rising for one in key.columns.values()):
+        raise PolicyError(
+            "some codes fall as values rise, so that branches change sides and columns are drawn for other nodes: "
+            'encode with direction="monotone" for forests and for max_features'
+        )
+    torn = [name for name, harmless in _TEARING.items() if given.get(name, harmless) != harmless]
+    if key.permuted and torn:
+        raise PolicyError(
+            f"{', '.join(torn)} can make a tree split a pure piece, whose values changed places: encode with "
+            "permute=False for it"
+        )
+
+
+def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
+    """Weights of classes are fractions, and their sums depend on the order of the rows."""
+    if weighted and any(one.merged or not one.rising for one in key.columns.values()):
+        raise PolicyError(
+            "class_weight adds fractions up in the order of the rows, which is another under codes that fall, or that "
+            'values closer than 1e-7 share: encode with direction="monotone", columns multiplied by a power of ten'
+        )
+
+
+def feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
+    """The columns that a model was grown on, in its order; if it does not name them, those of the release."""
+    given, count = getattr(model, "feature_names_in_", None), int(model.n_features_in_)
+    released = _released(table, key)
+    if given is not None:
+        names = tuple(str(name) for name in given)
+    else:
+        names = released if len(released) == count else tuple(key.columns)
+    if len(names) != count or not set(names) <= set(released):
+        raise PolicyError(
+            f"the model was grown on {count} columns, which are not the table's columns of numbers; have it trained on "
+            "a frame with the release's own columns and names"
+        )
+    return names
+
+
+def _released(table: Table, key: TreeKey) -> tuple[str, ...]:
+    """The columns of numbers that a release holds, in its order."""
+    return tuple(
+        name
+        for name, kind in table.frame.schema.items()
+        if name != key.target and is_number(kind) and table.roles.get(name) is not Role.IDENTIFYING
+    )
+
+
+def _bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
+    """The rows that each tree was grown on, and how often each was drawn."""
+    whole = np.arange(rows), np.ones(rows, dtype=np.int64)
+    if hasattr(model, "tree_"):
+        return [whole]
+    if model._n_samples != rows:
+        raise DataError(f"{_STRANGER}: it was grown on another number of rows")
+    if not model.bootstrap:
+        return [whole] * len(model.estimators_)
+    drawn = [np.bincount(bag, minlength=rows) for bag in model.estimators_samples_]
+    return [(np.flatnonzero(times), times[times > 0]) for times in drawn]
+
+
+def _kept(codes: list[str], key: TreeKey) -> list[int]:
+    """Which of the key's classes a model tells, in the originals' order."""
+    return [at for at, code in enumerate(key.labels.codes) if code in set(codes)]
+
+
+def _class_order(codes: list[str], key: TreeKey) -> Ints:
+    """For each of the key's classes, where it stands among the model's; −1 if the model does not tell it."""
+    place = {name: at for at, name in enumerate(codes)}
+    order = np.array([place.get(code, -1) for code in key.labels.codes], dtype=np.int64)
+    if int((order >= 0).sum()) != len(place):
+        raise DataError(
+            f"{_STRANGER}: it tells other classes than the key knows. It must be trained on the labels as they are in "
+            "the release"
+        )
+    return order
+
+
+@dataclass(frozen=True)
+class Walked:
+    """What was seen at each node when the rows went down a tree."""
+
+    count: Ints
+    missing: npt.NDArray[np.uint8]
+    """Whether some row's cell was missing."""
+    tally: Ints
+    """Weighted rows of each of the model's classes."""
+    sides: Singles
+    """The greatest true value on the lower side, and the least on the upper one; infinite where a side is empty."""
+
+    @classmethod
+    def empty(cls, nodes: int, classes: int) -> Walked:
+        """Before any row went down."""
+        nothing = np.array([-np.inf, np.inf], dtype=np.float32)
+        count, missing = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.uint8)
+        return cls(count, missing, np.zeros((nodes, classes), dtype=np.int64), np.tile(nothing, (nodes, 1)))
+
+    def and_also(self, other: Walked) -> Walked:
+        """What two parts of the rows show together."""
+        lower, upper = np.maximum(self.sides[:, 0], other.sides[:, 0]), np.minimum(self.sides[:, 1], other.sides[:, 1])
+        missing = self.missing | other.missing
+        return Walked(self.count + other.count, missing, self.tally + other.tally, np.column_stack((lower, upper)))
+
+
+@dataclass(frozen=True)
+class Sight:
+    """A table twice: in codes, as the provider's learner saw it, and in originals."""
+
+    seen: Singles
+    true: Singles
+    rising: npt.NDArray[np.bool_]
+    classes: Ints
+    """Each row's class, by its number among the key's classes."""
+
+    @classmethod
+    def of(cls, key: TreeKey, table: Table, names: tuple[str, ...]) -> Sight:
+        """Encode the columns that a model was grown on."""
+        places = key.places(table)
+        true = [as_learners_see(table.frame[name], table.source) for name in names]
+        seen = [
+            key.columns[name].encoded(places[name]).astype(np.float32) if name in key.columns else one
+            for name, one in zip(names, true, strict=True)
+        ]
+        rising = [name not in key.columns or key.columns[name].rising for name in names]
+        classes = key.labels.numbers(table.frame[key.target], table.source)
+        if int(classes.min(initial=0)) < 0:
+            raise DataError(f"{table.source}: the target «{key.target}» is missing in some rows; leave them out")
+        return cls(np.column_stack(seen), np.column_stack(true), np.array(rising), classes)
+
+    def decoded(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, weighted: bool) -> Any:
+        """The same tree with the originals' thresholds and classes."""
+        state = tree.__getstate__()
+        nodes = state["nodes"].copy()
+        walked = self.walked(nodes, bag, order, int(state["values"].shape[2]))
+        _refuse_stranger(nodes, state["values"], walked, weighted)
+        _put_right(nodes, self.rising, walked)
+        values = np.ascontiguousarray(state["values"][:, :, order[order >= 0]])
+        made = type(tree)(tree.n_features, np.asarray(tree.n_classes, dtype=np.intp), tree.n_outputs)
+        made.__setstate__({**state, "nodes": nodes, "values": values})
+        return made
+
+    def walked(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
+        """Send the rows of a bag down a tree."""
+        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, add_up, walk
+
+        names = ("left_child", "right_child", "feature", "missing_go_to_left")
+        parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)
+        tests = parts[:, LEFT] >= 0
+        parts[tests, FALLING] = ~self.rising[parts[tests, FEATURE]]
+        threshold = nodes["threshold"].astype(np.float64)
+        told = order[self.classes]
+        rows, weights = bag
+        if int(told[rows].min(initial=0)) < 0:
+            raise DataError(f"{_STRANGER}: some rows have a class that it does not tell")
+
+        def some(half: slice) -> Walked:
+            found = Walked.empty(len(parts), classes)
+            for begin in range(half.start, half.stop, _CHUNK):
+                tell("sending rows down the tree", begin, len(rows))
+                part = slice(begin, min(begin + _CHUNK, half.stop))
+                walk(
+                    rows[part], weights[part], self.seen, self.true, told, parts, threshold, found.count, found.missing,
+                    found.tally, found.sides,
+                )  # fmt: skip
+            return found
+
+        middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)
+        walked = side_by_side(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])
+        both = walked[0] if len(walked) == 1 else walked[0].and_also(walked[1])
+        add_up(parts, both.count, both.tally)
+        return both
+
+
+def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) -> None:
+    """Compare rows and classes at every node with what the model says of them."""
+    if not np.array_equal(nodes["n_node_samples"], walked.count):
+        raise DataError(f"{_STRANGER}: other numbers of rows reach its nodes")
+    said = values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
+    # Weights of classes show at the root, and are the same at every other node.
+    weight = said[0] / np.maximum(walked.tally[0], 1) if weighted else 1.0
+    same = np.allclose(said, walked.tally * weight, rtol=1e-6, atol=1e-9)
+    if not same:
+        raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
+
+
+def _put_right(nodes: Any, rising: npt.NDArray[np.bool_], walked: Walked) -> None:
+    """Give every test the originals' threshold, and exchange the children where codes fall."""
+    tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
+    up = np.ones(len(nodes), dtype=bool)
+    up[tests] = rising[nodes["feature"][tests]]
+    lower, upper = walked.sides[:, 0].astype(np.float64), walked.sides[:, 1].astype(np.float64)
+    # Infinite where a side is empty: not a split that a learner makes.
+    fit = (lower < upper) & np.isfinite(lower) & np.isfinite(upper)
+    if not bool(fit[tests].all()):
+        raise DataError(
+            f"{_STRANGER}, or with settings that the promise does not cover: a node splits inside a pure piece, whose "
+            "values changed places"
+        )
+    nodes["threshold"][tests] = lower[tests] / 2.0 + upper[tests] / 2.0
+    turned = tests & ~up
+    left, right = nodes["left_child"].copy(), nodes["right_child"].copy()
+    nodes["left_child"][turned], nodes["right_child"][turned] = right[turned], left[turned]
+    goes_left = nodes["missing_go_to_left"].astype(bool)
+    with_missing = walked.missing > 0
+    goes_left[turned & with_missing] ^= True
+    # Where nothing is missing, scikit-learn sends what is missing later to the larger side.
+    bare = tests & ~with_missing
+    goes_left[bare] = (walked.count[nodes["left_child"]] > walked.count[nodes["right_child"]])[bare]
+    nodes["missing_go_to_left"] = goes_left
+
+
+def tree_rules(model: Any, names: list[str] | tuple[str, ...]) -> str:
+    """A tree as text, a line for each test and each leaf, at any depth."""
+    from sklearn.tree import export_text
+
+    return str(export_text(model, feature_names=list(names), max_depth=max(model.get_depth(), 1), decimals=6))

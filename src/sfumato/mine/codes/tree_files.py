@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Trees in files that can be read without running anything: never a pickle.
+
+The JSON form holds all of a scikit-learn tree or forest, and numbers as they are (`write_tree`). scikit-learn's
+`export_text` and ONNX leave things out, which are counted in the table when the tree is decoded. A file is checked
+before it is used: every node has one parent that comes before it, so a tree is a tree.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.codes.tree_texts import WrittenTree, read_text
+
+FORM = 1
+"""The version of the JSON form."""
+_NODES = {
+    "left": ("left_child", np.int64),
+    "right": ("right_child", np.int64),
+    "feature": ("feature", np.int64),
+    "threshold": ("threshold", np.float64),
+    "missing_left": ("missing_go_to_left", np.uint8),
+    "impurity": ("impurity", np.float64),
+    "rows": ("n_node_samples", np.int64),
+    "weight": ("weighted_n_node_samples", np.float64),
+}
+"""What the file calls a node's parts, and what scikit-learn does."""
+_LEARNERS = ("DecisionTreeClassifier", "RandomForestClassifier")
+
+
+def write_tree(model: Any, path: str | Path) -> Path:
+    """Write a fitted decision tree or random forest as JSON."""
+    name = type(model).__name__
+    if name not in _LEARNERS or not hasattr(model, "classes_"):
+        raise PolicyError(f"a fitted {' or '.join(_LEARNERS)} can be written, and nothing else")
+    trees = [model] if hasattr(model, "tree_") else model.estimators_
+    names = getattr(model, "feature_names_in_", None)
+    content = {
+        "sfumato_tree": FORM,
+        "learner": name,
+        "settings": {k: v for k, v in model.get_params(deep=False).items() if _plain(v)},
+        "features": None if names is None else [str(one) for one in names],
+        "columns": int(model.n_features_in_),
+        "classes": [str(one) for one in model.classes_],
+        "rows": getattr(model, "_n_samples", None),
+        "rows_drawn": getattr(model, "_n_samples_bootstrap", None),
+        "trees": [_as_json(one) for one in trees],
+    }
+    target = Path(path)
+    try:
+        target.write_text(json.dumps(content, allow_nan=False), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{target}: the tree cannot be written ({error.strerror})") from None
+    return target
+
+
+def _plain(value: Any) -> bool:
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _as_json(model: Any) -> dict[str, Any]:
+    state = model.tree_.__getstate__()
+    parts: dict[str, Any] = {ours: state["nodes"][theirs].tolist() for ours, theirs in _each_part()}
+    parts["threshold"] = ["inf" if math.isinf(one) else one for one in parts["threshold"]]
+    seed = model.random_state if isinstance(model.random_state, int) else None
+    return {**parts, "values": state["values"][:, 0, :].tolist(), "seed": seed}
+
+
+def _each_part() -> list[tuple[str, str]]:
+    return [(ours, theirs) for ours, (theirs, _) in _NODES.items()]
+
+
+def read_tree(path: str | Path) -> Any:
+    """Read a tree: our JSON as a scikit-learn model, `export_text` or ONNX as a `WrittenTree`."""
+    source = Path(path)
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise DataError(f"{source}: the tree cannot be read ({error.strerror})") from None
+    if source.suffix == ".onnx":
+        from sfumato.mine.codes.tree_onnx import read_onnx
+
+        return read_onnx(content, str(source))
+    _refuse_pickle(content, source)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{source}: no tree that can be read: JSON, export_text's text, or .onnx") from None
+    if text.lstrip().startswith("{"):
+        return _from_json(text, str(source))
+    return read_text(text, str(source))
+
+
+def _refuse_pickle(content: bytes, source: Path) -> None:
+    if content[:1] == b"\x80" or source.suffix in (".pkl", ".pickle", ".joblib"):
+        raise DataError(
+            f"{source}: a pickle runs whatever its writer wants, so it is not opened; have the provider write the tree "
+            "with sfumato.mine.write_tree, scikit-learn's export_text, or as ONNX"
+        )
+    if source.suffix == ".pmml" or b"<PMML" in content[:2000]:
+        raise DataError(f"{source}: PMML is not read; have the tree written as JSON, export_text's text, or ONNX")
+
+
+def _from_json(text: str, source: str) -> Any:
+    try:
+        given = json.loads(text)
+        if given["sfumato_tree"] != FORM or given["learner"] not in _LEARNERS:
+            raise DataError(f"{source}: a tree of another version, or of a learner that cannot be decoded")
+        return _model(given, source)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
+        raise DataError(f"{source}: not a tree as sfumato writes it; see the page on encoding for trees") from None
+
+
+def _model(given: dict[str, Any], source: str) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    classes, columns, settings = [str(one) for one in given["classes"]], int(given["columns"]), given["settings"]
+    if len(set(classes)) != len(classes) or not given["trees"] or columns < 1:
+        raise DataError(f"{source}: the tree has no nodes or columns, or a class twice")
+    if given["learner"] == "DecisionTreeClassifier":
+        model: Any = DecisionTreeClassifier(**settings)
+        model.tree_ = as_tree(given["trees"][0], columns, len(classes), source)
+        model.max_features_ = _features_tried(settings.get("max_features"), columns)
+    else:
+        model = RandomForestClassifier(**settings)
+        model._n_samples, model._n_samples_bootstrap = int(given["rows"]), given["rows_drawn"]
+        model._sample_weight = None
+        model.estimators_ = [_member(one, model, columns, len(classes), source) for one in given["trees"]]
+    model.classes_, model.n_classes_ = np.array(classes), len(classes)
+    model.n_outputs_, model.n_features_in_ = 1, columns
+    if given["features"] is not None:
+        if len(given["features"]) != columns:
+            raise DataError(f"{source}: the tree names other columns than it counts")
+        model.feature_names_in_ = np.array([str(one) for one in given["features"]], dtype=object)
+    return model
+
+
+def _features_tried(asked: Any, columns: int) -> int:
+    """How many columns are tried at a node, as scikit-learn counts them."""
+    if asked is None:
+        return columns
+    if isinstance(asked, str):
+        return max(1, int({"sqrt": math.sqrt, "log2": math.log2}[asked](columns)))
+    return int(asked) if isinstance(asked, int) else max(1, int(asked * columns))
+
+
+def _member(given: dict[str, Any], forest: Any, columns: int, classes: int, source: str) -> Any:
+    """One tree of a forest, with the seed that its rows were drawn by."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    shared = {name: getattr(forest, name) for name in forest.estimator_params}
+    if forest.bootstrap and not isinstance(given["seed"], int):
+        raise DataError(f"{source}: a tree of the forest lacks the seed by which its rows were drawn")
+    one: Any = DecisionTreeClassifier(**{**shared, "random_state": given["seed"]})
+    one.tree_ = as_tree(given, columns, classes, source)
+    one.classes_, one.n_classes_ = np.arange(classes, dtype=np.float64), classes
+    one.n_outputs_, one.n_features_in_ = 1, columns
+    return one
+
+
+def as_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> Any:
+    """scikit-learn's own tree from a node's parts."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    pattern = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
+    left = np.asarray(given["left"], dtype=np.int64)
+    nodes = np.zeros(len(left), dtype=pattern.__getstate__()["nodes"].dtype)
+    for ours, (theirs, kind) in _NODES.items():
+        part = given[ours]
+        if ours == "threshold":
+            part = [math.inf if one == "inf" else float(one) for one in part]
+        nodes[theirs] = np.asarray(part, dtype=kind)
+    values = np.asarray(given["values"], dtype=np.float64)
+    depth = refuse_no_tree(nodes["left_child"], nodes["right_child"], nodes["feature"], columns, source)
+    if values.shape != (len(nodes), classes) or not np.isfinite(values).all() or (values < 0).any():
+        raise DataError(f"{source}: the tree does not tell how many rows of each class reach its nodes")
+    made = type(pattern)(columns, np.array([classes], dtype=np.intp), 1)
+    state = {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values[:, None, :].copy()}
+    made.__setstate__(state)
+    return made
+
+
+def refuse_no_tree(
+    left: npt.NDArray[np.int64],
+    right: npt.NDArray[np.int64],
+    feature: npt.NDArray[np.int64],
+    columns: int,
+    source: str,
+) -> int:
+    """Refuse what is no tree: children come after their one parent, columns exist. Returns the depth."""
+    many = len(left)
+    at = np.flatnonzero(left >= 0)
+    children = np.concatenate((left[at], right[at]))
+    fits = (
+        many > 0
+        and np.array_equal(left < 0, right < 0)
+        and np.array_equal(np.sort(children), np.arange(1, many))
+        and bool((left[at] > at).all() and (right[at] > at).all())
+        and bool(((feature[at] >= 0) & (feature[at] < columns)).all())
+    )
+    if not fits:
+        raise DataError(f"{source}: the nodes do not make a tree")
+    depth = np.zeros(many, dtype=np.int64)
+    for node in at.tolist():
+        depth[left[node]] = depth[right[node]] = depth[node] + 1
+    return int(depth.max())
+
+
+__all__ = ["FORM", "WrittenTree", "as_tree", "read_tree", "refuse_no_tree", "write_tree"]

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""The secret of an encoding for trees, opened: what each value became, and back.
+
+It holds every distinct value beside its code. A seal over its content tells a key that was changed or damaged, and
+column names and values tell a key that belongs to another table: both are refused, since a wrong key would decode to a
+wrong tree.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError
+from sfumato.key import Key
+from sfumato.mine.codes.ranked import Ints, Singles, as_learners_see, class_range, placed, side_by_side
+from sfumato.public.sealed_key import sealed, unsealed
+from sfumato.table import Table
+
+Floats = npt.NDArray[np.float64]
+METHOD = "encode_for_trees"
+_KINDS = {"values": "<f8", "codes": "<f8", "starts": "<i8", "pure": "|b1"}
+
+
+@dataclass(frozen=True)
+class ColumnKey:
+    """One column of numbers: its distinct values in order, and the code of each."""
+
+    name: str
+    values: Floats
+    """As they are in the table; of several that are one 32-bit float, the least."""
+    codes: Floats
+    """Equal for neighbours that trees take for equal."""
+    rising: bool
+    """Whether codes of mixed pieces, and the pieces themselves, rise with the values."""
+    decimals: int
+    """How many decimals the codes have; below 0, with how many noughts they end."""
+    starts: Ints
+    """Where each piece begins among the values."""
+    pure: npt.NDArray[np.bool_]
+    """Whether a piece is pure, so that its values may have changed places."""
+
+    def as_secret(self) -> dict[str, Any]:
+        """For a key file."""
+        arrays = {name: _packed(getattr(self, name), kind) for name, kind in _KINDS.items()}
+        return {"rising": self.rising, "decimals": self.decimals, **arrays}
+
+    @classmethod
+    def from_secret(cls, name: str, secret: Mapping[str, Any]) -> ColumnKey:
+        """Read from a key file."""
+        arrays = {part: _unpacked(secret[part], kind) for part, kind in _KINDS.items()}
+        if len(arrays["codes"]) != len(arrays["values"]) or len(arrays["pure"]) != len(arrays["starts"]):
+            raise ValueError("parts of different lengths")
+        return cls(name=name, rising=bool(secret["rising"]), decimals=int(secret["decimals"]), **arrays)
+
+    @cached_property
+    def seen(self) -> Singles:
+        """The values as learners see them."""
+        return np.asarray(self.values.astype(np.float32) + np.float32(0))
+
+    @cached_property
+    def merged(self) -> bool:
+        """Whether values that trees take for equal share a code."""
+        return bool((self.codes[1:] == self.codes[:-1]).any())
+
+    def places(self, column: pl.Series, source: str) -> Ints:
+        """Where each cell stands among the known values, `UNKNOWN` if it is missing."""
+        cells = as_learners_see(column, source)
+        place = placed(cells, self.seen)
+        strange = int(((place < 0) & ~np.isnan(cells)).sum())
+        if strange:
+            raise DataError(
+                f"{source}: {strange} cells of «{self.name}» hold values that the key does not know, and a code for "
+                "them could change the tree; draw a new key for this table"
+            )
+        return place
+
+    def encoded(self, place: Ints) -> Floats:
+        """The codes of cells by their places; missing as NaN."""
+        return np.asarray(np.append(self.codes, np.nan)[place])
+
+    def published(self, place: Ints, kind: pl.DataType) -> pl.Series:
+        """The column as codes: whole numbers if it held whole numbers."""
+        numbers = pl.Series(self.name, self.encoded(place)).fill_nan(None)
+        return numbers.cast(pl.Int64) if self.decimals <= 0 and not kind.is_float() else numbers
+
+    def torn(self, place: Ints, classes: Ints) -> int:
+        """How many pure pieces hold several classes in some table."""
+        if not self.pure.any():
+            return 0
+        low, high = class_range(place, classes, len(self.values))
+        empty = low > high
+        least = np.minimum.reduceat(np.where(empty, np.iinfo(np.int64).max, low), self.starts)
+        most = np.maximum.reduceat(np.where(empty, -1, high), self.starts)
+        return int((self.pure & (least < most)).sum())
+
+    def inverse(self, codes: Floats, source: str) -> Floats:
+        """The value of each code; of values that share a code, the least. Missing stays missing."""
+        order = np.argsort(self.codes, kind="stable")
+        in_order = self.codes[order]
+        if not len(in_order):
+            return np.full(len(codes), np.nan)
+        place = np.minimum(np.searchsorted(in_order, codes), len(in_order) - 1)
+        strange = int(((in_order[place] != codes) & ~np.isnan(codes)).sum())
+        if strange:
+            raise DataError(f"{source}: {strange} cells of «{self.name}» are no codes of this key")
+        return np.where(np.isnan(codes), np.nan, self.values[order[place]])
+
+
+@dataclass(frozen=True)
+class Names:
+    """New names for the values of a column, or for the classes."""
+
+    values: tuple[Any, ...]
+    """As they are in the table: text, numbers or truth values."""
+    codes: tuple[str, ...]
+
+    def numbers(self, column: pl.Series, source: str) -> Ints:
+        """The number of each cell's value; −1 where it is missing."""
+        known = spelt(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
+        # Each distinct cell is spelt once: spelling is what takes time.
+        distinct = column.unique(maintain_order=True)
+        place = {word: at for at, word in enumerate(known)}
+        found = [-1 if word is None else place.get(word, -2) for word in spelt(distinct).to_list()]
+        first = pl.DataFrame({"cell": distinct, "number": pl.Series(found, dtype=pl.Int64)})
+        cells = pl.DataFrame({"cell": column})
+        joined = cells.join(first, on="cell", how="left", nulls_equal=True, maintain_order="left")["number"]
+        numbers: Ints = joined.to_numpy()
+        strange = int((numbers < -1).sum())
+        if strange:
+            raise DataError(
+                f"{source}: {strange} cells of «{column.name}» hold values that the key does not know; draw a new key"
+            )
+        return numbers
+
+    def renamed(self, column: pl.Series, source: str) -> pl.Series:
+        """The column under its new names."""
+        codes = pl.Series(column.name, [*self.codes, None], dtype=pl.String)
+        numbers = self.numbers(column, source)
+        return codes.gather(np.where(numbers < 0, len(self.codes), numbers))
+
+
+@dataclass(frozen=True)
+class TreeKey:
+    """A key, opened."""
+
+    target: str
+    columns: Mapping[str, ColumnKey]
+    categories: Mapping[str, Names]
+    labels: Names
+    permuted: bool
+    """Whether values of pure pieces changed places."""
+
+    @staticmethod
+    def sealed(secret: Mapping[str, Any]) -> Key:
+        """A key with a seal over its content."""
+        return sealed(METHOD, secret)
+
+    @classmethod
+    def opened(cls, key: Key, table: Table) -> TreeKey:
+        """Read a key, for a table; one that was changed, or that belongs to other columns, is refused."""
+        secret = unsealed(key, METHOD)
+        named = {*secret["columns"], *secret["categories"], secret["target"]}
+        strange = sorted(named - set(table.frame.columns))
+        if strange:
+            raise DataError(
+                f"{table.source}: the key is for another table, with the columns "
+                f"{', '.join(f'«{name}»' for name in strange[:12])}"
+            )
+        try:
+            return cls(
+                secret["target"],
+                {name: ColumnKey.from_secret(name, one) for name, one in secret["columns"].items()},
+                {name: _names(one) for name, one in secret["categories"].items()},
+                _names(secret["labels"]),
+                bool(secret["permuted"]),
+            )
+        except (KeyError, TypeError, ValueError, binascii.Error):
+            raise DataError("the key does not hold what a key of encode_for_trees holds") from None
+
+    def places(self, table: Table) -> dict[str, Ints]:
+        """For each column of numbers, where its cells stand among the values."""
+        found = side_by_side(lambda one: one.places(table.frame[one.name], table.source), self.columns.values())
+        return dict(zip(self.columns, found, strict=True))
+
+    def encoded(self, table: Table, places: Mapping[str, Ints]) -> pl.DataFrame:
+        """The table as codes."""
+        frame, source = table.frame, table.source
+        return frame.with_columns(
+            *(one.published(places[name], frame[name].dtype) for name, one in self.columns.items()),
+            *(one.renamed(frame[name], source) for name, one in self.categories.items()),
+            self.labels.renamed(frame[self.target], source),
+        )
+
+
+def _names(secret: Mapping[str, Any]) -> Names:
+    return Names(tuple(secret["values"]), tuple(secret["codes"]))
+
+
+def _packed(array: npt.NDArray[Any], kind: str) -> str:
+    return base64.b64encode(array.astype(kind).tobytes()).decode()
+
+
+def _unpacked(text: str, kind: str) -> npt.NDArray[Any]:
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).astype(np.dtype(kind).newbyteorder("="))

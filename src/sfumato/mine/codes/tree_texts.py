@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""Trees that are only written down: tests and classes, without counts. scikit-learn's `export_text` is one such form.
+
+Text rounds thresholds (to 2 decimals unless told otherwise) and leaves out how many rows reach a node. Both are made
+good by the table: a threshold lies half-way between two codes of the node's rows, and if the rounded one does not point
+to such a place the text is refused. So is one that was cut off, or over columns with missing cells, whose way it does
+not tell.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.codes.ranked import Ints
+from sfumato.mine.codes.tree_key import TreeKey
+
+Floats = npt.NDArray[np.float64]
+_LINE = re.compile(r"^(?P<bars>(?:\|   )*)\|--- (?P<said>.*)$")
+_TEST = re.compile(r"^(?P<name>.*) (?P<sign><=|> ) (?P<number>-?\d+(?:\.(?P<decimals>\d+))?|-?inf|nan)$")
+_LEAF = re.compile(r"^(?:weights: \[[^\]]*\] )?class: (?P<name>.*)$")
+
+
+@dataclass(frozen=True)
+class WrittenTree:
+    """A tree's tests and leaves, as a file tells them."""
+
+    source: str
+    features: tuple[str, ...] | None
+    """The columns by name; None if they are those of the release, in its order."""
+    left: Ints
+    right: Ints
+    feature: Ints
+    threshold: Floats
+    slack: Floats
+    """How far each threshold may be off, having been rounded."""
+    told: tuple[str, ...]
+    """The class that each leaf tells; empty at a test."""
+    missing_left: npt.NDArray[np.uint8] | None = None
+    """Where missing cells go; None if the file does not tell."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes that leaves tell."""
+        return tuple(sorted({one for one in self.told if one}))
+
+    def among(self, names: tuple[str, ...]) -> WrittenTree:
+        """The same tree, its columns numbered as given: those it never tests need not be named in the file."""
+        if self.features is None:
+            place = np.arange(len(names))
+        else:
+            unknown = [name for name in self.features if name not in names]
+            if unknown:
+                raise PolicyError(f"{self.source}: {len(unknown)} columns are not the release's columns of numbers")
+            place = np.array([names.index(name) for name in self.features], dtype=np.int64)
+        tests = self.left >= 0
+        if int(self.feature[tests].max(initial=-1)) >= len(place):
+            raise PolicyError(f"{self.source}: the model has more columns than the release has columns of numbers")
+        feature = self.feature.copy()
+        feature[tests] = place[feature[tests]]
+        return replace(self, features=names, feature=feature)
+
+    def grown(self, sight: Any, key: TreeKey) -> Any:
+        """A scikit-learn model of it, with the counts that the encoded table gives."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        from sfumato.mine.codes.tree_files import as_tree
+
+        names = self.features or ()
+        kept = sorted(code for at, code in enumerate(key.labels.codes) if bool((sight.classes == at).any()))
+        order = np.array([kept.index(code) if code in kept else -1 for code in key.labels.codes], dtype=np.int64)
+        walked = self._walked(sight, order, len(kept))
+        self._refuse_other_leaves(walked.tally, kept)
+        tally = walked.tally
+        shares = tally / np.maximum(tally.sum(axis=1, keepdims=True), 1)
+        parts = {
+            "left": self.left, "right": self.right, "feature": self.feature, "threshold": self.threshold,
+            "missing_left": self._missing_left(walked.count), "impurity": 1 - (shares**2).sum(axis=1),
+            "rows": walked.count, "weight": walked.count, "values": shares,
+        }  # fmt: skip
+        model: Any = DecisionTreeClassifier()
+        model.tree_ = as_tree(parts, len(names), len(kept), self.source)
+        model.classes_, model.n_classes_, model.n_outputs_ = np.array(kept), len(kept), 1
+        model.n_features_in_ = model.max_features_ = len(names)
+        model.feature_names_in_ = np.array(names, dtype=object)
+        return model
+
+    def _missing_left(self, count: Ints) -> npt.NDArray[np.uint8]:
+        if self.missing_left is not None:
+            return self.missing_left
+        return np.asarray(count[self.left] > count[self.right], dtype=np.uint8)
+
+    def _walked(self, sight: Any, order: Ints, classes: int) -> Any:
+        """Send the rows down by their codes, and see that every threshold lies half-way between two of them."""
+        codes = type(sight)(sight.seen, sight.seen, np.ones_like(sight.rising), sight.classes)
+        nodes: dict[str, npt.NDArray[Any]] = {
+            "left_child": self.left,
+            "right_child": self.right,
+            "feature": self.feature,
+        }
+        nodes |= {"threshold": self.threshold, "missing_go_to_left": np.zeros(len(self.left), dtype=np.uint8)}
+        if self.missing_left is not None:
+            nodes["missing_go_to_left"] = self.missing_left
+        rows = np.arange(len(sight.seen))
+        walked = codes.walked(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
+        tests = self.left >= 0
+        if self.missing_left is None and bool(walked.missing[tests].any()):
+            raise DataError(f"{self.source}: the file does not tell where missing cells go; use write_tree's JSON")
+        lower, upper = walked.sides[:, 0].astype(np.float64), walked.sides[:, 1].astype(np.float64)
+        slack = self.slack * (1 + 1e-6) + np.abs(self.threshold) * 1e-15
+        with np.errstate(invalid="ignore"):
+            off = ~(np.abs(lower / 2 + upper / 2 - self.threshold) <= slack)
+        # No code so near that rounding could have moved the threshold past it.
+        off |= (lower >= self.threshold - slack) | (upper <= self.threshold + slack)
+        if bool(off[tests].any()):
+            raise DataError(
+                f"{self.source}: {int(off[tests].sum())} thresholds do not lie half-way between two codes of the rows "
+                "that reach them: the model was not grown on this table under this key, or its thresholds are rounded "
+                "too much (export_text has decimals=…)"
+            )
+        return walked
+
+    def _refuse_other_leaves(self, tally: Ints, kept: list[str]) -> None:
+        commonest = np.array(kept)[tally.argmax(axis=1)]
+        for leaf in np.flatnonzero(self.left < 0):
+            if self.told[leaf] != commonest[leaf]:
+                raise DataError(
+                    f"{self.source}: the model was not grown on this table under this key: rows of other classes "
+                    "reach its leaves"
+                )
+
+
+def read_text(text: str, source: str) -> WrittenTree:
+    """Read what scikit-learn's `export_text` wrote."""
+    lines = [_LINE.match(line) for line in text.splitlines() if line.strip()]
+    if not lines or any(line is None for line in lines):
+        raise DataError(f"{source}: not a tree that export_text wrote, nor any other form that is read")
+    if any("truncated branch" in line["said"] for line in lines if line):
+        raise DataError(f"{source}: branches are cut off; export_text has max_depth=…")
+    reader = _Reader(source, [(len(line["bars"]) // 4, line["said"]) for line in lines if line])
+    reader.branch(0)
+    return reader.made()
+
+
+class _Reader:
+    """Goes through the lines once; a node's first test is followed by its branch, then by the opposite test."""
+
+    def __init__(self, source: str, lines: list[tuple[int, str]]) -> None:
+        self.source, self.lines, self.at = source, lines, 0
+        self.left: list[int] = []
+        self.right: list[int] = []
+        self.names: list[str] = []
+        self.threshold: list[float] = []
+        self.slack: list[float] = []
+        self.told: list[str] = []
+
+    def branch(self, depth: int) -> None:
+        """Read one node and what is below it, with a stack of its own: trees may be deep."""
+        waiting: list[tuple[int, int, str]] = [(depth, -1, "left")]
+        while waiting:
+            depth, parent, side = waiting.pop()
+            if side == "right":
+                self._next(depth - 1, parent)
+            node = self._node(depth)
+            if parent >= 0:
+                (self.left if side == "left" else self.right)[parent] = node
+            if not self.told[node]:
+                waiting += [(depth + 1, node, "right"), (depth + 1, node, "left")]
+        if self.at != len(self.lines):
+            self._refuse()
+
+    def _node(self, depth: int) -> int:
+        """A leaf, or the first of a node's two tests."""
+        said = self._said(depth)
+        node = len(self.told)
+        leaf, test = _LEAF.match(said), _TEST.match(said)
+        if leaf is None and (test is None or test["sign"] != "<="):
+            self._refuse()
+        self.left.append(-1)
+        self.right.append(-1)
+        self.told.append(leaf["name"] if leaf else "")
+        self.names.append(test["name"] if test and not leaf else "")
+        self.threshold.append(float(test["number"]) if test and not leaf else -2.0)
+        self.slack.append(0.5 * 10.0 ** -len(test["decimals"] or "") if test and not leaf else 0.0)
+        return node
+
+    def _next(self, depth: int, node: int) -> None:
+        """The second test of a node, the opposite of the first; its branch lies one deeper."""
+        test = _TEST.match(self._said(depth))
+        if test is None or test["sign"] != "> " or test["name"] != self.names[node]:
+            self._refuse()
+
+    def _said(self, depth: int) -> str:
+        if self.at >= len(self.lines) or self.lines[self.at][0] != depth:
+            self._refuse()
+        self.at += 1
+        return self.lines[self.at - 1][1]
+
+    def _refuse(self) -> Any:
+        raise DataError(f"{self.source}: line {self.at + 1} is not what export_text writes there")
+
+    def made(self) -> WrittenTree:
+        """The tree read."""
+        used = [name for name in dict.fromkeys(self.names) if name]
+        bare = all(re.fullmatch(r"feature_\d+", name) for name in used)
+        place = {name: int(name[8:]) if bare else at for at, name in enumerate(used)}
+        return WrittenTree(
+            self.source,
+            None if bare else tuple(used),
+            np.array(self.left, dtype=np.int64),
+            np.array(self.right, dtype=np.int64),
+            np.array([place.get(name, -2) for name in self.names], dtype=np.int64),
+            np.array(self.threshold),
+            np.array(self.slack),
+            tuple(self.told),
+        )

@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""The search behind `adversarial_rules`: a table packed for the kernel, run in steps, rules as arrays.
+
+The kernel comes back every few hundredths of a second, so that a run can be told about, stopped by its budget or by
+Ctrl-C. Threads share the work by the first item of an antecedent; what they find is put in one order.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil
+from time import monotonic
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato import progress
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells, Items, States
+from sfumato.mine.entries.found_rules import Counts, FoundRules, joined, no_rules
+
+STEP = "adversarial rules"
+MOST_THREADS = 4
+LARGEST = 1000
+"""Items that are dealt out to threads by their work; the rest, by turns."""
+WORTH_THREADS = 100_000
+"""Entries of a table from which on threads share the search."""
+ROOM = 4096
+"""Rules for which there is room at first."""
+AFFORD = 2**22
+"""Words of bits that a node may take; one that would need more deals out row numbers."""
+BUDGET = 20_000_000
+"""Rows that the kernel looks at before it comes back: some hundredths of a second."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may spend, from the moment it is given."""
+
+    seconds: float | None = None
+    memory: int | None = None
+    """Bytes."""
+    begun: float = field(default_factory=monotonic)
+
+    def spent(self, memory: int) -> bool:
+        """Whether time is up, or so much memory is too much."""
+        late = self.seconds is not None and monotonic() - self.begun > self.seconds
+        return late or (self.memory is not None and memory > self.memory)
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """What the kernel reads."""
+
+    cell: Items
+    """Columns by rows: the item of a public entry, `items` + the item of a private one, 2 `items` for nothing."""
+    earlier: Items
+    """The same as `cell` for touched rows before they were touched."""
+    tracking: bool
+    """Whether touched rows are followed."""
+    items: int
+    """The number of items."""
+    first: npt.NDArray[np.int64]
+    """The items of column j are `first[j]` up to `first[j + 1]`."""
+
+
+def find_rules(
+    cells: Cells,
+    states: States,
+    confidence: Fraction,
+    least: int,
+    max_length: int | None = None,
+    prior: bool = False,
+    *,
+    touched: npt.NDArray[np.bool_] | None = None,
+    before: States | None = None,
+    with_rows: bool = False,
+    seconds: float | None = None,
+    memory: int | None = None,
+) -> FoundRules:
+    """All adversarial rules of a table whose entries are in these states.
+
+    With `touched`, only the rules whose antecedent publicly appeared in a touched row under the states `before`
+    (the same as `states` if not given): no other rule can have come up, gone or changed when these rows changed.
+    """
+    if least > len(cells.codes) or (touched is not None and not touched.any()):
+        return no_rules()
+    budget = Budget(seconds, memory)
+    packed = _packed(cells, states, touched, before, in_order=with_rows or touched is not None)
+    settings = _settings(packed, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
+    shares = _shares(packed) if touched is None and packed.cell.size >= WORTH_THREADS else []
+    if len(shares) < 2:
+        run = _Search(packed, settings, np.ones(packed.items, dtype=bool))
+        return run.found(complete=run.run(budget))
+    return joined(
+        _side_by_side([_Search(packed, _own(settings, at), share) for at, share in enumerate(shares)], budget)
+    )
+
+
+def _own(settings: npt.NDArray[np.int64], at: int) -> npt.NDArray[np.int64]:
+    """Of several searches that share the work, only the first tells the rules of the empty antecedent."""
+    from sfumato.kernels.entries.adversarial_frames import PRIOR
+
+    own = settings.copy()
+    own[PRIOR] &= at == 0
+    return own
+
+
+def _shares(packed: _Packed) -> list[npt.NDArray[np.bool_]]:
+    """Which items may come first in each thread's antecedents: about as much work for one as for the other.
+
+    A row is met below an item once for each set of items in later columns that it has in common with others.
+    """
+    threads = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
+    counts = np.bincount(packed.cell.ravel(), minlength=2 * packed.items + 1)[: packed.items].astype(np.float64)
+    pairs = np.add.reduceat(np.append(counts**2, 0), packed.first[:-1]) / max(len(packed.cell), 1) ** 2
+    below = np.append(np.cumprod((1 + pairs)[::-1])[::-1][1:], 1)
+    work = counts * np.repeat(below, np.diff(packed.first))
+    shares = np.zeros((threads, packed.items), dtype=bool)
+    given = np.zeros(threads)
+    order = np.argsort(-work, kind="stable")
+    for item in order[:LARGEST]:
+        least = int(given.argmin())
+        shares[least, item] = True
+        given[least] += work[item]
+    for at in range(threads):
+        shares[at, order[LARGEST + at :: threads]] = True
+    return list(shares)
+
+
+def _side_by_side(searches: list[_Search], budget: Budget) -> list[FoundRules]:
+    """Run searches in a thread each; this thread tells how far they are, and halts them if it is interrupted."""
+    share = replace(budget, memory=None if budget.memory is None else budget.memory // len(searches))
+    with ThreadPoolExecutor(len(searches)) as threads:
+        runs = [threads.submit(search.run, share) for search in searches]
+        try:
+            running = True
+            while running:
+                progress.tell(STEP, sum(search.rules for search in searches))
+                running = bool(wait(runs, timeout=0.05).not_done)
+        finally:
+            for search in searches:
+                search.halted = True
+    return [search.found(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
+
+
+def _packed(
+    cells: Cells, states: States, touched: npt.NDArray[np.bool_] | None, before: States | None, *, in_order: bool
+) -> _Packed:
+    items = int(cells.first[-1])
+    cell = _codes(cells.codes, states, items)
+    if not in_order:
+        cell = cell[_neighbours(cell, cells.first, items)]
+    earlier = np.zeros((0, cell.shape[1]), dtype=np.int32)
+    if touched is not None:
+        seen = states if before is None else before
+        earlier = _codes(cells.codes[touched], seen[touched], items)
+    return _Packed(cell, earlier, touched is not None, items, cells.first.astype(np.int64))
+
+
+def _codes(codes: Items, states: States, items: int) -> Items:
+    cell = np.where(states == PRIVATE, codes + np.int32(items), codes)
+    cell[(codes == NOTHING) | ((states != PRIVATE) & (states != PUBLIC))] = 2 * items
+    return cell
+
+
+def _neighbours(cell: Items, first: npt.NDArray[np.int32], items: int) -> npt.NDArray[np.int64]:
+    """An order in which rows that agree in the first columns are near one another, as memory likes it."""
+    key = np.zeros(len(cell), dtype=np.int64)
+    reach = 1
+    for column, (low, high) in enumerate(pairwise(first.tolist())):
+        reach *= high - low + 1
+        if reach >= 2**62:
+            break
+        key = key * (high - low + 1) + np.where(cell[:, column] < items, cell[:, column] - low, high - low)
+    return np.argsort(key, kind="stable")
+
+
+def _settings(
+    packed: _Packed, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
+) -> npt.NDArray[np.int64]:
+    columns = packed.cell.shape[1]
+    threshold = rounded_up(confidence, len(packed.cell))
+    longest = columns if max_length is None else min(max_length, columns)
+    return np.asarray(
+        [
+            packed.items, columns, least, ceil(confidence * least), threshold.numerator, threshold.denominator,
+            longest, prior, listing, packed.tracking, AFFORD,
+        ],
+        dtype=np.int64,
+    )  # fmt: skip
+
+
+def rounded_up(share: Fraction, most: int) -> Fraction:
+    """The least fraction that is not under `share` and counts at most so many things.
+
+    Shares of up to `most` rows compare with it as they do with `share`, and in 64 bits.
+    """
+    near = share.limit_denominator(most)
+    if near >= share:
+        return near
+    # The next fraction up in the Farey sequence: the largest denominator that makes neighbours of the two.
+    below = near.denominator
+    inverse = pow(near.numerator, -1, below) if below > 1 else 0
+    denominator = most - (most + inverse) % below
+    return Fraction(1 + near.numerator * denominator, below * denominator)
+
+
+class _Search:
+    """One run of the kernel: what it reads, its state, and buffers that grow."""
+
+    def __init__(self, packed: _Packed, settings: npt.NDArray[np.int64], ours: npt.NDArray[np.bool_]) -> None:
+        from sfumato.kernels.entries import adversarial_frames as places
+
+        columns = packed.cell.shape[1]
+        widest = int(np.diff(packed.first).max(initial=0))
+        self._packed, self._settings, self._ours = packed, settings, ours
+        self.halted = False
+        self._state = np.zeros(places.STATE, dtype=np.int64)
+        self._state[places.DEPTH] = -1
+        self._frames = np.zeros((columns + 2, places.FRAME), dtype=np.int64)
+        self._targets = np.zeros((columns + 2, columns), dtype=np.int64)
+        self._children = np.zeros((packed.items + 1, places.COUNT + 1), dtype=np.int64)
+        hiding = ((packed.cell >= packed.items) & (packed.cell < 2 * packed.items)).any(axis=1)
+        runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed.earlier))]
+        self._stack = np.concatenate(runs).astype(np.int32)
+        self._frames[0, places.HIDING : places.END + 1] = np.cumsum([0, *map(len, runs)])
+        self._frames[0, places.COLUMN] = -1
+        self._frames[0, places.COUNT] = len(packed.cell)
+        self._slot = np.zeros(2 * packed.items + 1, dtype=np.int32)
+        self._names = np.zeros(widest + 3, dtype=np.int32)
+        self._tally = np.zeros((widest + 3, 4), dtype=np.int64)
+        self._alive = np.zeros(2 * packed.items + 1, dtype=np.uint8)
+        self._rules = np.zeros((ROOM, 6), dtype=np.int32)
+        self._starts = np.zeros(ROOM + 1, dtype=np.int64)
+        self._items = np.zeros(4 * ROOM, dtype=np.int32)
+        self._list_starts = np.zeros(ROOM + 1, dtype=np.int64)
+        self._listed = np.zeros(0, dtype=np.int32)
+        self._bits = np.zeros(0, dtype=np.uint64)
+        self._steps = np.zeros((ROOM, places.STEP_FIELDS), dtype=np.int64)
+        self._pairs = np.zeros((ROOM, places.PAIR_FIELDS), dtype=np.int64)
+
+    def run(self, budget: Budget) -> bool:
+        """Search to the end, or until a budget is spent; whether the end was reached."""
+        from sfumato.kernels.entries.adversarial_frames import DONE, MORE
+
+        while True:
+            came_back = self._step()
+            progress.tell(STEP, self.rules)
+            if came_back == DONE:
+                return True
+            if came_back != MORE:
+                self._grow(came_back)
+            if self.halted or budget.spent(self.memory):
+                return False
+
+    def _step(self) -> int:
+        from sfumato.kernels.entries.adversarial_rules import search
+
+        packed = self._packed
+        return int(
+            search(
+                packed.cell, packed.earlier, packed.first, self._settings, self._ours, self._state, self._frames,
+                self._targets, self._children, self._stack, self._bits, self._steps, self._pairs, self._slot,
+                self._names, self._tally, self._alive, self._rules, self._starts, self._items, self._list_starts,
+                self._listed, BUDGET,
+            )
+        )  # fmt: skip
+
+    def _grow(self, full: int) -> None:
+        from sfumato.kernels.entries import adversarial_frames as places
+
+        need = int(self._state[places.NEED])
+        if full == places.RULES_FULL:
+            self._rules = _longer(self._rules, need)
+            self._starts = _longer(self._starts, len(self._rules) + 1)
+            self._list_starts = _longer(self._list_starts, len(self._rules) + 1)
+            return
+        name = {
+            places.STACK_FULL: "_stack", places.ITEMS_FULL: "_items", places.LISTS_FULL: "_listed",
+            places.BITS_FULL: "_bits", places.STEPS_FULL: "_steps", places.PAIRS_FULL: "_pairs",
+        }[full]  # fmt: skip
+        setattr(self, name, _longer(getattr(self, name), need))
+
+    @property
+    def rules(self) -> int:
+        """How many rules were found so far."""
+        from sfumato.kernels.entries.adversarial_frames import RULES
+
+        return int(self._state[RULES])
+
+    @property
+    def memory(self) -> int:
+        """Bytes in use, the packed table among them."""
+        own = sum(one.nbytes for one in vars(self).values() if isinstance(one, np.ndarray))
+        return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
+
+    def found(self, *, complete: bool) -> FoundRules:
+        """What was found, the rules of an antecedent in the order of their targets."""
+        from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
+
+        rules = self._rules[: self.rules]
+        order = np.argsort(rules[:, 0] * np.int64(self._packed.items) + rules[:, 1], kind="stable")
+        names = ("antecedent", "target", "public", "public_fit", "hidden", "hidden_fit")
+        counted: dict[str, Counts] = {name: rules[order, at] for at, name in enumerate(names)}
+        antecedents = int(self._state[ANTECEDENTS])
+        return FoundRules(
+            start=self._starts[: antecedents + 1].copy(),
+            items=self._items[: self._state[ITEMS]].copy(),
+            row_start=self._list_starts[: antecedents + 1].copy(),
+            rows=self._listed[: self._state[LISTED]].copy(),
+            complete=complete,
+            **counted,
+        )
+
+
+def _longer(buffer: npt.NDArray[Any], need: int) -> npt.NDArray[Any]:
+    grown = np.zeros((max(need, 2 * len(buffer)), *buffer.shape[1:]), dtype=buffer.dtype)
+    grown[: len(buffer)] = buffer
+    return grown

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Adversarial rules as arrays: what the search gives, and what blanking entries works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.mine.entries.cells import Items
+
+Counts = npt.NDArray[np.int32]
+Places = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class FoundRules:
+    """Rules as arrays, sorted by antecedent (as strings of item codes), then by consequent."""
+
+    start: Places
+    """Antecedent a is `items[start[a]:start[a + 1]]`."""
+    items: Items
+    """Item codes, rising within an antecedent."""
+    antecedent: Counts
+    """The number of each rule's antecedent."""
+    target: Items
+    """The item that each rule foretells."""
+    public: Counts
+    """|pub(R)|."""
+    public_fit: Counts
+    """Rows of pub(R) that hold the foretold item."""
+    hidden: Counts
+    """|hid(R)|."""
+    hidden_fit: Counts
+    """Rows of hid(R) that hold the foretold item."""
+    row_start: Places
+    """Antecedent a publicly appears in `rows[row_start[a]:row_start[a + 1]]`."""
+    rows: npt.NDArray[np.int32]
+    """Rising within an antecedent; empty unless they were asked for."""
+    complete: bool
+    """False when a budget stopped the search, so that rules may be missing."""
+
+    def __len__(self) -> int:
+        """The number of rules."""
+        return len(self.target)
+
+
+def no_rules() -> FoundRules:
+    """What is found where nothing can be."""
+    none = np.zeros(0, dtype=np.int32)
+    start = np.zeros(1, dtype=np.int64)
+    return FoundRules(start, none, none, none, none, none, none, none, start, none, complete=True)
+
+
+def joined(parts: Sequence[FoundRules]) -> FoundRules:
+    """Parts of one search, each in order and no first item in two of them, as one in order."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([np.diff(part.start) for part in parts])
+    many = np.concatenate([np.diff(part.row_start) for part in parts])
+    items = np.concatenate([part.items for part in parts])
+    begins = np.cumsum(lengths) - lengths
+    first = np.full(len(lengths), -1, dtype=np.int32)
+    first[lengths > 0] = items[begins[lengths > 0]]
+    order = np.argsort(first, kind="stable")
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    before = np.cumsum([0, *(len(part.start) - 1 for part in parts)])
+    antecedent = number[np.concatenate([part.antecedent + at for part, at in zip(parts, before, strict=False)])]
+    rules = np.argsort(antecedent, kind="stable")
+    names = ("target", "public", "public_fit", "hidden", "hidden_fit")
+    counted: dict[str, Counts] = {
+        name: np.concatenate([getattr(part, name) for part in parts])[rules] for name in names
+    }
+    return FoundRules(
+        start=_starts(lengths[order]),
+        items=items[_runs(begins[order], lengths[order])],
+        antecedent=antecedent[rules],
+        row_start=_starts(many[order]),
+        rows=np.concatenate([part.rows for part in parts])[_runs((np.cumsum(many) - many)[order], many[order])],
+        complete=all(part.complete for part in parts),
+        **counted,
+    )
+
+
+def _starts(lengths: Places) -> Places:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _runs(begins: Places, lengths: Places) -> Places:
+    """The places of some runs, one run after the other."""
+    places: Places = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    return places

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""The distribution of true values, from noisy ones: what an analyst still learns of everybody, and of nobody alone.
+
+The iterative Bayes estimate of Agrawal and Srikant (*Privacy-preserving data mining*, SIGMOD 2000; seed 001): begin
+with an even distribution, and put in its place, again and again, the mean over all noisy values of what each says of
+its true one under the distribution so far. The published form sums over all values (`form="values"`); on bins it is the
+EM algorithm of Agrawal and Aggarwal (PODS 2001), which is the same but for binning, and does not grow with the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.noise.reconstruction_channel import (
+    Floats,
+    channel_of,
+    counted,
+    even,
+    finer,
+    noise_told,
+    noisy_edges_of,
+    refuse_bins,
+    refuse_far,
+    refuse_sizes,
+    rising,
+    true_edges_of,
+)
+from sfumato.mine.noise.reconstruction_em import MOST, TOLERANCE, Estimate, Fit, Stop, binned_em, em, iterate, started
+from sfumato.mine.noise.reconstruction_intervals import Intervals
+from sfumato.mine.noise.reconstruction_intervals import intervals as bounded
+from sfumato.progress import tell
+from sfumato.public.noise_law import Noise, noise_of, noisy_columns, numbers_of
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+__all__ = [
+    "Reconstruction",
+    "binned_em",
+    "channel_of",
+    "counted",
+    "even",
+    "noisy_edges_of",
+    "reconstruct_distribution",
+    "true_edges_of",
+]
+
+_AT_ONCE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """An estimate of how true values are distributed."""
+
+    edges: Floats
+    """Of the bins; dates count in days since 1970."""
+    probabilities: Floats
+    """Of each bin; they sum to 1."""
+    low: Floats
+    """The lower end of each probability's interval; NaN where none was asked for."""
+    high: Floats
+    intervals: Intervals
+    """`bootstrap`: how far chance moves the estimate; `strict`: all bins at once hold the truth with the confidence;
+    `none`: not asked for, or so many bins under so much noise that drawing them would take minutes."""
+    confidence: float
+    iterations: int
+    stopped: Literal["chi2", "difference", "iterations"]
+    """Why the iteration ended: more steps would gain less in χ² than they risk; successive estimates are the same; or
+    it was told to, or had run long enough."""
+    statistic: float
+    """χ² between the noisy histogram and the one that the estimate predicts."""
+    freedom: int
+    p_value: float
+    """Of that test: if tiny, the noise or the range is not what was said."""
+    count: int
+    """How many noisy values there were."""
+    fine_edges: Floats = field(repr=False)
+    """Of the bins that the estimate was made on: fifty or so, even if fewer were asked for."""
+    fine_probabilities: Floats = field(repr=False)
+    step: float = field(default=0.0, repr=False)
+    dates: bool = field(default=False, repr=False)
+    """Whether the values are dates."""
+
+    @property
+    def density(self) -> Floats:
+        """Probability per unit in each bin."""
+        return np.asarray(self.probabilities / np.diff(self.edges))
+
+    @property
+    def middles(self) -> Floats:
+        """The middle of each bin."""
+        return _middles(self.edges)
+
+    @property
+    def mean(self) -> float:
+        """The mean of true values."""
+        return float(self.fine_probabilities @ _middles(self.fine_edges))
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of true values, even within bins."""
+        within = (np.diff(self.fine_edges) ** 2 - self.step**2) / 12
+        about = (_middles(self.fine_edges) - self.mean) ** 2
+        return float(np.sqrt(max(float(self.fine_probabilities @ (within + about)), 0.0)))
+
+    def quantile(self, q: float | Sequence[float]) -> Any:
+        """The value that a share q of true values does not exceed; even within bins."""
+        asked = np.asarray(q, dtype=np.float64)
+        if not ((asked >= 0) & (asked <= 1)).all():
+            raise PolicyError("a quantile is asked for at a share between 0 and 1")
+        running = np.concatenate([[0.0], np.cumsum(self.fine_probabilities)])
+        used = np.flatnonzero(self.fine_probabilities > 0)
+        # Bins of probability 0 are stepped over: before the first one, nothing is.
+        places = np.concatenate([[used[0]], used + 1])
+        found = np.interp(asked * running[-1], running[places], self.fine_edges[places])
+        return float(found) if asked.ndim == 0 else found
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row a bin: `from`, `to`, `probability`, `low`, `high`, `density`. Of dates, its first and last day."""
+        ends = pl.DataFrame({"from": self.edges[:-1], "to": self.edges[1:]})
+        if self.dates:
+            first = np.ceil(self.edges[:-1])
+            last = np.append(first[1:] - 1, np.floor(self.edges[-1]))
+            days = {"from": first, "to": np.maximum(first, last)}
+            ends = pl.DataFrame(days).cast(pl.Int32).cast(pl.Date)
+        return ends.with_columns(
+            pl.Series("probability", self.probabilities),
+            pl.Series("low", self.low),
+            pl.Series("high", self.high),
+            pl.Series("density", self.density),
+        )
+
+
+def reconstruct_distribution(
+    values: Any,
+    noise: Any = None,
+    bins: int | Sequence[float] | Floats = 50,
+    stop: Stop = "chi2",
+    *,
+    column: str | None = None,
+    range: tuple[float, float] | None = None,  # noqa: A002  # the word that a release uses
+    form: Literal["bins", "values"] = "bins",
+    level: float | None = None,
+    tolerance: float = TOLERANCE,
+    most: int = MOST,
+    confidence: float = 0.95,
+    intervals: Intervals = "bootstrap",
+    randomness: Randomness | None = None,
+) -> Reconstruction:
+    """Estimate the distribution of true values from noisy ones.
+
+    `values` are noisy numbers or dates (missing ones and NaN are left out), a table or frame of which `column` is
+    taken, or a `Release`, whose noise and range are then known. `noise` is a `Noise`, `("gaussian", 2.5)`,
+    `{"sigma": 2.5}`, `{"alpha": 10, "step": 1}` or a frozen continuous scipy distribution. `bins` is their number or
+    their edges; where values were put into intervals (`discretize`), a number is the most there are, each of whole
+    intervals. `range` is where true values lie; where nobody says, they are taken to lie between the least and the
+    greatest noisy value, which is too wide. `stop` is `"chi2"` (see `reconstruction_em`; with a `level`, where χ² first
+    has so large a p-value), `"difference"` of successive estimates, as published, or a number of iterations.
+    `intervals` are `"bootstrap"`, `"strict"` (see `reconstruction_intervals`) or `"none"`, which is quickest.
+    """
+    series, told, within = _read(values, noise, column, range)
+    noisy = _numbers(series)
+    refuse_sizes(told, noisy, within, bins)
+    true = _true_edges(noisy, told, bins, within)
+    refuse_far(noisy, told, true)
+    fine, starts = finer(true, told) if form == "bins" else (true, np.arange(len(true) - 1))
+    noisy_edges = noisy_edges_of(told, fine)
+    channel = channel_of(told, fine, noisy_edges)
+    counts = counted(noisy, noisy_edges)
+    fit = Fit.of(counts, channel)
+    if form not in ("bins", "values"):
+        raise PolicyError(f'form is "bins" or "values", and not «{form}»')
+    if form == "bins" or stop == "chi2":
+        found = em(counts, channel, even(fine), stop, level=level, tolerance=tolerance, most=most)
+    if form == "values":
+        summed = _by_values(noisy, told, fine, found.iterations if stop == "chi2" else stop, tolerance, most)
+        found = summed if stop != "chi2" else replace(summed, stopped=found.stopped)
+    low, high = bounded(intervals, found, counts, channel, (even(fine), starts), confidence, randomness)
+    statistic = fit.statistic(found.probabilities)
+    return Reconstruction(
+        edges=true,
+        probabilities=np.add.reduceat(found.probabilities, starts),
+        low=low,
+        high=high,
+        intervals="none" if np.isnan(low).any() else intervals,
+        confidence=confidence,
+        iterations=found.iterations,
+        stopped=found.stopped,
+        statistic=statistic,
+        freedom=fit.freedom,
+        p_value=fit.p_value(statistic),
+        count=len(noisy),
+        fine_edges=fine,
+        fine_probabilities=found.probabilities,
+        step=float(getattr(told, "step", 0.0)),
+        dates=series.dtype in (pl.Date, pl.String),
+    )
+
+
+def _middles(edges: Floats) -> Floats:
+    return np.asarray((edges[:-1] + edges[1:]) / 2)
+
+
+def _read(
+    values: Any, noise: Any, column: str | None, within: tuple[float, float] | None
+) -> tuple[pl.Series, Any, tuple[float, float] | None]:
+    """The noisy values, the noise, and the range of true values if it is known."""
+    if isinstance(values, Release):
+        names = noisy_columns(values)
+        name = names[0] if column is None and len(names) == 1 else column
+        if name is None:
+            raise PolicyError(f"say which column to reconstruct: noise is in {', '.join(names) or 'none'}")
+        told = noise_of(values, name) if noise is None else noise_told(noise)
+        within = within or (tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None)
+        return _taken(values.data.frame, name), told, within
+    if noise is None:
+        raise PolicyError('the noise must be known: noise = ("gaussian", 2.5), {"alpha": 10} …')
+    if isinstance(values, Table | Mapping) or hasattr(values, "columns"):
+        table = values if isinstance(values, Table) else Table.of(values)
+        return _taken(table.frame, column), noise_told(noise), within
+    return _series(values), noise_told(noise), within
+
+
+def _taken(frame: pl.DataFrame, column: str | None) -> pl.Series:
+    if column is None and frame.width == 1:
+        return frame.to_series()
+    if column not in frame.columns:
+        said = "say which column to reconstruct" if column is None else f"there is no column «{column}»"
+        raise PolicyError(f"{said}; there are {', '.join(frame.columns[:12])}")
+    return frame[column]
+
+
+def _series(values: Any) -> pl.Series:
+    """Values of any kind; None is missing."""
+    try:
+        native = nw.from_native(values, series_only=True, pass_through=True)
+        if isinstance(native, nw.Series):
+            return native.to_polars()
+        listed: Any = np.asarray(values if isinstance(values, np.ndarray) else list(values)).ravel()
+        if listed.dtype == object:  # None and numbers, dates, text
+            numeric = all(isinstance(one, int | float | np.number) for one in listed if one is not None)
+            listed = listed.astype(np.float64) if numeric else listed.tolist()
+        return pl.Series("values", listed)
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        raise DataError("the noisy values are no list, array or series of numbers, or of dates, alone") from None
+
+
+def _numbers(series: pl.Series) -> Floats:
+    there = series.drop_nulls()
+    if not len(there):
+        raise DataError("there are no noisy values to reconstruct from")
+    found = numbers_of(there)
+    found = found[~np.isnan(found)]
+    strange = int(len(found) - np.isfinite(found).sum())
+    if strange:
+        raise DataError(f"{strange} of {len(found)} noisy values are not finite; make them missing")
+    if not len(found):
+        raise DataError("there are no noisy values to reconstruct from")
+    return found
+
+
+def _true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float, float] | None) -> Floats:
+    if np.ndim(bins) == 1:
+        return rising(bins, "true")
+    low, high = within if within is not None else (float(noisy.min()), float(noisy.max()))
+    if not isinstance(noise, Noise) or noise.kind != "discretize":
+        return true_edges_of(low, high, bins, float(getattr(noise, "step", 0.0)))
+    # Nothing is told of where in its interval a value lies: a bin is an interval, or several.
+    first = np.floor((low - noise.origin) / noise.scale + 1e-9)
+    last = max(np.ceil((high - noise.origin + noise.step) / noise.scale - 1e-9), first + 1)
+    refuse_bins(bins)
+    ends = np.rint(np.linspace(first, last, int(min(bins, last - first)) + 1))
+    return np.asarray(noise.origin + ends * noise.scale - noise.step / 2)
+
+
+def _by_values(noisy: Floats, noise: Any, true: Floats, stop: Stop, tolerance: float, most: int) -> Estimate:
+    """The published form: each step sums over all values, with the noise's density at the middles of the bins."""
+    middles = _middles(true)
+    rows = max(1, _AT_ONCE // len(middles))
+    parts = [noisy[at : at + rows] for at in range(0, len(noisy), rows)]
+    kept = _densities(parts[0], middles, noise) if len(parts) == 1 else None
+
+    def step(now: Floats) -> Floats:
+        total = np.zeros(len(now))
+        for number, part in enumerate(parts):
+            dense = _densities(part, middles, noise) if kept is None else kept
+            likely = dense @ now
+            possible = likely > 0
+            total += (dense[possible] / likely[possible, None]).sum(axis=0)
+            if len(parts) > 1:
+                tell("summing over values", number, len(parts))
+        return np.asarray(now * total / len(noisy))
+
+    return iterate(step, started(even(true), len(middles)), stop, tolerance, most)
+
+
+def _densities(values: Floats, middles: Floats, noise: Any) -> Floats:
+    away = values[:, None] - middles[None, :]
+    if not isinstance(noise, Noise):
+        return np.asarray(noise.pdf(away))
+    if noise.step:
+        return noise.below(away + noise.step / 2) - noise.below(away - noise.step / 2)
+    return noise.density(away)

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Decision trees for true values, learnt from noisy ones (Agrawal and Srikant, *Privacy-preserving data mining*, 2000).
+
+An analyst has a release whose numbers are hidden under noise of a known kind, and wants a tree that tells the classes
+of true records. No noisy value is believed. The distribution of every noisy column is reconstructed, the noisy values
+are put into intervals by order, as many into each as the reconstruction says, and a tree is grown on the intervals:
+
+``global``    each column is reconstructed once, all classes together;
+``by_class``  each column is reconstructed once for each class;
+``local``     as ``by_class``, and again at every node;
+``none``      no reconstruction: the noisy values as if they were true, for comparison.
+
+A reconstruction carries chance of its own, by which a tree would tell classes apart that are not. So a part of the rows
+is held out and reconstructed by itself, and tests that do not help there are pruned away.
+
+Only `release.data` and `release.public` are used. A tree says nothing about single people beyond its leaves' counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.noise.tree_on_noise_columns import Column, Labels, columns_of, labels_of
+from sfumato.mine.noise.tree_on_noise_intervals import Flags, Floats, Intervals, in_intervals
+from sfumato.mine.noise.tree_on_noise_nodes import Nodes, grown
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+Reconstruct = Literal["global", "by_class", "local", "none"]
+HELD_OUT = 3
+"""One row of so many is held out for pruning."""
+MIN_ROWS = 50
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TreeOnNoise:
+    """A tree that tells the classes of true records."""
+
+    target: str
+    classes_: npt.NDArray[Any]
+    """The classes, in their order."""
+    columns: tuple[Column, ...]
+    nodes: Nodes
+    reconstruct: Reconstruct
+    grown_on: int
+    """Rows that the tree was grown on."""
+    held_out: int
+    """Rows that it was pruned by."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The columns that it may test."""
+        return tuple(one.name for one in self.columns)
+
+    @property
+    def n_leaves(self) -> int:
+        """How many leaves it has."""
+        return self.nodes.leaves
+
+    @property
+    def depth(self) -> int:
+        """The most tests that a record meets."""
+        return self.nodes.depth
+
+    def predict(self, records: Any) -> npt.NDArray[Any]:
+        """The class of each record of a table or frame with true values."""
+        return np.asarray(self.classes_[self.nodes.told[self._leaves(records)]])
+
+    def predict_proba(self, records: Any) -> Floats:
+        """Records × classes: the shares at each record's leaf, of the rows that the tree was grown on."""
+        tally = self.nodes.tally[self._leaves(records)]
+        return np.asarray(tally / tally.sum(axis=1, keepdims=True))
+
+    def accuracy(self, records: Any) -> float:
+        """The share of records whose class is told right; those without a class are left out."""
+        frame = _frame(records)
+        if self.target not in frame.columns:
+            raise DataError(f"there is no column «{self.target}» to compare with")
+        truth = frame.filter(pl.col(self.target).is_not_null())
+        if truth.is_empty():
+            raise DataError(f"«{self.target}» is missing in all {frame.height} rows; nothing can be compared")
+        told = spelt(pl.Series(self.classes_))[self.nodes.told[self._leaves(truth)]]
+        return float((told == spelt(truth[self.target])).mean())  # type: ignore[arg-type]
+
+    def rules(self) -> str:
+        """The tree as text: a line for each test and each leaf, with the rows that it was grown on."""
+        return self.nodes.text(self.columns, list(self.classes_), self.target)
+
+    def _leaves(self, records: Any) -> npt.NDArray[np.int64]:
+        frame = _frame(records)
+        absent = [name for name in self.feature_names if name not in frame.columns]
+        if absent:
+            raise DataError(f"the tree tests columns that are not there: {', '.join(absent[:12])}")
+        return self.nodes.reached(np.column_stack([one.numbers(frame) for one in self.columns]))
+
+    def __repr__(self) -> str:
+        """Sizes, never a value."""
+        return (
+            f"TreeOnNoise({self.target}, reconstruct={self.reconstruct!r}: {self.n_leaves} leaves, depth {self.depth})"
+        )
+
+
+def _frame(records: Any) -> pl.DataFrame:
+    if isinstance(records, Release):
+        records = records.data
+    return records.frame if isinstance(records, Table) else Table.of(records).frame
+
+
+def train_tree_on_noise(
+    release: Release | Table,
+    target: str,
+    reconstruct: Reconstruct = "by_class",
+    columns: tuple[str, ...] | list[str] | None = None,
+    bins: int | None = None,
+    *,
+    min_rows: int = MIN_ROWS,
+    max_depth: int | None = None,
+    prune: bool | None = None,
+    randomness: Randomness | None = None,
+) -> TreeOnNoise:
+    """A tree that tells the target of true records, grown on a release with noisy columns.
+
+    `columns` are those it may test (all but identifying ones), `bins` the intervals of each noisy column (about a
+    hundred rows each, ten to a hundred intervals). A leaf has `min_rows` rows or more. `prune` holds a third of the
+    rows out and prunes by them; left open, it is done wherever something is reconstructed. `randomness` says who is
+    held out, and how equal values are put in order. A plain table has no noise in it.
+    """
+    told = _refused(release, reconstruct, bins, min_rows, max_depth)
+    labels = labels_of(told, target)
+    names = _names(told.data, target, columns)
+    commonest = np.zeros(len(told.data), dtype=np.bool_)
+    commonest[labels.rows] = labels.codes == np.bincount(labels.codes).argmax()
+    tested = columns_of(told, names, commonest, bins, noisy=reconstruct != "none")
+    chance = (randomness or Randomness.seeded(0)).generator()
+    frame = told.data.frame[labels.rows]
+    cells = np.column_stack([one.numbers(frame) for one in tested])
+    held = np.zeros(len(cells), dtype=np.bool_)
+    if prune or (prune is None and reconstruct != "none"):
+        held = chance.permutation(len(cells)) % HELD_OUT == HELD_OUT - 1
+    noisy = {at: Intervals.of(one, cells[:, at], chance) for at, one in enumerate(tested) if one.noise is not None}
+    cells = in_intervals(cells, noisy, _groups(labels, held, reconstruct))
+    nodes = _tree(cells, noisy, labels, held, min_rows, max_depth, local=reconstruct == "local")
+    nodes = nodes.with_thresholds(tested, [one.noise is not None for one in tested])
+    return TreeOnNoise(target, labels.classes, tested, nodes, reconstruct, int((~held).sum()), int(held.sum()))
+
+
+def _groups(labels: Labels, held: Flags, reconstruct: Reconstruct) -> list[Flags]:
+    """The rows that are reconstructed together: held-out ones never with others."""
+    parts = [~held, held] if held.any() else [~held]
+    if reconstruct == "global":
+        return parts
+    return [part & (labels.codes == which) for part in parts for which in range(len(labels.classes))]
+
+
+def _tree(
+    cells: Floats, noisy: dict[int, Intervals], labels: Labels, held: Flags, min_rows: int, max_depth: int | None, *,
+    local: bool,
+) -> Nodes:  # fmt: skip
+    count = len(labels.classes)
+    if local:
+        from sfumato.mine.noise.tree_on_noise_local import Coded, LocalGrower
+
+        grower = LocalGrower(Coded.of(cells, noisy), noisy, labels.codes, count, min_rows, max_depth)
+        nodes, seen = grower.grow(np.flatnonzero(~held), np.flatnonzero(held))
+        return nodes.pruned(seen) if held.any() else nodes
+    nodes = grown(cells[~held], labels.codes[~held], count, min_rows, max_depth)
+    return nodes.pruned(nodes.counted(cells[held], labels.codes[held])) if held.any() else nodes
+
+
+def _refused(
+    release: Release | Table, reconstruct: str, bins: int | None, min_rows: int, max_depth: int | None
+) -> Release:
+    told = Release(release, None, (), {}) if isinstance(release, Table) else release
+    if reconstruct not in get_args(Reconstruct):
+        raise PolicyError(f"reconstruct = «{reconstruct}» is not known; choose {', '.join(get_args(Reconstruct))}")
+    if not isinstance(told.data, Table):
+        raise PolicyError("a tree is grown on a table")
+    if not len(told.data):
+        raise DataError(f"{told.data.source}: there are no rows to grow a tree on")
+    if (bins is not None and bins < 2) or min_rows < 1 or (max_depth is not None and max_depth < 1):
+        raise PolicyError("`bins` is 2 or more, `min_rows` 1 or more, `max_depth` 1 or more")
+    return told
+
+
+def _names(table: Table, target: str, columns: tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
+    hidden = set(table.identifying) if table.roles else set()
+    if columns is None:
+        names = tuple(name for name in table.frame.columns if name != target and name not in hidden)
+    else:
+        names = tuple(columns)
+    strange = [name for name in names if name not in table.frame.columns or name == target]
+    if strange or not names or len(set(names)) < len(names):
+        raise DataError(
+            f"`columns` names columns of the release other than the target, each once; not {', '.join(strange[:12])}"
+            if strange
+            else "a tree needs one column or more to test, each named once"
+        )
+    return names

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""A release's columns as a tree on noisy data reads them: numbers, codes of words, and intervals where there is noise.
+
+Noise is taken from what the release tells of it (`release.public`), never from the method. Words get codes in the order
+of how often they go with the commonest class, which for two classes loses no split (Breiman et al. 1984).
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.noise.reconstruction_channel import true_edges_of
+from sfumato.public.noise_law import Noise, noise_of, noisy_columns, numbers_of
+from sfumato.release import Release
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+ROWS_PER_INTERVAL, FEWEST, MOST = 100, 10, 100
+"""As in the paper: about a hundred rows an interval, and ten to a hundred intervals."""
+
+
+RARE = 20
+"""Words of fewer rows are not told apart: by their order they would foretell the class of the rows they came from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column that a tree tests."""
+
+    name: str
+    dated: bool = False
+    """Whether numbers are days since 1970."""
+    categories: tuple[str, ...] | None = None
+    """The words that are told apart, by their codes; None for numbers and dates."""
+    noise: Noise | None = None
+    """None where the values are published as they are."""
+    edges: Floats = field(default_factory=lambda: np.zeros(0))
+    """Of the intervals that noisy values are put into; empty without noise."""
+
+    def numbers(self, frame: pl.DataFrame) -> Floats:
+        """The column of a frame as numbers; NaN where it is missing, or a word that is not known."""
+        cells = frame[self.name]
+        if self.categories is not None:
+            codes = {word: float(code) for code, word in enumerate(self.categories)}
+            place = spelt(cells).replace_strict(codes, default=None, return_dtype=pl.Float64)
+            return np.asarray(place.fill_null(float("nan")).to_numpy())
+        found = numbers_of(cells)
+        infinite = int(np.isinf(found).sum())
+        if infinite:
+            raise DataError(f"{infinite} values of «{self.name}» are infinite; make them missing")
+        return found
+
+    def test(self, threshold: float) -> tuple[str, str]:
+        """How a rule tells that a value is below a threshold, and that it is not."""
+        if self.categories is not None:
+            last = int(np.floor(threshold)) + 1
+            return f"{self.name} in {_set(self.categories[:last])}", f"{self.name} in {_set(self.categories[last:])}"
+        said = _day(threshold) if self.dated else f"{threshold:.6g}"
+        return f"{self.name} <= {said}", f"{self.name} > {said}"
+
+
+def _set(words: tuple[str, ...]) -> str:
+    return "{" + ", ".join(words) + "}"
+
+
+def _day(number: float) -> str:
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(np.floor(number)))).isoformat()
+
+
+def columns_of(
+    release: Release, names: tuple[str, ...], in_commonest: npt.NDArray[np.bool_], bins: int | None, *, noisy: bool
+) -> tuple[Column, ...]:
+    """How a tree reads some columns; `noisy` tells whether their noise is to be reckoned with."""
+    changed = noisy_columns(release) if noisy else ()
+    frame: pl.DataFrame = release.data.frame
+    found = []
+    for name in names:
+        kind = frame.schema[name]
+        dated = kind == pl.Date or (kind == pl.String and name in changed)
+        if name in changed:
+            noise = noise_of(release, name)
+            low, high = _range(release.public[name], noise, numbers_of(frame[name]), name)
+            found.append(Column(name, dated, noise=noise, edges=_edges(noise, low, high, bins, frame.height)))
+        elif kind.is_numeric() or dated:
+            found.append(Column(name, dated))
+        else:
+            found.append(Column(name, categories=_ordered(spelt(frame[name]), in_commonest)))
+    return tuple(found)
+
+
+def _edges(noise: Noise, low: float, high: float, bins: int | None, rows: int) -> Floats:
+    """Equally wide intervals; values that were published as intervals stay in them, since nothing tells more."""
+    if noise.kind != "discretize":
+        return true_edges_of(low, high, bins or int(np.clip(rows // ROWS_PER_INTERVAL, FEWEST, MOST)), noise.step)
+    first, last = (np.floor((end - noise.origin) / noise.scale + 1e-9) for end in (low, high))
+    return np.asarray(noise.origin + np.arange(first, last + 2) * noise.scale - noise.step / 2)
+
+
+def _range(told: Any, noise: Noise, values: Floats, name: str) -> tuple[float, float]:
+    """Where the originals lie: as the release tells, else as far as noise lets it be seen."""
+    if "range" in told:
+        low, high = (_number(end) for end in told["range"])
+        return low, high
+    known = values[~np.isnan(values)]
+    if not len(known):
+        raise DataError(f"«{name}» is missing in all rows; leave it out by `columns`")
+    if noise.kind == "uniform":
+        return float(known.min()) + noise.scale, max(float(known.max()) - noise.scale, float(known.min()) + noise.scale)
+    inner = np.quantile(known, (0.005, 0.995))
+    return float(inner[0]), float(inner[1])
+
+
+def _number(end: Any) -> float:
+    if isinstance(end, str):
+        end = datetime.date.fromisoformat(end)
+    if isinstance(end, datetime.date):
+        return float((end - datetime.date(1970, 1, 1)).days)
+    return float(end)
+
+
+def _ordered(words: pl.Series, in_commonest: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    """Words by how often they go with the commonest class; rare ones would be in order by chance, and are left out."""
+    counts = (
+        pl.DataFrame({"word": words, "in": in_commonest})
+        .drop_nulls()
+        .group_by("word")
+        .agg(pl.col("in").mean(), pl.len().alias("rows"))
+        .filter(pl.col("rows") >= RARE)
+        .sort("in", "word")
+    )
+    return tuple(counts["word"].to_list())
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The classes, and each row's."""
+
+    classes: npt.NDArray[Any]
+    codes: Ints
+    rows: Ints
+    """Rows whose class is known; `codes` are theirs."""
+
+
+MOST_CLASSES = 1000
+
+
+def labels_of(release: Release, target: str) -> Labels:
+    """The classes that a tree is to tell."""
+    frame: pl.DataFrame = release.data.frame
+    if target not in frame.columns:
+        raise DataError(f"there is no column «{target}» to foretell; there are: {', '.join(frame.columns[:20])}")
+    if release.public.get(target, {}).get("kind", "synthetic") != "synthetic":
+        raise PolicyError(
+            f"the target «{target}» was itself changed by chance; a tree needs the classes as they are. "
+            "Leave that column out of the noise"
+        )
+    column = frame[target]
+    known = column.is_not_null().to_numpy()
+    if not known.any():
+        raise DataError(f"the target «{target}» is missing in all {frame.height} rows")
+    classes = column.drop_nulls().unique().sort()
+    if len(classes) > MOST_CLASSES:
+        raise DataError(
+            f"the target «{target}» has {len(classes)} different values; a tree tells classes: cut it into intervals"
+        )
+    codes = column.filter(pl.Series(known)).rank("dense").cast(pl.Int64).to_numpy() - 1
+    return Labels(classes.to_numpy(), codes.astype(np.int64), np.flatnonzero(known))

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Growing a tree that reconstructs again at every node («Local»).
+
+At a node, the distribution of every noisy column is reconstructed anew from the rows that are there, for each class
+apart, and the rows are put into intervals anew. A column that was tested on the way keeps the intervals it had: its
+noisy values were cut off there, so they are no longer an original plus noise. Where few rows are left, reconstruction
+would fit chance, and intervals stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.mine.noise.tree_on_noise_intervals import Intervals
+from sfumato.mine.noise.tree_on_noise_nodes import LEAF, Nodes
+from sfumato.progress import tell
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int16]
+
+RECONSTRUCT_FROM = 2000
+"""With fewer rows at a node nothing is reconstructed there."""
+_MOST_CUTS = 255
+_LEAST_GAIN = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """All columns in small numbers: intervals of noisy ones, and of the others places between cuts."""
+
+    codes: Codes
+    """Rows × columns; `missing` where there is no value."""
+    cuts: tuple[Floats, ...]
+    """Of each plain column, between which values codes rise; empty for noisy ones."""
+    missing: int
+
+    @classmethod
+    def of(cls, cells: Floats, noisy: Mapping[int, Intervals]) -> Coded:
+        """Code the plain columns; noisy ones are in intervals already."""
+        cuts = tuple(np.zeros(0) if at in noisy else _cuts(cells[:, at]) for at in range(cells.shape[1]))
+        widths = [noisy[at].width if at in noisy else len(cuts[at]) + 1 for at in range(cells.shape[1])]
+        missing = max(widths)
+        codes = np.empty(cells.shape, dtype=np.int16)
+        for at, between in enumerate(cuts):
+            column = cells[:, at]
+            known = ~np.isnan(column)
+            found = column if at in noisy else np.searchsorted(between, column, side="left")
+            codes[:, at] = np.where(known, np.where(known, found, 0), missing)
+        return cls(codes, cuts, missing)
+
+    def threshold(self, at: int, code: int) -> float:
+        """Where a split after a code lies: a value, or for noisy columns the number of the interval and a half."""
+        return float(self.cuts[at][code]) if len(self.cuts[at]) else code + 0.5
+
+
+def _cuts(column: Floats) -> Floats:
+    """Between neighbouring values, or between quantiles where there are very many."""
+    values = np.unique(column[~np.isnan(column)])
+    if len(values) > _MOST_CUTS + 1:
+        values = np.unique(np.quantile(values, np.linspace(0, 1, _MOST_CUTS + 1), method="nearest"))
+    return np.asarray((values[1:] + values[:-1]) / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Rows at a node, and how they are coded there."""
+
+    rows: Ints
+    codes: Codes
+
+    def side(self, chosen: npt.NDArray[np.bool_]) -> _Part:
+        return _Part(self.rows[chosen], self.codes[chosen])
+
+
+@dataclass(frozen=True)
+class _Split:
+    feature: int
+    code: int
+    """Codes up to it go left."""
+    missing_left: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Pending:
+    parent: int
+    is_left: bool
+    depth: int
+    tested: frozenset[int]
+    grow: _Part
+    held: _Part
+
+
+@dataclass(frozen=True, eq=False)
+class LocalGrower:
+    """What growing needs to know."""
+
+    coded: Coded
+    noisy: Mapping[int, Intervals]
+    classes: Ints
+    count: int
+    min_rows: int
+    max_depth: int | None
+    reconstruct_from: int = RECONSTRUCT_FROM
+
+    def grow(self, grow: Ints, held: Ints) -> tuple[Nodes, Ints]:
+        """A tree on some rows, and how many of the held-out ones come by each node (nodes × classes)."""
+        found: list[tuple[int, float, bool]] = []
+        children: list[list[int]] = []
+        tallies: list[Ints] = []
+        seen: list[Ints] = []
+        start = [_Part(rows, self.coded.codes[rows]) for rows in (grow, held)]
+        stack = [_Pending(-1, False, 0, frozenset(), start[0], start[1])]
+        while stack:
+            one = stack.pop()
+            node = len(found)
+            tell("growing the tree", node)
+            if one.parent >= 0:
+                children[one.parent][0 if one.is_left else 1] = node
+            tallies.append(self._tally(one.grow.rows))
+            seen.append(self._tally(one.held.rows))
+            children.append([LEAF, LEAF])
+            split, one = self._split(one, tallies[-1])
+            if split is None:
+                found.append((LEAF, np.nan, False))
+                continue
+            found.append((split.feature, self.coded.threshold(split.feature, split.code), split.missing_left))
+            stack += self._children(one, split, node)
+        feature, threshold, missing = (np.array(part) for part in zip(*found, strict=True))
+        sides = np.array(children, dtype=np.int64)
+        nodes = Nodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
+        return nodes, np.array(seen)
+
+    def _tally(self, rows: Ints) -> Ints:
+        return np.bincount(self.classes[rows], minlength=self.count).astype(np.int64)
+
+    def _split(self, one: _Pending, tally: Ints) -> tuple[_Split | None, _Pending]:
+        """The best test at a node, and the node with its rows coded anew where that was worth it."""
+        rows = len(one.grow.rows)
+        if rows < 2 * self.min_rows or one.depth == self.max_depth or int((tally > 0).sum()) < 2:
+            return None, one
+        if one.depth and rows >= self.reconstruct_from:  # at the root it has been done
+            grow, held = (self._reconstructed(part, one.tested) for part in (one.grow, one.held))
+            one = replace(one, grow=grow, held=held)
+        return best_split(
+            one.grow.codes, self.classes[one.grow.rows], self.count, self.coded.missing, self.min_rows
+        ), one
+
+    def _reconstructed(self, part: _Part, tested: frozenset[int]) -> _Part:
+        codes, classes = part.codes.copy(), self.classes[part.rows]
+        for at, column in self.noisy.items():
+            if at in tested:
+                continue
+            rank = column.rank[part.rows]
+            known = np.flatnonzero(rank >= 0)
+            ordered = known[np.argsort(rank[known])]
+            for which in range(self.count):
+                of_class = ordered[classes[ordered] == which]
+                codes[of_class, at] = column.assigned(part.rows[of_class])
+        return _Part(part.rows, codes)
+
+    def _children(self, one: _Pending, split: _Split, node: int) -> list[_Pending]:
+        """The right child first, so that the left one is grown next."""
+        tested = one.tested | {split.feature}
+        goes = [
+            np.where(
+                part.codes[:, split.feature] == self.coded.missing,
+                split.missing_left,
+                part.codes[:, split.feature] <= split.code,
+            )
+            for part in (one.grow, one.held)
+        ]
+        return [
+            _Pending(node, left, one.depth + 1, tested, one.grow.side(goes[0] == left), one.held.side(goes[1] == left))
+            for left in (False, True)
+        ]
+
+
+def best_split(codes: Codes, classes: Ints, count: int, missing: int, min_rows: int) -> _Split | None:
+    """The test that leaves the least Gini impurity; of equals the first column and the lowest code.
+
+    Rows whose value is missing go where more of the others go.
+    """
+    rows, columns = codes.shape
+    key = (np.arange(columns) * (missing + 1) + codes) * count + classes[:, None]
+    tally = np.bincount(key.ravel(), minlength=columns * (missing + 1) * count).reshape(columns, missing + 1, count)
+    unknown, low = tally[:, missing:], tally[:, :missing].cumsum(axis=1)
+    high = low[:, -1:] - low
+    to_left = low.sum(axis=2, keepdims=True) >= high.sum(axis=2, keepdims=True)
+    low, high = low + unknown * to_left, high + unknown * ~to_left
+    left, right = low.sum(axis=2), high.sum(axis=2)
+    fits = (left >= min_rows) & (right >= min_rows)
+    if not fits.any():
+        return None
+    purity = (low**2).sum(axis=2) / np.maximum(left, 1) + (high**2).sum(axis=2) / np.maximum(right, 1)
+    purity = np.where(fits, purity, -np.inf)
+    best = int(purity.argmax())
+    whole = float((tally[0].sum(axis=0) ** 2).sum()) / rows
+    if purity.flat[best] <= whole * (1 + _LEAST_GAIN):
+        return None
+    feature, code = divmod(best, missing)
+    return _Split(feature, code, bool(to_left[feature, code, 0]))

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""A decision tree as plain arrays: sending rows down it, pruning it by rows it has not seen, and writing it as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.mine.noise.tree_on_noise_columns import Column
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+LEAF = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Node 0 is the root; a child always comes after its parent."""
+
+    feature: Ints
+    """The column that is tested; `LEAF` at a leaf."""
+    threshold: Floats
+    """Values up to it go left."""
+    left: Ints
+    right: Ints
+    missing_left: Flags
+    tally: Ints
+    """Nodes × classes: the rows that the tree was grown on."""
+
+    @property
+    def leaves(self) -> int:
+        """How many leaves there are."""
+        return int((self.feature == LEAF).sum())
+
+    @property
+    def depth(self) -> int:
+        """The most tests that a row meets."""
+        depth = np.zeros(len(self.feature), dtype=np.int64)
+        for node in np.flatnonzero(self.feature != LEAF):
+            depth[self.left[node]] = depth[self.right[node]] = depth[node] + 1
+        return int(depth.max())
+
+    @property
+    def told(self) -> Ints:
+        """The class that each node would tell."""
+        return np.asarray(self.tally.argmax(axis=1))
+
+    def reached(self, rows: Floats) -> Ints:
+        """The leaf of each row."""
+        at = np.zeros(len(rows), dtype=np.int64)
+        going = np.arange(len(rows)) if self.feature[0] != LEAF else np.zeros(0, dtype=np.int64)
+        while len(going):
+            node = at[going]
+            cells = rows[going, self.feature[node]]
+            low = np.where(np.isnan(cells), self.missing_left[node], cells <= self.threshold[node])
+            at[going] = np.where(low, self.left[node], self.right[node])
+            going = going[self.feature[at[going]] != LEAF]
+        return at
+
+    def counted(self, rows: Floats, classes: Ints) -> Ints:
+        """Nodes × classes: how many of some rows come by."""
+        width = self.tally.shape[1]
+        flat = np.bincount(self.reached(rows) * width + classes, minlength=self.tally.size)
+        seen = flat.reshape(self.tally.shape).astype(np.int64)
+        for node in np.flatnonzero(self.feature != LEAF)[::-1]:
+            seen[node] = seen[self.left[node]] + seen[self.right[node]]
+        return seen
+
+    def pruned(self, seen: Ints) -> Nodes:
+        """Without tests that do not tell classes better to rows that were held out (Quinlan's reduced-error pruning).
+
+        `seen` counts those rows, nodes × classes.
+        """
+        wrong = seen.sum(axis=1) - seen[np.arange(len(seen)), self.told]
+        below, feature = wrong.copy(), self.feature.copy()
+        for node in np.flatnonzero(feature != LEAF)[::-1]:
+            under = below[self.left[node]] + below[self.right[node]]
+            if wrong[node] <= under:
+                feature[node] = LEAF
+            else:
+                below[node] = under
+        return self._without_orphans(feature)
+
+    def _without_orphans(self, feature: Ints) -> Nodes:
+        kept = np.zeros(len(feature), dtype=np.bool_)
+        kept[0] = True
+        for node in np.flatnonzero(feature != LEAF):
+            if kept[node]:
+                kept[[self.left[node], self.right[node]]] = True
+        place = np.cumsum(kept) - 1
+        inner = feature[kept] != LEAF
+        left, right = (np.where(inner, place[one[kept]], LEAF) for one in (self.left, self.right))
+        return Nodes(
+            feature[kept], np.where(inner, self.threshold[kept], np.nan), left, right, self.missing_left[kept],
+            self.tally[kept],
+        )  # fmt: skip
+
+    def with_thresholds(self, columns: Sequence[Column], interval: Sequence[bool]) -> Nodes:
+        """Tests of interval numbers as tests of values: up to an interval's upper edge, which is the next one's."""
+        threshold = self.threshold.copy()
+        for node in np.flatnonzero(self.feature != LEAF):
+            at = int(self.feature[node])
+            if interval[at]:
+                edges = columns[at].edges
+                edge = np.interp(threshold[node] + 0.5, np.arange(len(edges)), edges)
+                threshold[node] = np.nextafter(edge, -np.inf)
+        return Nodes(self.feature, threshold, self.left, self.right, self.missing_left, self.tally)
+
+    def text(self, columns: Sequence[Column], classes: Sequence[Any], target: str) -> str:
+        """A line for each test and each leaf, in the manner of scikit-learn's `export_text`."""
+        lines: list[str] = []
+        stack: list[tuple[int, int, str]] = [(0, 0, "")]
+        while stack:
+            node, depth, test = stack.pop()
+            if test:
+                lines.append("|   " * (depth - 1) + f"|--- {test}")
+            if self.feature[node] == LEAF:
+                rows = int(self.tally[node].sum())
+                lines.append("|   " * depth + f"|--- {target}: {classes[int(self.told[node])]} ({rows} rows)")
+            else:
+                low, high = columns[int(self.feature[node])].test(float(self.threshold[node]))
+                stack.append((int(self.right[node]), depth + 1, high))
+                stack.append((int(self.left[node]), depth + 1, low))
+        # A line end in a name must not begin a line that the tree did not say.
+        return "\n".join(line.replace("\n", "\\n").replace("\r", "\\r") for line in lines)
+
+
+def grown(cells: Floats, classes: Ints, count: int, min_rows: int, max_depth: int | None) -> Nodes:
+    """A tree by scikit-learn (gini, at least `min_rows` rows a leaf)."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    model = DecisionTreeClassifier(min_samples_leaf=min_rows, max_depth=max_depth, random_state=0)
+    tree = model.fit(cells.astype(np.float32), classes).tree_
+    tally = np.zeros((tree.node_count, count), dtype=np.int64)
+    tally[:, model.classes_] = np.rint(tree.value[:, 0, :] * tree.n_node_samples[:, None])
+    feature = np.where(tree.children_left < 0, LEAF, tree.feature)
+    return Nodes(
+        feature.astype(np.int64), tree.threshold.astype(np.float64), tree.children_left.astype(np.int64),
+        tree.children_right.astype(np.int64), tree.missing_go_to_left.astype(np.bool_), tally,
+    )  # fmt: skip

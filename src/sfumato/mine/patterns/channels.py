@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Inference channels: frequent itemsets whose supports together give away a pattern of a few people.
+
+Whoever knows the supports of every set between I and J knows, by inclusion-exclusion, how many baskets hold all of I
+and nothing else of J. Where that number is above 0 and below k, the pair is an inference channel: some pattern that
+was not meant to be published is known, and few people have it. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous
+patterns* (2005), *Blocking anonymity threats raised by frequent itemset mining* (2005).
+
+Channels are not all that leaks: see :mod:`sfumato.mine.patterns.derivability`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from sfumato.baskets import Baskets, Items
+from sfumato.errors import PolicyError
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.mine.patterns.known_sets import KnownSets
+from sfumato.progress import tell
+from sfumato.public.thresholds import Support
+
+Ints = npt.NDArray[np.int64]
+_CHUNK = 4096
+
+
+def inference_channels(baskets: Baskets, min_support: Support, k: int, maximal: bool = False) -> pl.DataFrame:
+    """Every inference channel among the frequent itemsets: `inner` (held), `outer` (held or not held), `support`.
+
+    A row says: `support` baskets hold all items of `inner` and no other item of `outer`, and 0 < support < k. `inner`
+    may be empty. With `maximal`, only channels that lie inside no other: no channel has a smaller or equal `inner` and
+    a larger or equal `outer`. Whoever knows the sets of such a one knows those of all channels inside it.
+    """
+    checked_k(k)
+    found = find_itemsets(baskets, min_support)
+    known = KnownSets.of(found.offsets, found.codes, found.supports, found.rows)
+    return channel_frame(known, known.small_patterns(k, border=False), baskets.items, maximal)
+
+
+def checked_k(k: int) -> int:
+    """A number of people that hide one another."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise PolicyError("k is a whole number of people, 1 or more")
+    return k
+
+
+def channel_frame(known: KnownSets, records: Ints, items: Items, maximal: bool = False) -> pl.DataFrame:
+    """Records of known sets as a frame."""
+    from sfumato.kernels.patterns.small_patterns import LEAST, MASK, NODE
+
+    if maximal:
+        records = records[widest(known, records)]
+    nodes, masks = records[:, NODE], records[:, MASK]
+    outer = _series(_members(known, nodes, np.full(len(nodes), -1, dtype=np.int64)), items)
+    inner = _series(_members(known, nodes, masks), items)
+    frame = pl.DataFrame({"inner": inner, "outer": outer, "support": records[:, LEAST].copy()})
+    return frame.sort(pl.col("outer").list.len(), "outer", pl.col("inner").list.len(), "inner")
+
+
+def widest(known: KnownSets, records: Ints) -> Ints:
+    """Which channels lie inside no other, as places among the records."""
+    from sfumato.kernels.baskets.intervals import keep_widest
+    from sfumato.kernels.patterns.small_patterns import MASK, NODE
+
+    sizes = np.diff(known.offsets)[records[:, NODE]]
+    order = np.argsort(np.bitwise_count(records[:, MASK]) - sizes, kind="stable")
+    nodes, masks = records[order, NODE], records[order, MASK]
+    outer = _members(known, nodes, np.full(len(nodes), -1, dtype=np.int64))
+    inner = _members(known, nodes, masks)
+    count = int(known.item.max(initial=0)) + 1
+    kept = np.zeros(len(order), dtype=np.uint8)
+    lists = np.full((2, len(outer.codes) + 1), -1, dtype=np.int64)
+    heads, counts = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    state = np.zeros(2, dtype=np.int64)
+    bits = (_bits(inner, count), _bits(outer, count), outer.offsets, outer.codes)
+    for begin in range(0, len(order), _CHUNK):
+        tell("looking for maximal channels", begin, len(order))
+        end = min(begin + _CHUNK, len(order))
+        keep_widest(*bits, begin, end, kept, heads, counts, lists[0], lists[1], state)
+    return np.sort(order[kept.astype(bool)])
+
+
+@dataclass(frozen=True)
+class _Sets:
+    offsets: Ints
+    codes: npt.NDArray[np.int32]
+
+
+def _members(known: KnownSets, nodes: Ints, masks: Ints) -> _Sets:
+    """The items of each node's set whose bit is set."""
+    lengths = known.offsets[nodes + 1] - known.offsets[nodes]
+    bits = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    there = (np.repeat(masks, lengths) >> bits & 1).astype(bool)
+    codes = known.codes[np.repeat(known.offsets[nodes], lengths) + bits][there]
+    counts = np.bincount(np.repeat(np.arange(len(nodes)), lengths)[there], minlength=len(nodes))
+    return _Sets(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), np.ascontiguousarray(codes))
+
+
+def _bits(sets: _Sets, count: int) -> npt.NDArray[np.uint64]:
+    """Each set as a row of bits, one for every item."""
+    words = np.zeros((len(sets.offsets) - 1, (count + 63) // 64), dtype=np.uint64)
+    rows = np.repeat(np.arange(len(words)), np.diff(sets.offsets))
+    np.bitwise_or.at(words, (rows, sets.codes // 64), np.uint64(1) << (sets.codes % 64).astype(np.uint64))
+    return words
+
+
+def _series(sets: _Sets, items: Items) -> pl.Series:
+    kind = pa.string() if items and isinstance(items[0], str) else pa.int64()
+    members = pa.array(items, type=kind).take(pa.array(sets.codes))
+    return pl.Series(pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(sets.offsets), members)))

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Itemsets of known support as a tree, and the search for patterns that their supports pin down.
+
+The tree holds the largest part of a collection in which every subset of a set is there too; what does not fit in is
+named, since inclusion-exclusion needs all the subsets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class KnownSets:
+    """A tree of itemsets: node 0 is the empty set, then the sets level by level, each in the order of its items."""
+
+    first_child: Ints
+    """The children of node v are `first_child[v]` up to `first_child[v + 1]`."""
+    item: Codes
+    """The last item of each node's set; −1 for the empty set."""
+    supports: Ints
+    offsets: Ints
+    """The set of node v is `codes[offsets[v]:offsets[v + 1]]`."""
+    codes: Codes
+    rows: Ints
+    """Which set of the collection each node is; −1 for the empty set."""
+    left_over: Ints
+    """The sets of the collection that are not in the tree: some subset of theirs is unknown."""
+
+    @classmethod
+    def of(cls, offsets: Ints, codes: Codes, supports: Ints, baskets: int) -> KnownSets:
+        """Put sets with rising codes into a tree."""
+        lengths = np.diff(offsets)
+        levels: list[_Level] = []
+        left_over: list[Ints] = []
+        for length in range(1, int(lengths.max(initial=0)) + 1):
+            rows = np.flatnonzero(lengths == length)
+            table = codes[offsets[rows][:, None] + np.arange(length)].astype(np.int64).reshape(len(rows), length)
+            fits = _all_facets(levels, table)
+            left_over.append(rows[~fits])
+            levels.append(_Level.of(levels, table[fits], rows[fits]))
+        return cls._joined(levels, supports, baskets, np.concatenate([np.zeros(0, np.int64), *left_over]))
+
+    @classmethod
+    def _joined(cls, levels: Sequence[_Level], supports: Ints, baskets: int, left_over: Ints) -> KnownSets:
+        sizes = [1, *(len(level.rows) for level in levels)]
+        begins = np.cumsum([0, *sizes])
+        parents = [np.zeros(0, np.int64), *(level.parents + begins[at] for at, level in enumerate(levels))]
+        children = np.bincount(np.concatenate(parents), minlength=int(begins[-1]))
+        rows = np.concatenate([[-1], *(level.rows for level in levels)]).astype(np.int64)
+        lengths = np.repeat(np.arange(len(sizes)), sizes)
+        return cls(
+            first_child=np.concatenate(([1], 1 + np.cumsum(children))).astype(np.int64),
+            item=np.concatenate([[-1], *(level.table[:, -1] for level in levels)]).astype(np.int32),
+            supports=np.where(rows < 0, baskets, supports[rows] if supports.size else baskets).astype(np.int64),
+            offsets=np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
+            codes=np.concatenate([np.zeros(0, np.int64), *(level.table.ravel() for level in levels)]).astype(np.int32),
+            rows=rows,
+            left_over=left_over,
+        )
+
+    @property
+    def deepest(self) -> int:
+        """The number of items of the largest set."""
+        return int(np.diff(self.offsets).max(initial=0))
+
+    def members(self, node: int) -> tuple[int, ...]:
+        """The items of a node's set."""
+        return tuple(self.codes[self.offsets[node] : self.offsets[node + 1]].tolist())
+
+    def maximal(self) -> Flags:
+        """Which nodes have no larger known set above them."""
+        found = np.ones(len(self.rows), dtype=bool)
+        levels = np.diff(self.offsets)
+        below: list[_Level] = []
+        for length in range(1, self.deepest + 1):
+            nodes = np.flatnonzero(levels == length)
+            table = self.codes[self.offsets[nodes][:, None] + np.arange(length)].astype(np.int64)
+            begin = np.searchsorted(levels, length - 1)
+            for gone in range(length):
+                found[begin + _places(below, np.delete(table, gone, axis=1))] = False
+            below.append(_Level.of(below, table, nodes))
+        return found
+
+    def small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
+        """What the supports pin down between 1 and k − 1, as records (see its kernel)."""
+        from sfumato.kernels.patterns.small_patterns import WIDTH, small_patterns
+
+        room = np.zeros((2, 4 << self.deepest), dtype=np.int64)
+        odd = np.zeros(2 << self.deepest, dtype=np.int8)
+        for bit in range(self.deepest + 1):
+            odd[1 << bit : 2 << bit] = 1 - odd[: 1 << bit]
+        found = [np.zeros((0, WIDTH), dtype=np.int64)]
+        tops = range(int(self.first_child[0]), int(self.first_child[1]))
+        highest = -1 if ceiling is None else ceiling
+        for top in tops:
+            tell("looking for inference channels", top - tops.start, len(tops))
+            found.append(
+                small_patterns(
+                    self.first_child, self.item, self.supports, top, k, border, highest, room[0], room[1], odd
+                )
+            )
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The sets of one length, sorted."""
+
+    table: Ints
+    rows: Ints
+    parents: Ints
+    """The place in the level below of each set without its last item."""
+    keys: Ints
+    """Parent and last item in one number, rising."""
+    width: int
+
+    @classmethod
+    def of(cls, below: Sequence[_Level], table: Ints, rows: Ints) -> _Level:
+        order = np.lexsort(table.T[::-1])
+        table, rows = table[order], rows[order]
+        parents = _places(below, table[:, :-1])
+        width = int(table.max(initial=0)) + 1
+        return cls(table, rows, parents, parents * width + table[:, -1], width)
+
+
+def _places(levels: Sequence[_Level], table: Ints) -> Ints:
+    """The place of each row's set in its level, −1 where it is not there."""
+    found = np.zeros(len(table), dtype=np.int64)
+    for column in range(table.shape[1]):
+        level = levels[column]
+        wanted = found * level.width + table[:, column]
+        places = np.minimum(np.searchsorted(level.keys, wanted), max(len(level.keys) - 1, 0))
+        known = (found >= 0) & (table[:, column] < level.width)
+        hit = known & (level.keys[places] == wanted) if len(level.keys) else np.zeros(len(table), dtype=bool)
+        found = np.where(hit, places, -1)
+    return found
+
+
+def _all_facets(levels: Sequence[_Level], table: Ints) -> Flags:
+    """Of which rows every set of one item less is in the level below."""
+    fits = np.ones(len(table), dtype=bool)
+    for gone in range(table.shape[1]):
+        fits &= _places(levels, np.delete(table, gone, axis=1)) >= 0
+    return fits

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""The search for the best set of cut points: a good set first, then the tree of all of them (`k_optimize.py`).
+
+Rows are compressed to distinct ones with weights; the loops are in `kernels/k_optimize.py`. Work is measured in
+row visits, not in seconds, so that a search that ends gives the same answer on every machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+
+_CHUNK = 5_000_000
+"""Row visits between two looks at the clock."""
+_SEEDING = 500_000_000
+"""Row visits after which no further set is tried to begin with."""
+_SHAKES, _SHAKEN = 20, 0.1
+"""How often a good set is shaken, and what share of the cuts is then flipped."""
+_TABULATED = 1 << 16
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is searched for, and for how long."""
+
+    k: int
+    squares: bool
+    """Whether classes cost their squares, or their minorities."""
+    suppress: bool
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best set of cuts, and what is known about all others."""
+
+    cuts: tuple[tuple[int, ...], ...]
+    """For each column, the places of the values that begin a new piece."""
+    objective: int
+    bound: int
+    """No set of cuts costs less."""
+    proven: bool
+    examined: int
+    """How many nodes of the tree were weighed, some of them more than once."""
+    seconds: float
+
+
+class CutSearch:
+    """The rows, ready to be cut anywhere, and the state of the search."""
+
+    def __init__(self, codes: Sequence[Codes], widths: Sequence[int], labels: Codes | None, goal: Goal) -> None:
+        """Compress the rows (one array of codes a column) and lay out the arrays that the kernels share."""
+        self._goal = goal
+        frame = pl.DataFrame({str(i): column for i, column in enumerate(codes)})
+        if labels is not None:
+            frame = frame.with_columns(pl.Series("label", labels))
+        distinct = frame.group_by(frame.columns, maintain_order=True).len()
+        self._start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        self._values = int(self._start[-1])
+        firsts = np.zeros(self._values, dtype=np.bool_)
+        firsts[self._start[:-1]] = True
+        self._every_cut: Ints = np.flatnonzero(~firsts).astype(np.int64)
+        self._table = _table(distinct, len(codes), self._start, goal)
+        rows = distinct.height
+        self._work = _work(rows, self._values, int(self._table[4][5]))
+        self._everybody = np.arange(rows, dtype=np.int32)
+        self._trial = _stack(rows, self._values, 1)
+        self._visits = rows * len(codes)
+        self._spent = 0
+        self._begin = 0.0
+        # Where to look first: no chance of the release, and no secret is in it.
+        self._chance = np.random.default_rng(0)
+
+    def run(self) -> Found:
+        """Find a good set, then walk the tree until it is proven best or time is up."""
+        from sfumato.kernels.anonymity import k_optimize as tree
+
+        tell("looking for a good set of cuts")
+        self._begin = time.monotonic()  # not before the kernels are loaded: the first time they are compiled
+        head, cost = self._seed()
+        stack = _stack(len(self._everybody), self._values, 16)
+        tree.set_root(self._table, self._work, stack)
+        stack[3][0, tree.TAIL_END] = len(self._every_cut)
+        stack[2][: len(self._every_cut)] = self._every_cut
+        # Nobody is in a class smaller than k; time may be up before more than that is known.
+        stack[3][0, tree.BOUND] = self._goal.k * int(self._table[4][1]) if self._goal.squares else 0
+        stack[5][:], stack[6][tree.BEST] = head, cost
+        outcome, walked = tree.RUNNING, 0
+        spent = self._spent
+        while outcome != tree.DONE and not self._late():
+            outcome = tree.search(self._table, self._work, stack, _CHUNK)
+            walked += _CHUNK
+            if outcome == tree.FULL:
+                stack = tuple(np.concatenate([part, np.zeros_like(part)]) for part in stack[:4]) + stack[4:]
+            if stack[6][tree.BEST] < cost:
+                head, cost = self._polished(stack[5].copy())
+            elif 2 * (self._spent - spent) < walked:  # a better set found now lets the tree be cut back sooner
+                head, cost = min((head, cost), self._shaken(head), key=lambda pair: pair[1])
+            stack[5][:], stack[6][tree.BEST] = head, cost
+            tell("searching the sets of cuts", int(stack[6][tree.EXAMINED]))
+        proven = outcome == tree.DONE
+        bound = cost if proven else min(cost, _open_bound(stack))
+        seconds = time.monotonic() - self._begin
+        return Found(self._by_column(self._narrowed(head)), cost, bound, proven, int(stack[6][tree.EXAMINED]), seconds)
+
+    def _late(self) -> bool:
+        return self._goal.seconds is not None and time.monotonic() - self._begin > self._goal.seconds
+
+    def _seed(self) -> tuple[Flags, int]:
+        """A good set: grown from no cut, thinned out from all, then again and again from the best one, shaken."""
+        best = self._polished(np.zeros(self._values, dtype=np.bool_))
+        every = np.zeros(self._values, dtype=np.bool_)
+        every[self._every_cut] = True
+        if self._cost(every) is not None:
+            best = min(best, self._polished(every), key=lambda pair: pair[1])
+        for _ in range(_SHAKES):
+            if self._spent > _SEEDING or self._late():
+                break
+            best = min(best, self._shaken(best[0]), key=lambda pair: pair[1])
+        return best
+
+    def _shaken(self, head: Flags) -> tuple[Flags, int]:
+        """Flip some cuts of a set and polish it again; only take cuts away where small classes may not be."""
+        flipped = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
+        start = head.copy()
+        start[flipped] = ~head[flipped] if self._goal.suppress else False
+        return self._polished(start)
+
+    def _cost(self, head: Flags) -> int | None:
+        """What a set of cuts costs; None if it leaves small classes and nothing may be suppressed."""
+        from sfumato.kernels.anonymity.k_optimize_cells import cost_of
+
+        self._spent += self._visits
+        cost, small = cost_of(self._table, self._work, self._everybody, head)
+        return int(cost) if self._goal.suppress or not small else None
+
+    def _polished(self, head: Flags) -> tuple[Flags, int]:
+        """Add, remove and shift single cuts while that makes the set cheaper."""
+        limit = self._spent + _SEEDING
+        while True:
+            head, cost = self._grown(head)
+            changed = False
+            for cut in self._every_cut[head[self._every_cut]].tolist():
+                if self._spent > limit or self._late():
+                    return head, cost
+                for trial in self._moves(head, cut):
+                    other = self._cost(trial)
+                    if other is not None and other < cost:
+                        head, cost, changed = trial, other, True
+                        break
+            if not changed:
+                return head, cost
+
+    def _moves(self, head: Flags, cut: int) -> list[Flags]:
+        """The set without a cut, and with the cut one value earlier or later."""
+        moves = []
+        for to in (0, cut - 1, cut + 1):
+            is_cut = to == 0 or (to < self._values and not head[to] and to not in self._start)
+            if is_cut:
+                trial = head.copy()
+                trial[cut] = False
+                trial[to] = to > 0
+                moves.append(trial)
+        return moves
+
+    def _weighed(self, head: Flags) -> tuple[int, Any]:
+        """The cost of a set, and what each further cut would do to it."""
+        from sfumato.kernels.anonymity import k_optimize as tree
+        from sfumato.kernels.anonymity.k_optimize_cells import clear_cells
+
+        self._spent += self._visits
+        self._trial[4][:] = head
+        tree.set_root(self._table, self._work, self._trial)
+        cost, _, _, cells = tree.examine(self._table, self._work, self._trial, 0)
+        clear_cells(self._work, cells)
+        return int(cost), self._work[3][:, : self._values]
+
+    def _grown(self, head: Flags) -> tuple[Flags, int]:
+        """Add the cut that helps most, as long as one helps."""
+        head = head.copy()
+        while True:
+            cost, effect = self._weighed(head)
+            change = np.where(head | (effect[3] > 0) & (not self._goal.suppress), 0, effect[0])
+            cut = int(change.argmin())
+            if change[cut] >= 0 or self._late():
+                return head, cost
+            head[cut] = True
+
+    def _narrowed(self, head: Flags) -> Flags:
+        """Add the cuts that change neither cost nor suppression, lowest first: labels as narrow as they can be."""
+        head = head.copy()
+        while True:
+            _, effect = self._weighed(head)
+            free = ~head & (effect[0] == 0) & (effect[3] == 0)
+            free[self._start[:-1]] = False
+            # A cut that parts no class never will, whatever else is cut; of those that do, one at a time.
+            parting = np.flatnonzero(free & (effect[2] > 0))
+            head |= free & (effect[2] == 0)
+            if not len(parting):
+                return head
+            head[parting[0]] = True
+
+    def _by_column(self, head: Flags) -> tuple[tuple[int, ...], ...]:
+        ends = zip(self._start[:-1].tolist(), self._start[1:].tolist(), strict=True)
+        return tuple(tuple(np.flatnonzero(head[begin:end]).tolist()) for begin, end in ends)
+
+
+def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> tuple[Any, ...]:
+    """What the kernels read: rows, weights, labels, values, rules, and marks to hash by."""
+    codes = np.array(distinct[:, :columns].to_numpy(), dtype=np.int32, order="C")  # polars lends read-only arrays
+    weights = np.array(distinct["len"].to_numpy(), dtype=np.int64)
+    rows, labels = int(weights.sum()), 1
+    label = np.zeros(len(weights), dtype=np.int32)
+    if not goal.squares:
+        label = distinct["label"].rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+        labels = max(int(label.max()) + 1, 2)
+    # Suppressing a row then never costs less than adding it to a balanced class.
+    balanced = goal.squares and (rows >= 4 * goal.k - 1 or not goal.suppress)
+    penalty = rows if goal.squares else 1
+    rule = np.array([goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced], dtype=np.int64)
+    # Hashes that tell sets apart: no chance of the release.
+    marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
+    return codes, weights, label, start, rule, marks, _least(rows, goal.k)
+
+
+def _least(rows: int, k: int) -> Ints:
+    """The least squares of classes of each size, as `least_squares` counts them."""
+    size = np.arange(min(rows + 1, _TABULATED), dtype=np.int64)
+    parts = np.maximum(size // k, 1)
+    each, larger = size // parts, size % parts
+    return larger * (each + 1) ** 2 + (parts - larger) * each**2
+
+
+def _work(rows: int, values: int, labels: int) -> tuple[Any, ...]:
+    """Scratch arrays, in the order that `WORK` says."""
+    slots = 1 << max((2 * rows).bit_length(), 4)
+    return (
+        np.zeros(values, dtype=np.int32),
+        np.zeros((2, values), dtype=np.int64),
+        np.zeros(values * labels, dtype=np.int64),
+        np.zeros((4, values + 1), dtype=np.int64),
+        np.zeros(values, dtype=np.bool_),
+        np.full(slots, -1, dtype=np.int32),
+        np.zeros(rows, dtype=np.int32),
+        np.zeros((4, rows), dtype=np.int64),
+        np.zeros(rows * labels, dtype=np.int64),
+        np.zeros(rows, dtype=np.int64),
+        np.zeros(values, dtype=np.int64),
+        np.zeros(3 * labels, dtype=np.int64),
+    )
+
+
+def _stack(rows: int, values: int, depth: int) -> tuple[Any, ...]:
+    """The state of a search, in the order that `STACK` says, with room for some frames."""
+    return (
+        np.zeros(4 * rows + 64, dtype=np.int32),
+        np.zeros(4 * rows + 64, dtype=np.int32),
+        np.zeros(4 * values + 64, dtype=np.int32),
+        np.zeros((depth, 10), dtype=np.int64),
+        np.zeros(values, dtype=np.bool_),
+        np.zeros(values, dtype=np.bool_),
+        np.zeros(3, dtype=np.int64),
+    )
+
+
+def _open_bound(stack: tuple[Any, ...]) -> int:
+    """The least that any node costs which was not looked at: the least bound of the frames that are open."""
+    from sfumato.kernels.anonymity import k_optimize as tree
+
+    frames = stack[3][: int(stack[6][tree.DEPTH]) + 1]
+    closed = np.append(frames[1:, tree.ONLY] != 0, False)
+    return int(frames[~closed, tree.BOUND].min())

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Why a release came out as it did: which people forced a level, and what it would take to keep a column precise.
+
+Everything here is about the originals, so it stays with the custodian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sfumato.protect.anonymity.classes import Levels
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.grouping import Grouping
+    from sfumato.protect.anonymity.judge import ModelJudge
+    from sfumato.release import Release
+    from sfumato.table import Table
+
+MOST_NODES_DRAWN = 400
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why one column is at its level, and what a finer level would cost."""
+
+    column: str
+    level: int
+    forced_by: int
+    """Rows that would stand in refused classes one level finer, everything else as it is."""
+    suppressed_now: int
+    limit: int
+    """Rows that may be suppressed."""
+    finer_loss: float | None
+    """The least loss with this column at least one level finer, within the limit; None if there is no way."""
+    finer_levels: dict[str, int] | None
+    """The levels of that way."""
+    needed_limit: float | None
+    """The least suppression limit under which this column could be finer, however coarse the others."""
+
+    def sentence(self) -> str:
+        """The reason in words."""
+        if self.level == 0:
+            return f"{self.column} is published as it is."
+        said = (
+            f"{self.column} is at level {self.level}: one level finer, {self.forced_by:,} rows would stand in classes "
+        )
+        said += f"that are refused, and {self.limit:,} may be suppressed."
+        if self.forced_by <= self.limit:
+            said = f"{self.column} is at level {self.level} because that loses less over all columns."
+        if self.finer_loss is not None:
+            return f"{said} The cheapest way to keep it finer has a loss of {self.finer_loss:.4f}."
+        if self.needed_limit is not None:
+            return f"{said} It could only be finer with a suppression limit of {self.needed_limit:.4f} or more."
+        return said
+
+
+def explain(release: Release, table: Table) -> tuple[Why, ...]:
+    """Why each column of a generalized release is at its level; `table` are the originals."""
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.judge import ModelJudge
+    from sfumato.protect.anonymity.participants import participants
+
+    method = release.method
+    if not isinstance(method, Generalize) or not release.details.get("levels") or method.search == "heuristic":
+        return ()  # what a heuristic search passed by, nobody knows
+    usable, _ = participants(table, overlapping=True)
+    judge = ModelJudge(method.models)
+    grouping = judge.grouping(usable)
+    most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
+    levels = tuple(release.details["levels"].values())
+    return tuple(
+        _why(grouping, judge, method, most, levels, number, name)
+        for number, name in enumerate(usable.quasi_identifying)
+    )
+
+
+def _why(
+    grouping: Grouping, judge: ModelJudge, method: Generalize, most: int, levels: Levels, number: int, name: str
+) -> Why:
+    from sfumato.protect.anonymity.lattice import optimal_node
+    from sfumato.protect.anonymity.metrics import loss
+
+    level = levels[number]
+    now = grouping.judged(levels, judge).suppressed
+    if level == 0:
+        return Why(name, 0, 0, now, most, None, None, None)
+    one_finer = (*levels[:number], level - 1, *levels[number + 1 :])
+    forced = grouping.judged(one_finer, judge).suppressed
+    ceiling = tuple(level - 1 if i == number else size - 1 for i, size in enumerate(grouping.shape))
+    weights = method.column_weights(grouping.names)
+    best = optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
+    needed = None if best else grouping.judged(ceiling, judge).suppressed / grouping.rows
+    return Why(
+        column=name,
+        level=level,
+        forced_by=forced,
+        suppressed_now=now,
+        limit=most,
+        finer_loss=float(loss(grouping, best)) if best else None,
+        finer_levels=dict(zip(grouping.names, best.levels, strict=True)) if best else None,
+        needed_limit=needed,
+    )
+
+
+@dataclass(frozen=True)
+class DrawnNode:
+    """One node of a small lattice, for a picture."""
+
+    levels: Levels
+    suppressed: int
+    will_do: bool
+    chosen: bool
+    loss: float
+
+
+def lattice_nodes(release: Release, table: Table) -> tuple[DrawnNode, ...]:
+    """Every node of a lattice small enough to draw; nothing for larger ones."""
+    from sfumato.protect.anonymity.generalize import Generalize
+    from sfumato.protect.anonymity.judge import ModelJudge
+    from sfumato.protect.anonymity.metrics import loss
+    from sfumato.protect.anonymity.participants import participants
+
+    method = release.method
+    if not isinstance(method, Generalize) or not release.details.get("levels"):
+        return ()
+    if prod(height + 1 for height in release.details["heights"].values()) > MOST_NODES_DRAWN:
+        return ()
+    judge = ModelJudge(method.models)
+    grouping = judge.grouping(participants(table, overlapping=True)[0])
+    most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
+    chosen = tuple(release.details["levels"].values())
+    found = []
+    for levels in product(*(range(size) for size in grouping.shape)):
+        verdict = grouping.verdict(levels, judge)
+        will_do = verdict.suppressed <= most and verdict.classes > 0
+        found.append(DrawnNode(levels, verdict.suppressed, will_do, levels == chosen, float(loss(grouping, verdict))))
+    return tuple(found)

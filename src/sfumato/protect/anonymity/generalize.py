@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Full-domain generalization: publish every column at one level of its hierarchy, the best levels there are.
+
+Against an adversary who knows somebody's quasi-identifying values. What leaks: the levels chosen, how many
+rows were suppressed, and everything that the members of a class share. Samarati (2001); the lattice and its
+monotone pruning as in LeFevre et al., Incognito (2005); optimality with suppression as in ARX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import prod
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from sfumato.errors import ImpossibleRelease, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.anonymity.classes import Verdict
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.judge import ModelJudge
+from sfumato.protect.anonymity.lattice import Found, heuristic_node, optimal_node
+from sfumato.protect.anonymity.lattice import minimal_nodes as minimal_in
+from sfumato.protect.anonymity.local import Recoded, local_losses, recode_locally, recode_the_rest
+from sfumato.protect.anonymity.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
+from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.models import AnyModel, KAnonymity
+from sfumato.protect.anonymity.participants import participants
+from sfumato.protect.claims import nobody_named, nothing_untrue, suppression_within
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+
+class Generalize(Method):
+    """Publish every quasi-identifying column at one level of its hierarchy, with the least loss that is safe.
+
+    Guarantee: every published row satisfies all models; the levels are optimal under the metric, proven by
+    search (unless `heuristic` was asked for, or the recoding is local). Against: an adversary who knows
+    quasi-identifying values of anybody and links (prosecutor), and what the models add to that.
+    Limits: sensitive values are published as they are, so what a class has in common is learnt; two releases
+    of the same people can break together; suppressed rows protect as many people as there are of them.
+    Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
+    """
+
+    iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
+
+    method: Literal["generalize"] = "generalize"
+    models: tuple[AnyModel, ...] = Field(min_length=1)
+    """What every class of published rows must satisfy."""
+    suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
+    """The share of rows that may be suppressed instead of generalizing everybody further."""
+    metric: MetricName = "loss"
+    """What is made as small as possible: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
+    search: Literal["optimal", "minimal", "heuristic"] = "optimal"
+    """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search."""
+    seconds: float = Field(default=10.0, gt=0)
+    """How long a heuristic search may take."""
+    recoding: Literal["global", "local"] = "global"
+    """`global`: one level a column. `local`: each person at the cheapest levels where enough others are left."""
+    weights: Mapping[str, float] = Field(default_factory=dict)
+    """How much a column's loss counts, 1 if not named: give a large one to a column that must stay precise."""
+    suppressed_rows: Literal["star", "drop"] = "star"
+    """Whether a suppressed row is published with `*` in every quasi-identifying column, or left out."""
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Generalize:
+        if any(weight <= 0 for weight in self.weights.values()):
+            raise ValueError("every weight is greater than 0")
+        if self.weights and (self.metric != "loss" or self.recoding == "local"):
+            raise ValueError("weights are for the metric loss and global recoding")
+        if self.suppressed_rows == "drop" and self.suppression_limit and any(model.compares for model in self.models):
+            raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: star them")
+        return self
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Find the best levels, generalize to them, suppress the rows that are still too few."""
+        table, numbers = participants(data, overlapping=True)
+        tell("encoding the table")
+        judge = ModelJudge(self.models)
+        grouping = judge.grouping(table)
+        most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
+        weights = self.column_weights(table.quasi_identifying)
+        found = self._search(grouping, judge, most, weights)
+        if found.best is None or not found.best.classes:
+            raise self._impossible(grouping, judge, most)
+        recoded = self._recoded(grouping, judge, found.best, most)
+        suppressed = recoded.node_of_row < 0
+        local = len(recoded.nodes) > 1
+        rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
+        published = self._published(table, grouping, recoded)
+        losses = local_losses(grouping, recoded) if local else _losses(grouping, found.best)
+        classes = losses.pop("classes", found.best.classes)
+        if self.weights:
+            losses["weighted_loss"] = float(loss(grouping, found.best, weights))
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(table, grouping, int(suppressed.sum())),
+            losses=losses | {"dropped_rows": len(data) - len(table)},
+            details=_details(table, found, grouping, rows, numbers[suppressed])
+            | ({"levels": {}, "proven": False, "recoding": "local", "classes": classes} if local else {}),
+        )
+
+    def column_weights(self, names: Sequence[str]) -> Weights | None:
+        """The weight of each quasi-identifying column; None where all weigh the same."""
+        unknown = [name for name in self.weights if name not in names]
+        if unknown:
+            raise PolicyError(f"weights name {', '.join(unknown)}, which is no quasi-identifying column")
+        return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
+
+    def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> Found:
+        if self.search == "heuristic":
+            return heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
+        if self.search == "optimal":
+            return optimal_node(grouping, judge, self.metric, most, weights)
+        nodes, checked = minimal_in(grouping, judge, most)
+        verdicts = [grouping.verdict(levels, judge) for levels in nodes]
+        best = min(
+            verdicts, key=lambda v: (cost(self.metric, grouping, v, weights), sum(v.levels), v.levels), default=None
+        )
+        return Found(best, checked, prod(grouping.shape), minimal=nodes)
+
+    def _recoded(self, grouping: Grouping, judge: ModelJudge, best: Verdict, most: int) -> Recoded:
+        """One node for everybody, or each person at their own."""
+        suppressed = grouping.suppressed_rows(best.levels, judge)
+        everybody = Recoded(np.array([best.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
+        if self.recoding == "global":
+            return everybody
+        walked = recode_locally(grouping, judge)
+        if int((walked.node_of_row < 0).sum()) > most:
+            # Those who stayed early can leave a rest that nobody goes with: then only the suppressed are recoded.
+            walked = recode_the_rest(grouping, judge, everybody)
+        return min(walked, everybody, key=lambda one: local_losses(grouping, one)["loss"])
+
+    def _published(self, table: Table, grouping: Grouping, recoded: Recoded) -> Table:
+        suppressed = recoded.node_of_row < 0
+        starred = suppressed if self.suppressed_rows == "star" and suppressed.any() else None
+        frame = table.frame.drop(table.identifying)
+        columns = []
+        for number, name in enumerate(table.quasi_identifying):
+            everybody = int(recoded.nodes[0, number]) if len(recoded.nodes) == 1 else None
+            levels = recoded.levels(number) if everybody is None else everybody
+            if np.any(levels) or starred is not None:
+                columns.append(
+                    grouping.hierarchies[number].publish(grouping.codes[number], levels, starred).alias(name)
+                )
+        frame = frame.with_columns(columns)
+        left_out = self.suppressed_rows == "drop" and suppressed.any()
+        return table.with_frame(frame.filter(pl.Series(~suppressed)) if left_out else frame)
+
+    def _claims(self, table: Table, grouping: Grouping, suppressed: int) -> tuple[Claim, ...]:
+        left_out = self.suppressed_rows == "drop"
+        # Without suppression a row of stars is an ordinary row: each column's level made it so.
+        arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
+        return (
+            *(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive)),
+            suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
+            nobody_named(table),
+            nothing_untrue(),
+        )
+
+    def _impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
+        top = grouping.verdict(tuple(size - 1 for size in grouping.shape), judge)
+        cures = []
+        if grouping.rows and top.classes and not grouping.judged(top.levels, judge).forbidden:
+            cures.append(f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more")
+        k = self._largest_k(grouping, top.levels, most)
+        if k:
+            cures.append(f"ask for k = {k} at most")
+        cures.append("give every hierarchy a level with one label (such as «*»), or ask less of the models")
+        return ImpossibleRelease(
+            f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
+            f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {'; or '.join(cures)}"
+        )
+
+    def _largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
+        """The largest k that would do with the other models as they are; None if k is not what is in the way."""
+        asked = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
+        others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
+
+        def does(k: int) -> bool:
+            judged = grouping.judged(top, ModelJudge((*others, KAnonymity(k=k))))
+            return judged.suppressed <= most and not judged.forbidden and not judged.refused.all()
+
+        low, high = 1, asked
+        if not asked or not does(1):
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if does(middle) else (low, middle)
+        return low
+
+
+def minimal_nodes(
+    table: Table, models: Sequence[PrivacyModel], suppression_limit: float = 0.0
+) -> tuple[tuple[int, ...], ...]:
+    """All combinations of levels (in the order of the quasi-identifying columns) that satisfy the models minimally.
+
+    Minimal: no finer combination does. As Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
+    """
+    usable, _ = participants(table, overlapping=True)
+    judge = ModelJudge(tuple(models))
+    grouping = judge.grouping(usable)
+    return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
+
+
+def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:
+    columns = len(best.levels)
+    published = grouping.rows - best.suppressed
+    return {
+        "loss": float(loss(grouping, best)),
+        "loss_geometric": float(geometric_product(grouping, best)) ** (1 / columns) - 1,
+        "discernibility": discernibility(grouping, best),
+        "height": sum(best.levels),
+        "average_class_size": published / best.classes,
+        "suppressed_rows": best.suppressed,
+    }
+
+
+def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> dict[str, Any]:
+    assert found.best is not None
+    names = table.quasi_identifying
+    return {
+        "levels": dict(zip(names, found.best.levels, strict=True)),
+        "heights": {name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
+        "without_hierarchy": [name for name in names if name not in table.hierarchies],
+        "rows": rows,
+        "suppressed": suppressed,
+        "classes": found.best.classes,
+        "nodes": found.nodes,
+        "checked": found.checked,
+        "proven": found.proven,
+        "minimal": found.minimal,
+    }

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: MIT
+"""The rows of a table, ready to be grouped at any node of the lattice of its hierarchies.
+
+Rows are compressed to distinct ones with weights; each column's hierarchy becomes lookup tables; a node is then
+grouped in one pass (`kernels/lattice.py`). Missing cells count by their declared meaning.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from math import ceil, prod
+from types import ModuleType
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.engine.encode import places_of
+from sfumato.errors import DataError
+from sfumato.protect.anonymity.classes import Classes, Codes, Flags, Floats, Ints, Judge, Judged, Levels, Verdict
+from sfumato.protect.anonymity.matching import matching_any, pairs_matching_any
+from sfumato.protect.anonymity.sensitive import Pairs, Sensitive
+from sfumato.table import Missing, Table
+
+_DIRECT = 1 << 16
+_BUNDLE = 1 << 12
+_LARGEST_KEY = 1 << 62
+
+
+class Grouping:
+    """The rows of a table, ready to be grouped at any node of the lattice of its hierarchies."""
+
+    def __init__(
+        self,
+        hierarchies: tuple[Hierarchy, ...],
+        codes: Codes,
+        missing: Missing,
+        population: Codes | None = None,
+    ) -> None:
+        """Compress the rows (one row of `codes` a column) to distinct ones; the population comes after them."""
+        self.codes = codes
+        self.hierarchies = hierarchies
+        self.missing = missing
+        self.rows: int = codes.shape[1]
+        self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
+        self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
+        self.sensitive: dict[str, Sensitive] = {}
+        self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
+        self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
+        self._bundles = _bundles(self._widths)
+        self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
+        everybody = codes if population is None else np.concatenate([codes, population], axis=1)
+        self._prepare(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
+        first, of_row = self._distinct()
+        self.distinct_of_row = of_row[: self.rows]
+        weights = np.bincount(self.distinct_of_row, minlength=len(first)).astype(np.int64)
+        self._population = None
+        if population is not None:
+            self._population = np.bincount(of_row[self.rows :], minlength=len(first)).astype(np.int64)
+        # Distinct rows are numbered as they first appear, so those of the table come before the population's.
+        self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
+        self._prepare(np.ascontiguousarray(everybody[:, first]), weights)
+        self.origin: Ints = np.arange(self._ours, dtype=np.int64)
+        """For each distinct row, the one it stands for in the grouping that this was coarsened from."""
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str] = (), population: Table | None = None) -> Grouping:
+        """The quasi-identifying columns of a table, and the sensitive columns that models look at."""
+        names = table.quasi_identifying
+        hierarchies = tuple(table.hierarchy(name) for name in names)
+        codes = np.array([_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32)
+        others = None
+        if population is not None:
+            absent = [name for name in names if name not in population.frame.columns]
+            if absent:
+                raise DataError(f"{population.source}: the population has no column {', '.join(absent)}")
+            others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
+        made = cls(hierarchies, codes, table.missing, others)
+        made.names = names
+        made.sensitive = {name: Sensitive.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)}
+        return made
+
+    def _prepare(self, codes: Codes, weights: Ints) -> None:
+        self._hold(codes, weights)
+        count = codes.shape[1]
+        self._keys = np.zeros(count, dtype=np.int64)
+        self._slot_class = np.full(max(_slots(count), _DIRECT), -1, dtype=np.int32)
+        self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
+        self._of_row = np.zeros(count, dtype=np.int32)
+        self._sizes = np.zeros(2 * count, dtype=np.int64)
+        self._first = np.zeros(count, dtype=np.int64)
+
+    def _hold(self, codes: Codes, weights: Ints) -> None:
+        self._codes, self._weights = codes, weights
+        self._bundled = [_bundle(codes, self._widths, columns) for columns in self._bundles]
+        self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
+
+    def distinct(self) -> tuple[Codes, Ints]:
+        """The distinct rows of the table (one row of codes a column), and how often each occurs."""
+        return self._codes[:, : self._ours], self._weights[: self._ours]
+
+    @property
+    def distinct_rows(self) -> int:
+        """How many distinct rows the table has."""
+        return self._ours
+
+    def narrowed(self, kept: Flags) -> Grouping:
+        """Only some of the distinct rows, to be grouped among themselves; shares stay those of the whole table."""
+        part = copy.copy(self)
+        part._ours = int(kept.sum())
+        part._population = None
+        part.sensitive = {name: column.of_rows(kept) for name, column in self.sensitive.items()}
+        part._prepare(np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept])
+        return part
+
+    def coarsened(self, levels: Levels) -> Grouping:
+        """One row for each class of a node: every coarser node has the same classes, out of fewer rows.
+
+        Not where classes overlap or a population is compared with. Room to work in is shared, so what was judged
+        is good until either is grouped again.
+        """
+        assert self.plain
+        part = copy.copy(self)
+        part.__dict__ |= {"lost": self.lost, "_spared": self._spared, "marginals": self.marginals}
+        of_row, sizes = self._group(levels)
+        count = part._ours = len(sizes)
+        part.origin = self.origin[self._first[:count]]
+        part.sensitive = {name: column.merged(of_row, count) for name, column in self.sensitive.items()}
+        part._keys, part._of_row, part._first = self._keys[:count], self._of_row[:count], self._first[:count]
+        slots = _slots(count)
+        part._slot_class, part._slot_key = self._slot_class[:slots], self._slot_key[:slots]
+        part._hold(np.ascontiguousarray(self._codes[:, self._first[:count]]), sizes.copy())
+        return part
+
+    @property
+    def plain(self) -> bool:
+        """Whether rows are in a class or not: no cell matches several values, and there is no population."""
+        equal = self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any()
+        return equal and self._population is None
+
+    def meeting(self, row: int) -> Ints:
+        """For each distinct row, the number of the finest node at which it is in one class with a given one.
+
+        Rows that never are get the number of nodes.
+        """
+        from sfumato.kernels.anonymity.loops import loops
+
+        kernels, nodes = loops(len(self._weights)), prod(self.shape)
+        stride = nodes
+        self._keys[:] = 0
+        for columns, codes in zip(self._bundles, self._bundled, strict=True):
+            lookup = np.zeros(1, dtype=np.int64)
+            for column in columns:
+                size = self.shape[column]
+                stride //= size
+                tables = self._stacked[column]
+                steps = (tables != tables[:, self._codes[column, row], None]).sum(axis=0)
+                lookup = np.add.outer(lookup, np.where(steps < size, steps * stride, nodes)).ravel()
+            kernels.add_to_keys(self._keys, codes, lookup)
+        return np.minimum(self._keys, nodes)
+
+    @cached_property
+    def _stacked(self) -> list[Codes]:
+        return [np.array([table for table, _ in tables]) for tables in self._tables]
+
+    def _distinct(self) -> tuple[Ints, Codes]:
+        of_row, sizes = self._group(tuple(0 for _ in self.shape))
+        first = np.zeros(len(sizes), dtype=np.int64)
+        first[of_row[::-1]] = np.arange(len(of_row) - 1, -1, -1)
+        return first, of_row.copy()
+
+    def _group(self, levels: Levels) -> tuple[Codes, Ints]:
+        """Class number of each distinct row, and class sizes; in several passes where a 62-bit key is too short."""
+        from sfumato.kernels.anonymity.loops import loops
+
+        kernels = loops(len(self._weights))
+        most = _LARGEST_KEY // max(len(self._weights), 1)
+        self._keys[:] = 0
+        radix, count = 1, 1
+        for columns, codes in zip(self._bundles, self._bundled, strict=True):
+            lookup, groups = self._lookup(columns, tuple(levels[column] for column in columns))
+            if groups == 1:
+                continue
+            if radix * groups > most:  # the classes so far become the first digit of a new key
+                count = self._number(kernels, radix)
+                self._keys[:] = self._of_row
+                radix = count
+            kernels.add_to_keys(self._keys, codes, lookup * radix)
+            radix *= groups
+        count = self._number(kernels, radix)
+        return self._of_row, self._sizes[:count]
+
+    def _number(self, kernels: ModuleType, radix: int) -> int:
+        slots = (self._slot_key, self._slot_class)
+        found = (self._of_row, self._sizes, self._first)
+        return int(kernels.group_keys(self._keys, self._weights, radix, *slots, *found))
+
+    def _lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
+        """The group of the leaves of some columns, taken together, at some levels; and how many groups there are."""
+        if (columns, levels) not in self._lookups:
+            lookup, radix = np.zeros(1, dtype=np.int64), 1
+            for column, level in zip(columns, levels, strict=True):
+                table, groups = self._tables[column][level]
+                lookup = np.add.outer(lookup, table.astype(np.int64) * radix).ravel()
+                radix *= groups
+            self._lookups[columns, levels] = lookup, radix
+        return self._lookups[columns, levels]
+
+    def classes(self, levels: Levels, kept: Flags | None = None) -> Classes:
+        """The classes at a node; where missing cells match anything, only kept rows count as company."""
+        of_row, sizes = self._group(levels)
+        population, absent = np.zeros(0, dtype=np.int64), False
+        if self._population is not None:
+            fitting = np.bincount(of_row, weights=self._population, minlength=len(sizes)).astype(np.int64)
+            count = int(of_row[: self._ours].max(initial=-1)) + 1
+            absent = bool((fitting[count:] > 0).any())
+            of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
+        first = self._first[: len(sizes)]
+        plain = Classes(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
+        if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
+            return plain
+        return self._with_unknown(plain, levels, kept)
+
+    def _with_unknown(self, plain: Classes, levels: Levels, kept: Flags | None) -> Classes:
+        """The same classes, with the crowds that missing cells make when they match anything or nothing."""
+        first = plain.first
+        open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
+        unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
+        if self.missing is Missing.NEVER_MATCHES:
+            alone = unknown.any(axis=0)
+            return replace(plain, crowds=np.where(alone, 1, plain.sizes), alone=alone, _measured={})
+        groups = np.array(
+            [self._tables[i][level][0][self._codes[i, first]] for i, level in enumerate(levels)], dtype=np.int64
+        )
+        here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
+
+        def overlapping(sensitive: Sensitive) -> Pairs:
+            own = sensitive.pairs(plain.of_row, len(plain.sizes))
+            return pairs_matching_any(own, groups, unknown, here, len(sensitive.values))
+
+        crowds = matching_any(groups, unknown, np.where(here, plain.sizes, 0))
+        return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={}, _measured={})
+
+    def _refused(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
+        """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
+        classes = self.classes(levels)
+        refused = refuses(classes)
+        while classes.overlapping is not None:
+            classes = self.classes(levels, ~refused)
+            again = refused | refuses(classes)
+            if (again == refused).all():
+                break
+            refused = again
+        return classes, refused
+
+    def judged(self, levels: Levels, judge: Judge) -> Judged:
+        """Group the rows at a node and judge the classes."""
+        classes, refused = self._refused(levels, judge.refuses)
+        suppressed = int((classes.sizes * refused).sum())
+        lasting = judge.stays_refused(classes, refused)
+        rows = suppressed if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
+        return Judged(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
+
+    def verdict(self, levels: Levels, judge: Judge) -> Verdict:
+        """Group, judge and count the cost at a node."""
+        return self.cost(self.judged(levels, judge))
+
+    def cost(self, judged: Judged) -> Verdict:
+        """Count the cost of a node that was just judged."""
+        levels, classes, refused = judged.levels, judged.classes, judged.refused
+        excess, lasting = self._added(judged)
+        hidden_among = classes.sizes * classes.crowds
+        each = zip(self.marginals, levels, excess.tolist(), strict=True)
+        return Verdict(
+            levels=levels,
+            suppressed=judged.suppressed,
+            lasting_rows=judged.lasting_rows,
+            costs=tuple(int(marginal[level]) + more for marginal, level, more in each),
+            lasting=tuple(lasting.tolist()),
+            squares=int((hidden_among * ~refused).sum()),
+            # Where missing cells match anything, crowds shrink with suppression and bound nothing.
+            crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
+            classes=int(len(refused) - np.count_nonzero(refused)),
+        )
+
+    def _added(self, judged: Judged) -> tuple[Ints, Floats]:
+        """Per column, what suppression adds here, and at least at every finer node: rows of a class lose alike."""
+        from sfumato.kernels.anonymity.loops import loops
+
+        excess, lasting = np.zeros(len(judged.levels), dtype=np.int64), np.zeros(len(judged.levels))
+        if judged.suppressed or judged.lasting_rows:
+            spared, starts = self._spared
+            classes = judged.classes
+            loops(len(classes.first)).added_costs(
+                self._codes,
+                starts[np.arange(len(judged.levels)), judged.levels],
+                spared,
+                classes.first,
+                np.where(judged.refused, classes.sizes, 0),
+                judged.lasting * classes.sizes,
+                excess,
+                lasting,
+            )
+        return excess, lasting
+
+    def suppressed_rows(self, levels: Levels, judge: Judge) -> Flags:
+        """Which rows of the table are suppressed at a node."""
+        judged = self.judged(levels, judge)
+        flags: Flags = judged.refused[judged.classes.of_row][self.distinct_of_row]
+        return flags
+
+    @cached_property
+    def scales(self) -> tuple[int, ...]:
+        """Per column, what a suppressed cell costs: all leaves but one (1 for a hierarchy of a single leaf)."""
+        return tuple(max(len(hierarchy.rows) - 1, 1) for hierarchy in self.hierarchies)
+
+    @cached_property
+    def lost(self) -> list[list[Ints]]:
+        """Per column and level, the leaves that a cell loses, by leaf; the last entry is a missing cell."""
+        return [
+            [_lost(hierarchy, level, scale) for level in range(hierarchy.height + 1)]
+            for hierarchy, scale in zip(self.hierarchies, self.scales, strict=True)
+        ]
+
+    @cached_property
+    def _spared(self) -> tuple[Ints, Ints]:
+        """How many leaves more a suppressed cell loses than a published one, by column, level and leaf, in one row.
+
+        And where each column and level begins in it.
+        """
+        starts = np.zeros((len(self.shape), max(self.shape)), dtype=np.int64)
+        parts, place = [], 0
+        for column, (levels, scale) in enumerate(zip(self.lost, self.scales, strict=True)):
+            for level, lost in enumerate(levels):
+                starts[column, level] = place
+                parts.append(scale - lost)
+                place += len(lost)
+        return np.concatenate(parts), starts
+
+    @cached_property
+    def marginals(self) -> list[Ints]:
+        """Per column, the cost at each level when nothing is suppressed."""
+        totals = []
+        for column, levels in enumerate(self.lost):
+            # The population weighs nothing.
+            weighed = np.bincount(self._codes[column], weights=self._weights, minlength=len(levels[0]))
+            counts = weighed.astype(np.int64)
+            totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
+        return totals
+
+
+def _slots(rows: int) -> int:
+    """Enough slots for as many keys: a power of two, at least half of them empty; few, so that they stay in cache."""
+    return 1 << max(int(2 * rows).bit_length(), 4)
+
+
+def _leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
+    """The leaf number of every cell; the hierarchy spells what has to be spelt, and says what it lacks."""
+    quick = places_of(column, hierarchy.leaves)
+    return hierarchy.codes(column) if quick is None else quick
+
+
+def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
+    """The leaves that a cell loses at a level, by leaf and last for a missing cell; a `*` for everything loses all."""
+    here = hierarchy.levels[level]
+    everything = (np.array(here.labels) == SUPPRESSED) & (here.leaves_under == len(hierarchy.rows))
+    of_group = np.where(everything, scale, here.leaves_under - 1)
+    missing = of_group[0] if hierarchy.swallows_missing(level) else 0
+    return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
+
+
+def _bundles(widths: list[int]) -> list[tuple[int, ...]]:
+    """Neighbouring columns whose leaves have few combinations are looked up together: fewer lookups a row."""
+    bundles: list[tuple[int, ...]] = []
+    size = 0
+    for column, width in enumerate(widths):
+        if bundles and size * width <= _BUNDLE:
+            bundles[-1] = (*bundles[-1], column)
+            size *= width
+        else:
+            bundles.append((column,))
+            size = width
+    return bundles
+
+
+def _bundle(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
+    together = codes[columns[0]]
+    for column in columns[1:]:
+        together = together * np.int32(widths[column]) + codes[column]
+    return np.ascontiguousarray(together)

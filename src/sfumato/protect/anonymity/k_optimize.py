@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""K-Optimize: the best way to cut every column into ranges, proven by search over all sets of cut points.
+
+Against an adversary who knows somebody's quasi-identifying values. What leaks: the ranges chosen, how many rows
+were suppressed, and everything that the members of a class share. Bayardo and Agrawal, *Data privacy through
+optimal k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KDD 2002).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field, model_validator
+
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
+from sfumato.data.published import Domain, range_label, set_label
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.anonymity.cut_search import CutSearch, Found, Goal
+from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.participants import participants
+from sfumato.protect.claims import nobody_named, nothing_untrue
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+Flags = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+
+
+class KOptimize(Method):
+    """Cut every quasi-identifying column into ranges of its ordered values, with the least cost there is.
+
+    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others; the cost is
+    the least of all sets of cut points, proven by search, or the best found within the time limit, with a bound
+    (`details["proven"]`, `["bound"]`). Against: an adversary who knows quasi-identifying values of anybody and
+    links (prosecutor). Limits: sensitive values are published as they are, so what a class has in common is
+    learnt; suppressed rows protect as many people as there are of them; the search may take very long for many
+    values, and what it finds under a time limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar
+    2002.
+    """
+
+    iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"
+
+    method: Literal["k_optimize"] = "k_optimize"
+    k: int = Field(ge=1, strict=True)
+    """The least number of rows that share their published quasi-identifying values."""
+    metric: Literal["discernibility", "classification"] = "discernibility"
+    """What is made as small as possible: Σ |class|² and |D| for a suppressed row; or the rows that are suppressed
+    or not of their class's commonest `target`."""
+    target: str | None = None
+    """The column that a classifier is to learn, for the classification metric."""
+    suppress: bool = True
+    """Whether rows in classes smaller than k are published with `*`; otherwise there may be no such class."""
+    seconds: float | None = Field(default=60.0, gt=0)
+    """When to stop with the best found; without it, only when it is proven, however long that takes."""
+
+    @model_validator(mode="after")
+    def _has_target(self) -> KOptimize:
+        if self.metric == "classification" and self.target is None:
+            raise ValueError("the classification metric needs a target, the column that is to be learnt")
+        return self
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Order the values, find the best cuts, publish the ranges between them, star the rows that are too few."""
+        table, kept = participants(data)
+        if len(table) < self.k:
+            raise ImpossibleRelease(
+                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
+            )
+        tell("encoding the table")
+        columns = [_Ordered.of(table, name) for name in table.quasi_identifying]
+        labels = self._labels(table)
+        found = self._search(columns, labels)
+        pieces = [_Pieces.of(column, cuts) for column, cuts in zip(columns, found.cuts, strict=True)]
+        sizes = _class_sizes(pieces)
+        starred = sizes < self.k
+        return Release(
+            data=_published(table, pieces, starred),
+            method=self,
+            claims=self._claims(table, starred),
+            losses=_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
+            details=_details(pieces, found, sizes, kept, starred),
+        )
+
+    def _labels(self, table: Table) -> Codes | None:
+        if self.target is None:
+            return None
+        if self.target not in table.frame.columns or self.target in table.identifying:
+            raise PolicyError(f"{table.source}: the target «{self.target}» is no column that can be published")
+        return spelt(table.frame[self.target]).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+
+    def _search(self, columns: Sequence[_Ordered], labels: Codes | None) -> Found:
+        squares = self.metric == "discernibility"
+        goal = Goal(self.k, squares, self.suppress, self.seconds)
+        search = CutSearch(
+            [column.codes for column in columns],
+            [column.width for column in columns],
+            None if squares else labels,
+            goal,
+        )
+        return search.run()
+
+    def _claims(self, table: Table, starred: Flags) -> tuple[Claim, ...]:
+        # Without suppression a row of stars is an ordinary row.
+        arguments = {"starred_rows": "suppressed" if starred.any() else "class"}
+        return (
+            KAnonymity(k=self.k).claim(arguments),
+            Claim(
+                property="suppressed_share",
+                threshold=int(starred.sum()) / len(starred),
+                bound="at_most",
+                measure="suppressed_share",
+                arguments=arguments,
+                meaning="No more rows are suppressed than the cheapest cuts leave in small classes.",
+            ),
+            nobody_named(table),
+            nothing_untrue(),
+        )
+
+
+@dataclass(frozen=True)
+class _Ordered:
+    """A column whose values have an order: numbers by size, others as in their hierarchy or by their text."""
+
+    name: str
+    codes: Codes
+    """The place of each cell's value; a missing cell comes last."""
+    values: tuple[str, ...]
+    """The values that occur, in their order."""
+    numeric: bool
+    missing: bool
+    everything: str
+    """The label that covers every value the column could have: the only one that says nothing of a missing cell."""
+
+    @classmethod
+    def of(cls, table: Table, name: str) -> _Ordered:
+        column, hierarchy = table.frame[name], table.hierarchies.get(name)
+        numeric = column.dtype.is_numeric()
+        order = None if hierarchy is None else hierarchy.codes(column)
+        known = column.drop_nulls().unique().sort() if numeric else _by_leaf(column, order)
+        values = spelt(known).to_list()
+        codes = spelt(column).cast(pl.Enum(values)).to_physical().cast(pl.Int32).fill_null(len(values)).to_numpy()
+        label = _everything(column, hierarchy, numeric)
+        return cls(name, codes, tuple(values), numeric, bool(column.null_count()), label)
+
+    @property
+    def width(self) -> int:
+        """How many values can be told apart."""
+        return len(self.values) + self.missing
+
+    def label(self, begin: int, end: int) -> str | None:
+        """What the values from one place up to another are published as."""
+        if end > len(self.values):
+            return None if begin == len(self.values) else self.everything
+        if not self.numeric or end - begin == 1:
+            return set_label(self.values[begin:end])
+        return range_label(_number(self.values[begin]), _number(self.values[end - 1]))
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _by_leaf(column: pl.Series, order: Codes | None) -> pl.Series:
+    """The distinct texts of a column in the order of their leaves, or sorted."""
+    texts = spelt(column)
+    if order is None:
+        return texts.drop_nulls().unique().sort()
+    pairs = pl.DataFrame({"text": texts, "leaf": order}).drop_nulls().unique().sort("leaf")
+    return pairs["text"]
+
+
+def _everything(column: pl.Series, hierarchy: Hierarchy | None, numeric: bool) -> str:
+    domain = Domain.of(column, hierarchy)
+    if len(domain.leaves) < 2:
+        return SUPPRESSED
+    if numeric and domain.numbers is not None:
+        return range_label(float(domain.numbers.min()), float(domain.numbers.max()))
+    return set_label(domain.leaves)
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """A column cut into pieces: what each is called, and in which each cell lies."""
+
+    column: _Ordered
+    labels: tuple[str | None, ...]
+    of_row: Codes
+
+    @classmethod
+    def of(cls, column: _Ordered, cuts: Sequence[int]) -> _Pieces:
+        ends = [0, *cuts, column.width]
+        labels = tuple(column.label(begin, end) for begin, end in pairwise(ends))
+        if len(set(labels)) < len(labels):
+            raise DataError(
+                f"column «{column.name}»: a value is spelt like a range or set of others; spell it otherwise"
+            )
+        piece = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(ends))
+        return cls(column, labels, piece[column.codes])
+
+    @property
+    def whole(self) -> bool:
+        """Whether every value is a piece of its own."""
+        return len(self.labels) == self.column.width
+
+    def published(self, starred: Flags) -> pl.Series:
+        """The label of every cell."""
+        places = np.where(starred, len(self.labels), self.of_row)
+        return pl.Series(self.column.name, [*self.labels, SUPPRESSED], dtype=pl.String).gather(places)
+
+
+def _class_sizes(pieces: Sequence[_Pieces]) -> Ints:
+    """For every row, how many rows lie in the same pieces."""
+    frame = pl.DataFrame({str(i): one.of_row for i, one in enumerate(pieces)})
+    return frame.select(pl.len().over(frame.columns).cast(pl.Int64)).to_series().to_numpy()
+
+
+def _published(table: Table, pieces: Sequence[_Pieces], starred: Flags) -> Table:
+    frame = table.frame.drop(table.identifying)
+    return table.with_frame(
+        frame.with_columns(one.published(starred) for one in pieces if starred.any() or not one.whole)
+    )
+
+
+def _losses(table: Table, pieces: Sequence[_Pieces], sizes: Ints, k: int, labels: Codes | None) -> dict[str, Number]:
+    starred = sizes < k
+    suppressed = int(starred.sum())
+    classes = _classes(pieces, starred)
+    losses: dict[str, Number] = {
+        "loss": _loss(table, pieces, starred),
+        "discernibility": int(sizes[~starred].sum()) + suppressed * len(sizes),
+        "height": 0,
+        "average_class_size": (len(sizes) - suppressed) / classes,
+        "suppressed_rows": suppressed,
+    }
+    if labels is not None:
+        losses["classification"] = suppressed + _minorities(pieces, starred, labels)
+    return losses
+
+
+def _classes(pieces: Sequence[_Pieces], starred: Flags) -> int:
+    return pl.DataFrame({str(i): one.of_row[~starred] for i, one in enumerate(pieces)}).n_unique()
+
+
+def _minorities(pieces: Sequence[_Pieces], starred: Flags, labels: Codes) -> int:
+    """Published rows that are not of their class's commonest label."""
+    frame = pl.DataFrame({str(i): one.of_row[~starred] for i, one in enumerate(pieces)})
+    counted = frame.with_columns(pl.Series("label", labels[~starred])).group_by(pl.all()).len()
+    return int(frame.height - counted.group_by(frame.columns).agg(pl.col("len").max())["len"].sum())
+
+
+def _loss(table: Table, pieces: Sequence[_Pieces], starred: Flags) -> float:
+    """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all."""
+    lost = 0.0
+    for one in pieces:
+        domain = Domain.of(table.frame[one.column.name], table.hierarchies.get(one.column.name))
+        counts = np.bincount(one.of_row[~starred], minlength=len(one.labels))
+        lost += float(counts @ domain.losses(one.labels)) + int(starred.sum())
+    return lost / (len(starred) * len(pieces))
+
+
+def _details(pieces: Sequence[_Pieces], found: Found, sizes: Ints, kept: Ints, starred: Flags) -> Mapping[str, Any]:
+    return {
+        "levels": {},
+        "pieces": {one.column.name: one.labels for one in pieces},
+        "rows": kept,
+        "suppressed": kept[starred],
+        "classes": _classes(pieces, starred),
+        "objective": found.objective,
+        "bound": found.bound,
+        "proven": found.proven,
+        "examined": found.examined,
+        "seconds": found.seconds,
+    }

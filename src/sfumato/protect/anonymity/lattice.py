@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""Optimal search over the lattice of generalization levels.
+
+Three facts rule nodes out without looking at them. A node that needs too much suppression condemns every
+finer one. A node that needs none makes every coarser one needless. And each checked node raises the lower
+bound of others (`metrics.py`). The next node to check is the one that rules out most, whichever way it
+ends; a hundred or two checks replace thousands. Where nothing may be suppressed, a single refused row is a
+witness against many more nodes (`witness.py`), and a score of checks will do.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import PolicyError
+from sfumato.kernels.anonymity.loops import loops
+from sfumato.progress import tell
+from sfumato.protect.anonymity.classes import Judge, Levels, Verdict
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.metrics import MetricName, Weights, coarser, cost, finer, loss, metric_named
+from sfumato.protect.anonymity.rollup import RollUp
+from sfumato.protect.anonymity.witness import condemn, witness
+
+LARGEST_LATTICE = 20_000_000
+_ABOUT = 1e-9  # costs are compared exactly where floats say that they are as close as this
+_COUNT_AGAIN = 4  # what checks would rule out changes little by a few of them
+_SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more than rounding
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best node, and how much of the lattice had to be looked at to know."""
+
+    best: Verdict | None
+    checked: int
+    nodes: int
+    proven: bool = True
+    minimal: tuple[Levels, ...] = ()
+    """All minimal nodes, where they were asked for."""
+
+
+_Rank = tuple[Fraction, Fraction, int, int, Levels]
+
+
+def _rank(value: Fraction, grouping: Grouping, verdict: Verdict) -> _Rank:
+    return (value, loss(grouping, verdict), verdict.suppressed, sum(verdict.levels), verdict.levels)
+
+
+def optimal_node(
+    grouping: Grouping,
+    judge: Judge,
+    metric: MetricName,
+    most_suppressed: int,
+    weights: Weights | None = None,
+    ceiling: Levels | None = None,
+) -> Found:
+    """The cheapest node that suppresses at most so many rows, and is nowhere above the ceiling if there is one.
+
+    Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
+    come first when read column by column.
+    """
+    nodes = prod(grouping.shape)
+    _refuse_too_large(nodes)
+    costs = metric_named(metric, grouping, weights)
+    live = np.zeros(grouping.shape, dtype=np.bool_)
+    top = ceiling or tuple(size - 1 for size in grouping.shape)
+    live[finer(top)] = True
+    most_telling, rolled = _Telling(grouping.shape, bins=4096), RollUp(grouping)
+    best: tuple[_Rank, Verdict] | None = None
+    least = inf
+    checked = 0
+    # The ends first: the finest node may do, and if the coarsest does not, nothing does.
+    ends = [0, int(np.ravel_multi_index(top, grouping.shape))]
+
+    def next_node() -> int:
+        while ends:
+            if live.flat[end := ends.pop(0)]:
+                return end
+        return most_telling(live, costs.bound)
+
+    while (node := next_node()) >= 0:
+        levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
+        near = rolled.below(levels)
+        judged = near.judged(levels, judge)
+        checked += 1
+        live[levels] = False
+        # With no suppression allowed every model is steady where a coarser class is a merger of finer ones.
+        merging = judge.steady or judged.classes.overlapping is None
+        if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed and merging):
+            live[finer(levels)] = False
+            if most_suppressed == 0 and judged.suppressed:
+                condemn(live, grouping, judge, witness(near, judged))
+        elif judged.suppressed > most_suppressed or judged.forbidden:
+            costs.learn(near.cost(judged))
+        else:
+            verdict = near.cost(judged)
+            costs.learn(verdict)
+            if costs.about(verdict) <= least * (1 + _ABOUT):
+                rank = _rank(costs.value(verdict), grouping, verdict)
+                best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
+                least = float(best[0][0])
+            if verdict.suppressed == 0:
+                live[coarser(levels)] = False
+        if best:
+            live &= costs.bound <= least * (1 + _SLACK)
+        if checked % 16 == 0:
+            tell("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
+    return Found(best[1] if best else None, checked, nodes)
+
+
+class _Telling:
+    """Chooses the live node whose check rules out most; keeps the room to count in."""
+
+    def __init__(self, shape: Levels, bins: int) -> None:
+        self._shape = np.array(shape, dtype=np.int64)
+        self._gains, self._histogram = np.zeros(prod(shape), dtype=np.int32), np.zeros(bins, dtype=np.int64)
+        self._asked = -1
+
+    def __call__(self, live: npt.NDArray[np.bool_], bound: npt.NDArray[np.float64]) -> int:
+        self._asked += 1
+        if self._asked % _COUNT_AGAIN:
+            node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
+            return node if live.flat[node] else -1
+        kernels = loops(live.size)
+        return int(kernels.most_telling(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram))
+
+
+def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
+    """Every node that will do while no finer one does (LeFevre et al., Incognito, 2005), and how many were checked.
+
+    A node that will do settles the coarser ones and one that will not settles the finer ones, where the models
+    are steady or nothing may be suppressed; otherwise each node is looked at.
+    """
+    nodes = prod(grouping.shape)
+    _refuse_too_large(nodes)
+    will_do = np.zeros(grouping.shape, dtype=np.bool_)
+    open_ = np.ones(grouping.shape, dtype=np.bool_)
+    height = np.add.reduce(np.indices(grouping.shape)).astype(np.float64)
+    most_telling, rolled = _Telling(grouping.shape, bins=256), RollUp(grouping)
+    checked = 0
+    while (node := most_telling(open_, height)) >= 0:
+        levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
+        near = rolled.below(levels)
+        judged = near.judged(levels, judge)
+        checked += 1
+        open_[levels] = False
+        merging = judge.steady or judged.classes.overlapping is None
+        settles = judge.steady or (most_suppressed == 0 and merging)
+        if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
+            will_do[levels] = True
+            if settles or (judged.suppressed == 0 and merging):
+                will_do[coarser(levels)] = True
+                open_[coarser(levels)] = False
+        elif judged.lasting_rows > most_suppressed or (settles and not judged.forbidden):
+            open_[finer(levels)] = False
+            if most_suppressed == 0 and judged.suppressed:
+                condemn(open_, grouping, judge, witness(near, judged))
+        if checked % 16 == 0:
+            tell("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
+    return _minimal(will_do), checked
+
+
+def _minimal(will_do: npt.NDArray[np.bool_]) -> tuple[Levels, ...]:
+    """The nodes that will do while nothing strictly finer does."""
+    reached = will_do.copy()  # whether the node or something finer will do
+    for axis in range(reached.ndim):
+        np.logical_or.accumulate(reached, axis=axis, out=reached)
+    finer_does = np.zeros_like(will_do)
+    for axis in range(reached.ndim):
+        up = tuple(slice(1, None) if i == axis else slice(None) for i in range(reached.ndim))
+        down = tuple(slice(None, -1) if i == axis else slice(None) for i in range(reached.ndim))
+        finer_does[up] |= reached[down]
+    found = np.argwhere(will_do & ~finer_does)
+    return tuple(tuple(int(level) for level in node) for node in found)
+
+
+def heuristic_node(
+    grouping: Grouping,
+    judge: Judge,
+    metric: MetricName,
+    most_suppressed: int,
+    seconds: float,
+    weights: Weights | None = None,
+) -> Found:
+    """A good node within a time limit, for lattices too large to search: walk down greedily, again and again.
+
+    From the top, the column whose step down is cheapest is lowered while the node still does; then from random
+    nodes above the best one, until the time is over. Not proven optimal.
+    """
+    deadline = time.monotonic() + seconds
+    # Where to look next, the same in each run: no chance of the release.
+    chance = np.random.default_rng(0)
+    top = tuple(size - 1 for size in grouping.shape)
+    seen: dict[Levels, _Rank | None] = {}
+    kept: dict[_Rank, Verdict] = {}
+
+    def look(levels: Levels) -> _Rank | None:
+        if levels not in seen:
+            judged = grouping.judged(levels, judge)
+            seen[levels] = None
+            if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
+                verdict = grouping.cost(judged)
+                rank = _rank(cost(metric, grouping, verdict, weights), grouping, verdict)
+                seen[levels] = rank
+                kept[rank] = verdict
+        return seen[levels]
+
+    start = top
+    while look(top) is not None:
+        _descend(start, look, deadline)
+        tell("walking the lattice", len(seen))
+        if time.monotonic() >= deadline or len(seen) >= prod(grouping.shape):
+            break
+        best = min(kept)[4]
+        lift = chance.integers(0, np.array(grouping.shape) - np.array(best))
+        start = tuple(int(level) for level in np.array(best) + lift * (chance.random(len(top)) < 0.5))
+    found = kept[min(kept)] if kept else None
+    return Found(found, len(seen), prod(grouping.shape), proven=len(seen) >= prod(grouping.shape))
+
+
+def _descend(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: float) -> None:
+    """Lower one column after another, always the one that gives the cheapest node, until none gets cheaper."""
+    here = look(levels)
+    while time.monotonic() < deadline:
+        steps = [(*levels[:i], level - 1, *levels[i + 1 :]) for i, level in enumerate(levels) if level > 0]
+        ranked = [(rank, step) for step in steps if (rank := look(step)) is not None]
+        if not ranked or (here is not None and min(ranked)[0] >= here):
+            return
+        here, levels = min(ranked)
+
+
+def _large(number: int) -> str:
+    return f"{number:,}" if number < 10**12 else f"10^{len(str(number)) - 1}"
+
+
+def _refuse_too_large(nodes: int) -> None:
+    if nodes > LARGEST_LATTICE:
+        raise PolicyError(
+            f"the hierarchies span {_large(nodes)} combinations of levels, more than the {LARGEST_LATTICE:,} that an "
+            "optimal search can hold; give fewer levels to some hierarchies, or fewer quasi-identifying columns"
+        )

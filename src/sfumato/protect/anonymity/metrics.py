@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""What a node of the lattice costs, exactly, and what it must cost at least before it is looked at.
+
+Upward in the lattice the loss without suppression rises and the part that suppression adds falls, so a
+checked node tells something about every finer one. Discernibility is bounded from both sides in the same
+spirit. Values are compared as exact fractions; bounds are floats, and only rule a node out when they are
+clearly worse.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import prod
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.protect.anonymity.classes import Levels, Verdict
+from sfumato.protect.anonymity.grouping import Grouping
+
+MetricName = Literal["loss", "loss_geometric", "discernibility", "height"]
+Floats = npt.NDArray[np.float64]
+
+
+Weights = tuple[Fraction, ...]
+
+
+def loss(grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -> Fraction:
+    """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all.
+
+    With weights, the columns count by them: a heavy column is kept precise.
+    """
+    shares = [Fraction(c, s) for c, s in zip(verdict.costs, grouping.scales, strict=True)]
+    if weights is None:
+        return sum(shares, Fraction()) / (grouping.rows * len(shares))
+    return sum((w * s for w, s in zip(weights, shares, strict=True)), Fraction()) / (grouping.rows * sum(weights))
+
+
+def geometric_product(grouping: Grouping, verdict: Verdict) -> Fraction:
+    """Π (1 + column loss): ARX's Loss is its n-th root less one, which orders nodes alike."""
+    shares = (Fraction(c, s * grouping.rows) for c, s in zip(verdict.costs, grouping.scales, strict=True))
+    return prod((1 + share for share in shares), start=Fraction(1))
+
+
+def discernibility(grouping: Grouping, verdict: Verdict) -> int:
+    """Σ |class|² over published classes, and |D| for every suppressed row (Bayardo and Agrawal 2005)."""
+    return verdict.squares + verdict.suppressed * grouping.rows
+
+
+class Metric(Protocol):
+    """A cost, with a lower bound for every node that grows as nodes are checked."""
+
+    bound: Floats
+
+    def value(self, verdict: Verdict) -> Fraction:
+        """The exact cost of a checked node."""
+
+    def about(self, verdict: Verdict) -> float:
+        """The same up to rounding, quicker."""
+
+    def learn(self, verdict: Verdict) -> None:
+        """Raise the bounds of other nodes by what a checked node tells."""
+
+
+def finer(levels: Levels) -> tuple[slice, ...]:
+    """The nodes that are finer than a node, or it."""
+    return tuple(slice(None, level + 1) for level in levels)
+
+
+def coarser(levels: Levels) -> tuple[slice, ...]:
+    """The nodes that are coarser than a node, or it."""
+    return tuple(slice(level, None) for level in levels)
+
+
+def _spread(grouping: Grouping, per_level: list[Floats]) -> list[Floats]:
+    """One array a column, shaped to broadcast over the lattice."""
+    axes = len(grouping.shape)
+    return [
+        values.reshape([-1 if axis == column else 1 for axis in range(axes)]) for column, values in enumerate(per_level)
+    ]
+
+
+def _column_losses(grouping: Grouping) -> list[Floats]:
+    scaled = [m / (s * grouping.rows) for m, s in zip(grouping.marginals, grouping.scales, strict=True)]
+    return _spread(grouping, scaled)
+
+
+class _Loss:
+    def __init__(self, grouping: Grouping, weights: Weights | None = None) -> None:
+        self._grouping = grouping
+        self._exact = weights
+        whole = float(sum(weights)) if weights else len(grouping.shape)
+        self._weights = [float(w) / whole for w in weights] if weights else [1 / whole] * len(grouping.shape)
+        self._marginal: Floats = np.zeros(grouping.shape)
+        for weight, losses in zip(self._weights, _column_losses(grouping), strict=True):
+            self._marginal += weight * losses
+        self.bound = self._marginal.copy()
+
+    def value(self, verdict: Verdict) -> Fraction:
+        return loss(self._grouping, verdict, self._exact)
+
+    def about(self, verdict: Verdict) -> float:
+        each = zip(self._weights, verdict.costs, self._grouping.scales, strict=True)
+        return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in each)
+
+    def learn(self, verdict: Verdict) -> None:
+        if not any(verdict.lasting):
+            return
+        each = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
+        added = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in each)
+        below = finer(verdict.levels)
+        np.maximum(self.bound[below], self._marginal[below] + added, out=self.bound[below])
+
+
+class _GeometricLoss:
+    def __init__(self, grouping: Grouping) -> None:
+        self._grouping = grouping
+        self._factors = [1 + losses.ravel() for losses in _column_losses(grouping)]
+        self.bound: Floats = _outer(self._factors)
+
+    def value(self, verdict: Verdict) -> Fraction:
+        return geometric_product(self._grouping, verdict)
+
+    def about(self, verdict: Verdict) -> float:
+        each = zip(verdict.costs, self._grouping.scales, strict=True)
+        return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in each)
+
+    def learn(self, verdict: Verdict) -> None:
+        if not any(verdict.lasting):
+            return
+        each = zip(self._factors, verdict.levels, verdict.lasting, self._grouping.scales, strict=True)
+        least = _outer([f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in each])
+        below = self.bound[finer(verdict.levels)]
+        np.maximum(below, least, out=below)
+
+
+def _outer(factors: list[Floats]) -> Floats:
+    """The product of one factor of each column, at every node."""
+    found: Floats = factors[0]
+    for factor in factors[1:]:
+        found = np.multiply.outer(found, factor)
+    return found
+
+
+class _Discernibility:
+    """A node's cost is at least the square sum of all its classes, plus what suppression adds to that.
+
+    The square sum rises upward and the suppressed rows fall, so finer nodes bound the first and coarser
+    ones the second. A suppressed row adds at least |D| − |D| = 0 whatever the model refuses.
+    """
+
+    def __init__(self, grouping: Grouping) -> None:
+        self._grouping = grouping
+        self._crowd: Floats = np.zeros(grouping.shape)
+        self._suppressed: Floats = np.zeros(grouping.shape)
+        self.bound: Floats = np.zeros(grouping.shape)
+
+    def value(self, verdict: Verdict) -> Fraction:
+        return Fraction(discernibility(self._grouping, verdict))
+
+    def about(self, verdict: Verdict) -> float:
+        return float(discernibility(self._grouping, verdict))
+
+    def learn(self, verdict: Verdict) -> None:
+        above, below = coarser(verdict.levels), finer(verdict.levels)
+        np.maximum(self._crowd[above], verdict.crowd, out=self._crowd[above])
+        np.maximum(self._suppressed[below], verdict.lasting_rows, out=self._suppressed[below])
+        np.maximum(self._crowd, self._suppressed * self._grouping.rows, out=self.bound)
+
+
+class _Height:
+    """Generalization steps; among nodes of one height the least loss wins, so it is part of the bound."""
+
+    def __init__(self, grouping: Grouping) -> None:
+        self._grouping = grouping
+        self._inner = _Loss(grouping)
+        self._steps: Floats = np.zeros(grouping.shape)
+        for steps in _spread(grouping, [np.arange(size, dtype=np.float64) for size in grouping.shape]):
+            self._steps += steps
+        self.bound = self._steps + self._inner.bound / 2
+
+    def value(self, verdict: Verdict) -> Fraction:
+        return sum(verdict.levels) + self._inner.value(verdict) / 2
+
+    def about(self, verdict: Verdict) -> float:
+        return sum(verdict.levels) + self._inner.about(verdict) / 2
+
+    def learn(self, verdict: Verdict) -> None:
+        self._inner.learn(verdict)
+        np.add(self._steps, self._inner.bound / 2, out=self.bound)
+
+
+def cost(name: MetricName, grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -> Fraction:
+    """The exact cost of a node under a metric, as `Metric.value` gives it."""
+    if name == "loss":
+        return loss(grouping, verdict, weights)
+    if name == "loss_geometric":
+        return geometric_product(grouping, verdict)
+    if name == "discernibility":
+        return Fraction(discernibility(grouping, verdict))
+    return sum(verdict.levels) + loss(grouping, verdict) / 2
+
+
+def metric_named(name: MetricName, grouping: Grouping, weights: Weights | None = None) -> Metric:
+    """The metric of a name, over the lattice of a grouping; weights are for `loss` alone."""
+    if name == "loss":
+        return _Loss(grouping, weights)
+    kinds: dict[str, type[Metric]] = {
+        "loss_geometric": _GeometricLoss,
+        "discernibility": _Discernibility,
+        "height": _Height,
+    }
+    return kinds[name](grouping)  # type: ignore[call-arg]

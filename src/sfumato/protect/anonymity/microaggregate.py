@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Micro-aggregation: put people who are alike into small groups, and publish each group's centre for all of them.
+
+Against an adversary who knows somebody's quasi-identifying values. Cells are no longer true of anybody, but sums and
+means over groups stay. What leaks: the centre of every group, and everything that its members share. MDAV as in
+Domingo-Ferrer and Torra, *Ordinal, continuous and heterogeneous k-anonymity through microaggregation* (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field
+
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.participants import participants
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Missing, Table
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
+Centre = Literal["mean", "median"]
+
+MOST_AT_ONCE = 50_000
+"""Rows up to which `auto` is MDAV over the whole table: about a second."""
+BLOCK = 8_192
+"""The most rows that the fast search groups together, unless k is large."""
+_CHUNK = 200_000_000
+_DIGITS = 6
+
+
+class Microaggregate(Method):
+    """Publish for every person the mean (or median) and the commonest categories of a group of k or more.
+
+    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others, since all of
+    them are micro-aggregated together; groups have k to 2k − 1 rows. Against: an adversary who knows
+    quasi-identifying values of anybody and links (prosecutor). Limits: published cells are centres, not true of
+    anybody; groups are good, not optimal (optimal ones are NP-hard to find); a group of equal values publishes
+    them; sensitive values are published as they are, so what a group has in common is learnt.
+    Papers: Domingo-Ferrer, Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.
+    """
+
+    iso_20889: ClassVar[str] = "microaggregation"
+
+    method: Literal["microaggregate"] = "microaggregate"
+    k: int = Field(ge=1, strict=True)
+    """The least number of rows in a group."""
+    columns: tuple[str, ...] | None = None
+    """What is micro-aggregated together: all quasi-identifying columns at least, and those alone if it is not said."""
+    search: Literal["auto", "mdav", "fast"] = "auto"
+    """`mdav` over the whole table; `fast` over blocks of neighbours; `auto` is MDAV up to 50,000 rows."""
+    centre: Centre = "mean"
+    """What a group publishes of its numbers: the mean, or the lower median, which is a value that occurs."""
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Standardize, group, and replace every cell by its group's centre."""
+        table, kept = self._usable(data)
+        if len(table) < self.k:
+            raise ImpossibleRelease(
+                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
+            )
+        tell("encoding the table")
+        axes = [_Axis.of(table.frame[name]) for name in self._names(table)]
+        groups = self._groups(axes, len(table))
+        centres = [axis.centres(groups, self.centre) for axis in axes]
+        frame = table.frame.drop(table.identifying).with_columns(centres)
+        sse = sum(axis.error(centre) for axis, centre in zip(axes, centres, strict=True))
+        published = table.with_frame(frame)
+        sizes = frame.group_by(list(table.quasi_identifying)).len()["len"].cast(pl.Int64).to_numpy()
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(table),
+            losses=_losses(sse, sum(axis.total for axis in axes), sizes) | {"dropped_rows": len(data) - len(table)},
+            details=_details(groups, sizes, sse, kept),
+        )
+
+    def _names(self, table: Table) -> tuple[str, ...]:
+        """The columns that are aggregated; an error if some that an adversary knows would stay as they are."""
+        wanted = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
+        strange = [name for name in wanted if name not in table.frame.columns or name in table.identifying]
+        if strange:
+            raise PolicyError(f"{table.source}: {_quoted(strange)} is no column that can be published")
+        left = [name for name in table.quasi_identifying if name not in wanted]
+        if left:
+            raise PolicyError(
+                f"{table.source}: {_quoted(left)} would stay as they are, and then groups of {self.k} hide nobody; "
+                "micro-aggregate all quasi_identifying columns together, or give those another role"
+            )
+        return wanted
+
+    def _usable(self, table: Table) -> tuple[Table, Ints]:
+        """The rows that take part, and their numbers; a missing cell has no place in a space."""
+        names = self._names(table)
+        usable, rows = participants(table, names, overlapping=True)
+        for name in names:
+            _refuse_unfit(usable, name)
+        return usable, rows
+
+    def _groups(self, axes: Sequence[_Axis], rows: int) -> Codes:
+        whole = self.search == "mdav" or (self.search == "auto" and rows <= MOST_AT_ONCE)
+        numbers = [axis.scaled for axis in axes if axis.categories is None]
+        codes = [axis.codes for axis in axes if axis.categories is not None]
+        return grouped(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
+
+    def _claims(self, table: Table) -> tuple[Claim, ...]:
+        return (
+            KAnonymity(k=self.k).claim({"starred_rows": "class"}),
+            Claim(
+                property="suppressed_share",
+                threshold=0,
+                bound="exactly",
+                measure="suppressed_share",
+                arguments={"starred_rows": "suppressed"},
+                meaning="No row is suppressed.",
+            ),
+            nobody_named(table),
+        )
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One column of the space that rows are grouped in: standardized numbers, or categories."""
+
+    column: pl.Series
+    codes: Codes
+    """The number of each cell's category, a missing one last; empty for numbers."""
+    categories: pl.Series | None
+    numbers: Floats
+    deviation: float
+    total: float
+    """The error if everybody were in one group."""
+
+    @classmethod
+    def of(cls, column: pl.Series) -> _Axis:
+        if _is_number(column):
+            numbers = column.to_physical().cast(pl.Float64).to_numpy()
+            deviation = float(numbers.std())
+            # What is left of equal numbers after rounding is no spread.
+            spread = deviation > 1e-12 * float(np.abs(numbers).max())
+            scale = deviation if spread else 1.0
+            return cls(column, np.zeros(0, np.int32), None, numbers, scale, float(len(numbers)) if spread else 0.0)
+        known = column.drop_nulls().unique().sort()
+        found = pl.DataFrame({"value": known}).with_row_index("code")
+        codes = pl.DataFrame({"value": column}).join(found, on="value", how="left", maintain_order="left")["code"]
+        numbered = np.array(codes.cast(pl.Int32).fill_null(len(known)).to_numpy())
+        total = len(column) - int(np.bincount(numbered).max())
+        categories = pl.concat([known, pl.Series(known.name, [None], dtype=known.dtype)])
+        return cls(column, numbered, categories, np.zeros(0), 1.0, float(total))
+
+    @property
+    def scaled(self) -> Floats:
+        """The numbers with mean 0 and deviation 1."""
+        scaled: Floats = (self.numbers - self.numbers.mean()) / self.deviation
+        return scaled
+
+    def centres(self, groups: Codes, centre: Centre) -> pl.Series:
+        """For every row, its group's mean, median or commonest category."""
+        if self.categories is not None:
+            return self.categories.gather(_modes(groups, self.codes)[groups]).alias(self.column.name)
+        if not self.total:
+            return self.column
+        if centre == "median":
+            return self.column.gather(_medians(groups, self.numbers)[groups])
+        means = np.bincount(groups, self.numbers) / np.bincount(groups)
+        if self.column.dtype == pl.Date:
+            return pl.Series(self.column.name, np.rint(means)[groups].astype(np.int32)).cast(pl.Date)
+        # Six digits finer than the spread: finer ones say nothing, and are long to write.
+        digits = int(np.clip(_DIGITS - np.floor(np.log10(self.deviation)), 0, 15))
+        return pl.Series(self.column.name, np.round(means, digits)[groups])
+
+    def error(self, centres: pl.Series) -> float:
+        """Σ (cell − centre)² in standard deviations; for categories, the cells that changed."""
+        if self.categories is not None:
+            return float((~self.column.eq_missing(centres)).sum())
+        gaps = (self.numbers - centres.to_physical().cast(pl.Float64).to_numpy()) / self.deviation
+        return float(gaps @ gaps)
+
+
+def _is_number(column: pl.Series) -> bool:
+    return column.dtype.is_numeric() or column.dtype == pl.Date
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"«{name}»" for name in names)
+
+
+def _refuse_unfit(table: Table, name: str) -> None:
+    column = table.frame[name]
+    missing = column.null_count()
+    if missing and (_is_number(column) or table.missing is not Missing.OWN_VALUE):
+        raise DataError(
+            f"{table.source}: the column «{name}» has {missing} missing cells, which are at no distance from others; "
+            "use missing = drop, fill them, or, for categories, missing = own_value"
+        )
+    if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
+        raise DataError(
+            f"{table.source}: the column «{name}» has infinite numbers, which have no mean; mark them missing"
+        )
+
+
+def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
+    """The group of every row: MDAV inside blocks of neighbours, one block if they all fit."""
+    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, mdav
+
+    rows = len((numbers or codes)[0])
+    points = np.array(numbers, dtype=np.float64).reshape(len(numbers), rows)
+    marks = np.array(codes, dtype=np.int32).reshape(len(codes), rows)
+    start = np.cumsum([0, *(int(column.max()) + 1 for column in codes)]).astype(np.int64)
+    groups = np.zeros(rows, dtype=np.int32)
+    state = np.zeros(2, dtype=np.int64)
+    done = 0
+    for members in _blocks(points, marks, k, block):
+        inside = np.zeros(len(members), dtype=np.int32)
+        own = np.arange(len(members), dtype=np.int64)
+        space = (points[:, members].copy(), marks[:, members].copy(), start, own)
+        state[LEFT] = len(members)
+        tell("grouping rows", done, rows)
+        while not mdav(space, k, inside, state, _CHUNK):
+            tell("grouping rows", done + len(members) - int(state[LEFT]), rows)
+        groups[members] = inside
+        done += len(members)
+    assert groups.max() + 1 == state[GROUPS]
+    return groups
+
+
+def _blocks(points: Floats, marks: Codes, k: int, block: int) -> list[Ints]:
+    """Halve the rows where they are spread widest, at a multiple of k, until every block is small enough."""
+    blocks, waiting = [], [np.arange(points.shape[1], dtype=np.int64)]
+    while waiting:
+        rows = waiting.pop()
+        if len(rows) <= block:
+            blocks.append(rows)
+            continue
+        spread = [float(column[rows].var()) for column in points] + [_impurity(column[rows]) for column in marks]
+        widest = int(np.argmax(spread))
+        values = points[widest] if widest < len(points) else marks[widest - len(points)]
+        # A stable sort: a faster selection would put equal values in an order that depends on the machine.
+        order = rows[np.argsort(values[rows], kind="stable")]
+        middle = len(rows) // 2 // k * k
+        waiting += [order[middle:], order[:middle]]
+        tell("cutting into blocks", len(blocks))
+    return blocks
+
+
+def _impurity(codes: Codes) -> float:
+    """The spread of categories that are 1 apart from one another."""
+    shares = np.bincount(codes) / len(codes)
+    return float(1 - shares @ shares) / 2
+
+
+def _modes(groups: Codes, codes: Codes) -> Ints:
+    """The commonest category of each group; of equally common ones the first, a missing one last."""
+    counted = pl.DataFrame({"group": groups, "code": codes}).group_by("group", "code").len()
+    ranked = counted.sort("group", pl.col("len").cast(pl.Int64) * -1, "code")
+    return ranked.unique("group", keep="first", maintain_order=True)["code"].cast(pl.Int64).to_numpy()
+
+
+def _medians(groups: Codes, numbers: Floats) -> Ints:
+    """The row that holds the lower median of each group."""
+    order = np.lexsort((numbers, groups))
+    sizes = np.bincount(groups)
+    begin = np.cumsum(sizes) - sizes
+    middle: Ints = order[begin + (sizes - 1) // 2].astype(np.int64)
+    return middle
+
+
+def _losses(sse: float, sst: float, sizes: Ints) -> dict[str, Number]:
+    lost = sse / sst if sst else 0.0
+    return {
+        "loss": round(min(lost, 1.0), 12),
+        "sse": sse,
+        "sst": sst,
+        "information_loss": round(lost, 12),
+        "discernibility": int((sizes**2).sum()),
+        "height": 0,
+        "average_class_size": float(sizes.sum() / len(sizes)),
+        "suppressed_rows": 0,
+    }
+
+
+def _details(groups: Codes, sizes: Ints, sse: float, kept: Ints) -> Mapping[str, Any]:
+    return {
+        "levels": {},
+        "rows": kept,
+        "suppressed": np.zeros(0, dtype=np.int64),
+        "group_of_row": groups,
+        "groups": int(groups.max()) + 1,
+        "classes": len(sizes),
+        "objective": sse,
+        "proven": False,
+    }

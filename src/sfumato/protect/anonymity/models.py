@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: MIT
+"""k-anonymity and its kin: one small description a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import log
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field, field_serializer, field_validator, model_validator
+
+from sfumato.protect.anonymity.classes import Classes
+from sfumato.protect.anonymity.model import EMPTY, Flags, Floats, PrivacyModel
+from sfumato.protect.anonymity.sensitive import (
+    Pairs,
+    Sensitive,
+    as_pairs,
+    equal_distance,
+    hierarchical_distance,
+    ordered_distance,
+)
+from sfumato.release import Claim
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+_ROUNDING = 1e-12  # thresholds are decimal numbers, what is compared with them are floats
+
+
+class KAnonymity(PrivacyModel):
+    """Each person is hidden among at least k − 1 others (Samarati 1998, Sweeney 2002).
+
+    Holds against an adversary who knows somebody's quasi-identifying values and that the person is in the
+    table: linking leads to at least k rows, so to the right one with probability 1/k at most. It does not
+    hold back what the k rows have in common: if they share a disease, the adversary learns it.
+    """
+
+    steady: ClassVar[bool] = True
+    model: Literal["k_anonymity"] = "k_anonymity"
+    k: int = Field(ge=1, strict=True)
+    """The least number of rows that share their quasi-identifying values."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes are too small."""
+        return classes.crowds < self.k
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """A smallest crowd of k."""
+        return Claim(
+            property="k_anonymity",
+            threshold=self.k,
+            measure="k_anonymity",
+            arguments=arguments,
+            meaning=f"Every published person shares their quasi-identifying values with at least {self.k - 1} others.",
+        )
+
+
+class AlphaKAnonymity(PrivacyModel):
+    """k-anonymity, and no value of a sensitive column in more than a share alpha of a class (Wong et al. 2006).
+
+    Holds against linking as k-anonymity does, and against guessing the commonest value of a class.
+    """
+
+    model: Literal["alpha_k_anonymity"] = "alpha_k_anonymity"
+    k: int = Field(ge=1, strict=True)
+    """The least number of rows in a class."""
+    alpha: float = Field(gt=0, le=1)
+    """The largest share of one value in a class."""
+    column: str
+    """The sensitive column."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes are too small or too uniform."""
+        pairs = classes.pairs(self.column)
+        largest = np.maximum.reduceat(pairs.counts, pairs.starts) / classes.crowds
+        return (classes.crowds < self.k) | (largest > self.alpha + _ROUNDING)
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """No value has more than a share alpha of a class."""
+        return Claim(
+            property="alpha",
+            threshold=self.alpha,
+            bound="at_most",
+            measure="alpha",
+            arguments={**arguments, "column": self.column},
+            meaning=f"No value of {self.column} makes up more than {self.alpha:g} of a class.",
+        )
+
+    def claims(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> tuple[Claim, ...]:
+        """The share, and the crowd of k."""
+        return (KAnonymity(k=self.k).claim(arguments), self.claim(arguments, sensitive))
+
+
+class LDiversity(PrivacyModel):
+    """Each class has at least l well-represented values of a sensitive column (Machanavajjhala et al. 2006).
+
+    Against an adversary who links and knows up to l − 2 values that the person does not have. `distinct`: l
+    different values. `entropy`: an entropy of at least log l. `recursive`: r₁ < c (r_l + … + r_m), strictly.
+    It does not see that values may be alike in meaning, nor how far a class is from the whole table.
+    """
+
+    model: Literal["l_diversity"] = "l_diversity"
+    l: float = Field(gt=0)  # noqa: E741  (the paper's own letter)
+    """The number of values; need not be whole for entropy."""
+    column: str
+    """The sensitive column."""
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    """What «well represented» means."""
+    c: float | None = Field(default=None, gt=0)
+    """The factor of recursive (c, l)-diversity."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> LDiversity:
+        if (self.kind == "recursive") != (self.c is not None):
+            raise ValueError("c is given for recursive l-diversity, and for no other")
+        if self.kind != "entropy" and self.l != int(self.l):
+            raise ValueError("l is a whole number for distinct and recursive l-diversity")
+        return self
+
+    @property
+    def steady(self) -> bool:  # type: ignore[override]
+        """Only counting distinct values is steady: a lopsided class that joins can spoil the others."""
+        return self.kind == "distinct"
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes are not diverse enough."""
+        pairs = classes.pairs(self.column)
+        if self.kind == "distinct":
+            return np.add.reduceat(np.ones(len(pairs.counts), dtype=np.int64), pairs.starts) < self.l
+        if self.kind == "entropy":
+            shares = pairs.counts / classes.crowds[pairs.classes]
+            return -np.add.reduceat(shares * np.log(shares), pairs.starts) < log(self.l) - _ROUNDING
+        order = np.lexsort([-pairs.counts, pairs.classes])
+        rank = np.arange(len(order)) - pairs.starts[pairs.classes]
+        counts = pairs.counts[order]
+        tail = np.add.reduceat(np.where(rank >= self.l - 1, counts, 0), pairs.starts)
+        largest = counts[pairs.starts]
+        assert self.c is not None
+        return np.round(largest / np.maximum(tail, 1), 12) >= np.where(tail > 0, round(self.c, 12), -1.0)
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """The achieved l, or for recursive the achieved c."""
+        named = {**arguments, "column": self.column}
+        if self.kind == "recursive":
+            assert self.c is not None
+            return Claim(
+                property="recursive_l_diversity",
+                threshold=self.c,
+                bound="below",
+                measure="recursive_c",
+                arguments={**named, "l": int(self.l)},
+                meaning=f"In every class the commonest value of {self.column} is rarer than {self.c:g} times the rest.",
+            )
+        return Claim(
+            property=f"{self.kind}_l_diversity",
+            threshold=int(self.l) if self.kind == "distinct" else self.l,
+            measure=f"{self.kind}_l",
+            arguments=named,
+            meaning=f"Every class has at least {self.l:g} well-represented values of {self.column} ({self.kind}).",
+        )
+
+
+class TCloseness(PrivacyModel):
+    """The values in each class are distributed nearly as in the whole table (Li, Li, Venkatasubramanian 2007).
+
+    Bounds what an adversary learns by linking beyond what the table says of everybody, by the earth mover's
+    distance: all values equally far apart, in an order, or in a hierarchy.
+    """
+
+    compares: ClassVar[bool] = True
+    model: Literal["t_closeness"] = "t_closeness"
+    t: float = Field(ge=0, le=1)
+    """The largest distance of a class to the whole table."""
+    column: str
+    """The sensitive column."""
+    distance: Literal["equal", "ordered", "hierarchical"] = "equal"
+    """How far apart values are."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes are too far from the whole."""
+        return self._distances(classes) > self.t + _ROUNDING
+
+    def stays_refused(self, classes: Classes) -> Floats:
+        """The distance is convex: the parts of a class are on average as far as it is.
+
+        A part is at most as far as the farthest of its values alone, and an accepted part at most t. So at
+        least (distance − t) / (farthest − t) of the people stay in refused parts.
+        """
+        pairs = classes.pairs(self.column)
+        farthest = np.maximum.reduceat(self._alone(classes)[pairs.values], pairs.starts)
+        over = self._distances(classes) - self.t
+        share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
+        return np.where(over > _ROUNDING, share, 0.0)  # a class that is accepted by a hair is not refused by one
+
+    def _alone(self, classes: Classes) -> Floats:
+        sensitive = classes.sensitive[self.column]
+        if self.distance not in sensitive.alone:
+            each = np.arange(len(sensitive.values))
+            one = np.ones(len(each), dtype=np.int64)
+            sensitive.alone[self.distance] = self._far(as_pairs(each, each, one), one, classes)
+        return sensitive.alone[self.distance]
+
+    def _distances(self, classes: Classes) -> Floats:
+        far = f"{self.distance} distance of {self.column}"
+        return classes.measured(far, lambda: self._far(classes.pairs(self.column), classes.crowds, classes))
+
+    def _far(self, pairs: Pairs, sizes: Ints, classes: Classes) -> Floats:
+        sensitive = classes.sensitive[self.column]
+        if self.distance == "hierarchical":
+            return hierarchical_distance(pairs, sizes, sensitive)
+        measure = equal_distance if self.distance == "equal" else ordered_distance
+        return measure(pairs, sizes, sensitive.shares)
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """The largest distance of a class; a verifier needs the order or the hierarchy of the values."""
+        how: dict[str, tuple[str, ...]] = {}
+        if self.column in sensitive and self.distance == "ordered":
+            how = {"order": sensitive[self.column].known}
+        elif self.column in sensitive and self.distance == "hierarchical":
+            how = {"parents": sensitive[self.column].branches}
+        return Claim(
+            property="t_closeness",
+            threshold=self.t,
+            bound="at_most",
+            measure=f"t_{self.distance}",
+            arguments={**arguments, "column": self.column, **how},
+            meaning=f"In every class, {self.column} is distributed as in the whole table up to {self.t:g}.",
+        )
+
+
+class BetaLikeness(PrivacyModel):
+    """No value is much commoner in a class than in the whole table, relative to its own share (Cao, Karras 2012).
+
+    Bounds what an adversary gains on each value, rare ones too. `enhanced` adds the bound −ln(share), which
+    keeps common values from becoming certain.
+    """
+
+    compares: ClassVar[bool] = True
+    model: Literal["beta_likeness"] = "beta_likeness"
+    beta: float = Field(gt=0)
+    """The largest relative gain."""
+    column: str
+    """The sensitive column."""
+    enhanced: bool = False
+    """Whether common values are bounded by −ln of their share too."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes tell too much about a value."""
+        pairs, shares = classes.pairs(self.column), classes.sensitive[self.column].shares
+        whole = shares[pairs.values]
+        gain = (pairs.counts / classes.crowds[pairs.classes] - whole) / whole
+        bound = np.minimum(self.beta, -np.log(whole)) if self.enhanced else self.beta
+        return np.logical_or.reduceat(gain > bound + _ROUNDING, pairs.starts)
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """The largest relative gain."""
+        return Claim(
+            property="enhanced_beta_likeness" if self.enhanced else "beta_likeness",
+            threshold=self.beta,
+            bound="at_most",
+            measure="enhanced_beta" if self.enhanced else "beta",
+            arguments={**arguments, "column": self.column},
+            meaning=f"No value of {self.column} gains more than {self.beta:g} times its share in any class.",
+        )
+
+
+class DeltaDisclosure(PrivacyModel):
+    """Every value keeps its share in every class, up to a factor e^delta, strictly (Brickell, Shmatikov 2008)."""
+
+    compares: ClassVar[bool] = True
+    model: Literal["delta_disclosure"] = "delta_disclosure"
+    delta: float = Field(gt=0)
+    """The bound on |ln(share in the class / share in the table)|."""
+    column: str
+    """The sensitive column."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes change a value's share too much, or lack one."""
+        pairs, sensitive = classes.pairs(self.column), classes.sensitive[self.column]
+        change = np.abs(np.log(pairs.counts / classes.crowds[pairs.classes] / sensitive.shares[pairs.values]))
+        present = np.add.reduceat(np.ones(len(pairs.counts), dtype=np.int64), pairs.starts)
+        far = np.maximum.reduceat(change, pairs.starts) >= self.delta - _ROUNDING
+        return far | (present < len(sensitive.values))
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """The largest change of a value's share."""
+        return Claim(
+            property="delta_disclosure",
+            threshold=self.delta,
+            bound="below",
+            measure="delta_disclosure",
+            arguments={**arguments, "column": self.column},
+            meaning=f"No class changes the share of a value of {self.column} by a factor of e^{self.delta:g} or more.",
+        )
+
+
+class _Population(PrivacyModel):
+    """A model that compares with a population: a table of everybody, with original values."""
+
+    population: Any
+    """A file of the population, or a `Table`; it has the quasi-identifying columns with original values."""
+
+    @field_validator("population")
+    @classmethod
+    def _named(cls, given: Any) -> Any:
+        if not isinstance(given, (str, Table)):
+            raise ValueError("the population is a file name or a Table")
+        return given
+
+    @field_serializer("population")
+    def _written(self, population: Any) -> str:
+        return population.source if isinstance(population, Table) else str(population)
+
+    def populations(self) -> tuple[Table, ...]:
+        """The population, read."""
+        return (self.population if isinstance(self.population, Table) else Table.read(self.population),)
+
+
+class KMap(_Population):
+    """Each published class fits at least k people of the population (Sweeney 2002).
+
+    Against the journalist, who does not know who is in the release: weaker than k-anonymity, and only as true
+    as the population table.
+    """
+
+    steady: ClassVar[bool] = True
+    model: Literal["k_map"] = "k_map"
+    k: int = Field(ge=1, strict=True)
+    """The least number of people of the population that a class fits."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes fit too few people."""
+        return classes.population < self.k
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """A smallest crowd of k in the population."""
+        return Claim(
+            property="k_map",
+            threshold=self.k,
+            measure="k_map",
+            arguments=arguments,
+            needs_original=True,
+            meaning=f"Every published class fits at least {self.k} people of the population.",
+        )
+
+
+class DeltaPresence(_Population):
+    """Nobody's being in the release can be told with more than a share high, or less than low (Nergiz et al. 2007).
+
+    The release is a part of the population; a class tells how likely somebody who fits it is in the release.
+    """
+
+    model: Literal["delta_presence"] = "delta_presence"
+    low: float = Field(default=0.0, ge=0, le=1)
+    """The smallest share of a population class that is in the release."""
+    high: float = Field(ge=0, le=1)
+    """The largest share."""
+
+    def refuses(self, classes: Classes) -> Flags:
+        """Which classes tell too well who is in the release."""
+        share = classes.crowds / np.maximum(classes.population, 1)
+        return (share > self.high + _ROUNDING) | (share < self.low - _ROUNDING)
+
+    def forbids(self, classes: Classes) -> bool:
+        """People who fit no published class are known not to be in the release."""
+        return self.low > 0 and classes.absent_from_release
+
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+        """The largest share of a class that is in the release."""
+        return Claim(
+            property="delta_presence",
+            threshold=self.high,
+            bound="at_most",
+            measure="delta_presence",
+            arguments=arguments,
+            needs_original=True,
+            meaning=f"No class tells with more than {self.high:g} that somebody is in the release.",
+        )
+
+
+AnyModel = Annotated[
+    KAnonymity | AlphaKAnonymity | KMap | LDiversity | TCloseness | BetaLikeness | DeltaDisclosure | DeltaPresence,
+    Field(discriminator="model"),
+]
+MODELS: tuple[type[PrivacyModel], ...] = (
+    KAnonymity, AlphaKAnonymity, KMap, LDiversity, TCloseness, BetaLikeness, DeltaDisclosure, DeltaPresence,
+)  # fmt: skip

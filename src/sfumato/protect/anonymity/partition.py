@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""Partition: cut the table into small parts of people who are alike, and publish each part's ranges and sets.
+
+Against an adversary who knows somebody's quasi-identifying values. Every part is generalized for itself (local
+recoding), so far less is lost than with one level for a whole column. What leaks: the ends of every range and the
+members of every set are values of people in it, and everything that the members of a class share. LeFevre,
+DeWitt, Ramakrishnan, Mondrian (2006); the clusters inside small parts as in Byun et al. (2007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field
+
+from sfumato.errors import ImpossibleRelease
+from sfumato.progress import tell
+from sfumato.protect.anonymity.k_member import block_size, clustered, nested
+from sfumato.protect.anonymity.models import AnyModel
+from sfumato.protect.anonymity.participants import participants
+from sfumato.protect.anonymity.partition_columns import Columns, Labels, Publish
+from sfumato.protect.anonymity.partitioning import GroupJudge, Parts, cut
+from sfumato.protect.anonymity.sensitive import Sensitive
+from sfumato.protect.claims import nobody_named, nothing_untrue
+from sfumato.protect.method import Method
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+_LARGEST_KEY = 1 << 62
+
+
+class Partition(Method):
+    """Cut the table into parts again and again while both sides are safe, and publish what each part spans.
+
+    Guarantee: every class of published rows satisfies all models, no row is suppressed, and every published
+    cell covers its original. Against: an adversary who knows quasi-identifying values of anybody and links
+    (prosecutor). Limits: cuts are chosen one by one, so the release is good, not optimal; analysts must cope
+    with ranges that overlap from class to class; the ends of ranges are real values of somebody; sensitive
+    values are published as they are; two releases of the same people can break together.
+    Papers: LeFevre, DeWitt, Ramakrishnan 2006; Byun, Kamra, Bertino, Li 2007.
+    """
+
+    iso_20889: ClassVar[str] = "generalization (local)"
+
+    method: Literal["partition"] = "partition"
+    models: tuple[AnyModel, ...] = Field(min_length=1)
+    """What every class of published rows must satisfy."""
+    relaxed: bool = False
+    """Whether equal values may come on both sides of a cut: smaller classes, but more is lost."""
+    publish: Publish = "ranges"
+    """`ranges`: numbers as ranges, others as sets; `hierarchy`: the lowest label that covers a class's values."""
+    refine: bool = True
+    """Whether the rows of small parts are clustered instead of cut, where that loses less."""
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
+        table, rows = participants(data, overlapping=True)
+        tell("encoding the table")
+        judge = GroupJudge(table, self.models)
+        self._refuse_impossible(table, judge)
+        columns = Columns.of(data, self.publish)
+        parts = self._parts(Parts.whole(columns.cells(table)), columns, judge)
+        tell("publishing")
+        published = _Published.of(parts, columns)
+        return Release(
+            data=_recoded(table, published, parts.of_row),
+            method=self,
+            claims=self._claims(table),
+            losses=published.losses(columns) | {"dropped_rows": len(data) - len(rows)},
+            details={
+                "levels": {},
+                "without_hierarchy": [name for name in table.quasi_identifying if name not in table.hierarchies],
+                "rows": rows,
+                "suppressed": np.zeros(0, dtype=np.int64),
+                "classes": len(published.classes),
+                "parts": len(parts.starts) - 1,
+            },
+        )
+
+    def _parts(self, whole: Parts, columns: Columns, judge: GroupJudge) -> Parts:
+        tell("cutting the table")
+        largest = block_size(len(whole.order), judge) if self.refine else None
+        if largest is None:
+            return cut(whole, columns, judge, 0, self.relaxed)
+        blocks = cut(whole, columns, judge, largest, self.relaxed)
+        within = nested(blocks, columns, judge, largest, self.relaxed)
+        return clustered(within, cut(blocks, columns, judge, 0, self.relaxed), columns, judge)
+
+    def _refuse_impossible(self, table: Table, judge: GroupJudge) -> None:
+        everybody = np.zeros(len(table), dtype=np.int32)
+        if not judge.refused(everybody).any():
+            return
+        names = [model.model for model in self.models if GroupJudge(table, (model,)).refused(everybody).any()]
+        raise ImpossibleRelease(
+            f"even all {len(table)} rows as a single class do not satisfy {', '.join(names)}; ask less of "
+            f"{'it' if len(names) == 1 else 'them'}, or give more rows"
+        )
+
+    def _claims(self, table: Table) -> tuple[Claim, ...]:
+        # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
+        arguments = {"starred_rows": "class"}
+        sensitive = {name: Sensitive.of(table, name) for model in self.models for name in model.columns()}
+        models = (claim for model in self.models for claim in model.claims(arguments, sensitive))
+        return (*models, nobody_named(table), nothing_untrue())
+
+
+@dataclass(frozen=True)
+class _Published:
+    """The labels of every column, and the classes that parts with equal labels form together."""
+
+    labels: tuple[Labels, ...]
+    sizes: Ints
+    """Rows of each part."""
+    classes: Ints
+    """Rows of each class."""
+
+    @classmethod
+    def of(cls, parts: Parts, columns: Columns) -> _Published:
+        from sfumato.kernels.anonymity.partition import distinct_places
+
+        labels = tuple(
+            column.labels(*distinct_places(parts.cells, number, parts.starts, column.leaves))
+            for number, column in enumerate(columns.each)
+        )
+        sizes = np.diff(parts.starts)
+        return cls(labels, sizes, _class_sizes(labels, sizes))
+
+    def losses(self, columns: Columns) -> dict[str, Number]:
+        rows = int(self.sizes.sum())
+        lost = Fraction()
+        for column, labels in zip(columns.each, self.labels, strict=True):
+            lost += Fraction(int(labels.lost[labels.of_part] @ self.sizes), column.scale * rows)
+        return {
+            "loss": float(lost / len(columns.each)),
+            "discernibility": int(self.classes @ self.classes),
+            "height": 0,
+            "average_class_size": rows / len(self.classes),
+            "suppressed_rows": 0,
+        }
+
+
+def _class_sizes(labels: Sequence[Labels], sizes: Ints) -> Ints:
+    """Rows for each distinct combination of labels; equal texts are one label."""
+    key, radix = np.zeros(len(sizes), dtype=np.int64), 1
+    for column in labels:
+        number = {text: place for place, text in enumerate(dict.fromkeys(column.texts))}
+        same = np.array([number[text] for text in column.texts], dtype=np.int64)[column.of_part]
+        if radix * len(number) > _LARGEST_KEY:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64).ravel()
+            radix = len(sizes)
+        key, radix = key * len(number) + same, radix * len(number)
+    of_part = np.unique(key, return_inverse=True)[1].ravel()
+    return np.bincount(of_part, weights=sizes).astype(np.int64)
+
+
+def _recoded(table: Table, published: _Published, of_row: npt.NDArray[np.int32]) -> Table:
+    """The table with every part's labels; a column in which nothing changed stays as it is."""
+    frame = table.frame.drop(table.identifying)
+    for name, labels in zip(table.quasi_identifying, published.labels, strict=True):
+        if labels.changed:
+            texts = pl.Series(name, labels.texts, dtype=pl.String)
+            frame = frame.with_columns(texts.gather(labels.of_part[of_row]).alias(name))
+    return table.with_frame(frame)

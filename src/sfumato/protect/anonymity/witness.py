@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""What becomes of one person at every node: a witness against many nodes at once.
+
+Where nothing may be suppressed, one refused class condemns a node. The class of a row at a node is made of the rows
+that meet it, column by column, at the node's levels or below; so one pass over the rows and a running sum along every
+column give its class at every node of the lattice. A hundred checks become a score.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.kernels.anonymity.lattice_plain import add_up
+from sfumato.protect.anonymity.classes import Classes, Flags, Ints, Judge, Judged
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.sensitive import Pairs, Sensitive, as_pairs
+
+_MOST_COUNTS = 1 << 22
+
+
+def condemn(live: Flags, grouping: Grouping, judge: Judge, row: int) -> None:
+    """Strike out the nodes at which the class of a distinct row is refused; none where that cannot be told at once."""
+    nodes = prod(grouping.shape)
+    values = max((len(column.values) for column in grouping.sensitive.values()), default=1)
+    if not grouping.plain or nodes * values > _MOST_COUNTS:
+        return
+    alive = np.flatnonzero(live)
+    meeting = grouping.meeting(row)
+    first = np.bincount(meeting, weights=grouping.distinct()[1], minlength=nodes + 1)[:nodes]
+    sizes = _summed(first, grouping.shape)[alive]
+    counted = {name: _pairs(column, meeting, grouping.shape, alive) for name, column in grouping.sensitive.items()}
+    everywhere = Classes(np.zeros(0, dtype=np.int32), sizes, sizes, grouping.sensitive, _counted=counted)
+    live.flat[alive[judge.refuses(everywhere)]] = False
+
+
+def witness(grouping: Grouping, judged: Judged) -> int:
+    """A distinct row of the smallest refused class: the smaller, the longer it stays refused."""
+    refused = np.flatnonzero(judged.refused)
+    smallest = refused[np.argmin(judged.classes.sizes[refused])]
+    return int(grouping.origin[judged.classes.first[smallest]])
+
+
+def _pairs(column: Sensitive, meeting: Ints, shape: tuple[int, ...], alive: Ints) -> Pairs:
+    nodes, width = prod(shape), len(column.values)
+    key = meeting[column.rows] * width + column.codes
+    first = np.bincount(key, weights=column.counts, minlength=(nodes + 1) * width)[: nodes * width]
+    counts = _summed(first, shape).reshape(nodes, width)[alive]
+    at, values = np.nonzero(counts)
+    return as_pairs(at, values, counts[at, values])
+
+
+def _summed(amounts: npt.NDArray[Any], shape: tuple[int, ...]) -> Ints:
+    """At each node, what there is at it and at all finer ones; amounts may have several numbers a node."""
+    found = amounts.astype(np.int64)
+    add_up(found, shape)
+    return found

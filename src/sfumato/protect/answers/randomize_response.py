@@ -1,0 +1,385 @@
+# SPDX-License-Identifier: MIT
+"""Randomize answers: what is published of somebody is true only with a known probability.
+
+Against everybody, the one who collects the answers included: whatever is published, the person can say that chance
+said it. What leaks is bounded for each answer, by ε. Shares over many people are estimated from the known probabilities
+(`sf.mine.estimate_proportions`). Answers to the same question asked again are the same, so that no average tells more.
+S. L. Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (JASA 1965), seed 001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import ROUND_CEILING, Context, Decimal
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, field_validator, model_validator
+
+from sfumato.data.hierarchy import spelt
+from sfumato.errors import DataError, PolicyError
+from sfumato.key import Key
+from sfumato.progress import tell
+from sfumato.protect.answers.answer_memory import AnswerDraws, new_memory, remembered, secret_of
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.method import Method
+from sfumato.public.answer_channel import (
+    NO_ANSWER,
+    Bits,
+    Channel,
+    Ints,
+    answer_by_chance,
+    as_values,
+    designed,
+    spell_bits,
+    told,
+)
+from sfumato.public.sealed_key import draw_bytes
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+ERRORS = 5.0
+"""By how many standard errors the published answers may be off what the probabilities foretell."""
+
+
+class RandomizeResponse(Method):
+    """Publish the true answer only with a known probability, and else another one.
+
+    Guarantee: no published answer is more than e^ε times as likely for one truth as for another (local differential
+    privacy): ε = |ln(p/(1−p))| of two categories, |ln(p(k−1)/(1−p))| of k; over several columns ε adds up. With
+    `memory` (or a key) somebody who is asked again answers the same, in every release made with it. No other cell
+    changes.
+    Against: whoever reads the release, whatever else they know, and whoever collects the answers.
+    Limits: ε is of one answer. Without `memory`, a key or `person`, answers are drawn afresh in every row and release,
+    and averages over them tell the truth. A truth that changed is answered anew, so that a changed answer tells
+    that it did; and so is the question under another p or other categories, whose ε adds up. That an
+    answer is missing is not hidden, unless missing = "answer". Without `categories` the possible answers are taken
+    from the data and published: that somebody gives each of them is not hidden. Other columns stay as they are; what
+    they foretell of the answer, they still do. Two people of one name count as one person: they are as safe, and
+    estimates vary more.
+    Papers: Warner 1965 (seed 001); Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
+    Korolova 2014 (memoized answers).
+    """
+
+    by_chance: ClassVar[bool] = True
+    iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
+
+    method: Literal["randomize_response"] = "randomize_response"
+    column: str | tuple[str, ...]
+    """The column of answers; several are randomized each by itself, all with the same p or ε."""
+    p: float | None = Field(default=None, ge=0.0, le=1.0)
+    """The probability that the true answer is published. Of two, 1/2 tells nothing, and below it answers are turned."""
+    epsilon: float | None = Field(default=None, ge=0.0)
+    """ε in the place of p."""
+    kind: Literal["auto", "warner", "k_ary", "unary"] = "auto"
+    """`warner` for two categories, `k_ary` for more: each other one is equally likely. `unary` for very many: a cell
+    has a bit for each category, published as text. `auto` takes what estimates best at a given ε; given p, `warner` or
+    `k_ary`."""
+    categories: tuple[str | bool | int | float | date | datetime, ...] | None = None
+    """The possible answers, dates as such or as ISO texts; those that occur if not given."""
+    missing: Literal["keep", "answer"] = "keep"
+    """Whether a missing answer stays missing, or is an answer like the others."""
+    person: tuple[str, ...] | None = None
+    """The columns that tell who somebody is, whose answers are then the same; the identifying ones if not given."""
+    memory: str | None = None
+    """A file with the secret from which answers follow, made if it is not there; it stays home."""
+
+    @field_validator("categories", mode="before")
+    @classmethod
+    def _dates_as_texts(cls, given: Any) -> Any:
+        """Dates and times as a table spells them, so that they stay the same through a policy file."""
+        if not isinstance(given, list | tuple):
+            return given
+        return tuple(_text(one) if isinstance(one, date) else one for one in given)
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> RandomizeResponse:
+        if (self.p is None) == (self.epsilon is None):
+            raise ValueError("give p or epsilon, and not both")
+        if self.categories is not None and len({_text(one) for one in self.categories}) < len(self.categories):
+            raise ValueError("the same category is named twice")
+        return self
+
+    def new_key(self, data: Table | Randomness | None = None, randomness: Randomness | None = None) -> Key:
+        """Draw a secret that makes answers the same in every release; what `memory` keeps in a file.
+
+        It fits every table, so that `data` may be left out.
+        """
+        if isinstance(data, Randomness):
+            if randomness is not None:
+                raise PolicyError("new_key takes a table and one source of chance, and two sources were given")
+            randomness = data
+        return new_memory(randomness or Randomness.secure())
+
+    def protect(self, data: Table, randomness: Randomness | Key | None = None, key: Key | None = None) -> Release:
+        """For each column: find the possible answers, set the channel, and let chance answer for everybody.
+
+        A key may stand where chance stands, as with every method that has a secret.
+        """
+        if isinstance(randomness, Key):
+            if key is not None:
+                raise PolicyError("answers follow from one key, and two were given")
+            randomness, key = None, randomness
+        chance = randomness or Randomness.secure()
+        names = self._columns(data)
+        if not len(data):
+            raise DataError(f"{data.source}: the table has no rows")
+        draws = self._draws(data, chance, key)
+        lasting = key is not None or self.memory is not None
+        done = [self._asked(data, name, draws, lasting) for name in names]
+        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.column for one in done))
+        bits = {one.name for one in done if not one.channel.one_answer}
+        covered = {name: tree for name, tree in published.hierarchies.items() if name not in bits}
+        return Release(
+            data=replace(published, hierarchies=MappingProxyType(covered)),
+            method=self,
+            claims=self._claims(data, done, self._person(data) if draws.people else ()),
+            losses=_losses(done),
+            details={
+                "rows": np.arange(len(data), dtype=np.int64),
+                "public": {one.name: one.told(self) for one in done},
+                "limits": self._limits(key, lasting),
+            },
+        )
+
+    def described(self) -> dict[str, Any]:
+        """All but where the secret lies, of which only the name is told."""
+        said = super().described()
+        if self.memory is not None:
+            said["memory"] = self.memory.replace("\\", "/").rsplit("/", 1)[-1]
+        return said
+
+    def _columns(self, table: Table) -> tuple[str, ...]:
+        names = (self.column,) if isinstance(self.column, str) else self.column
+        strange = [name for name in names if name not in table.frame.columns or name in table.identifying]
+        if strange or not names or len(set(names)) < len(names):
+            said = ", ".join(f"«{name}»" for name in strange or names) or "nothing"
+            raise PolicyError(
+                f"{table.source}: `column` names {said}; it has to name one or more different columns that are "
+                "published"
+            )
+        return names
+
+    def _person(self, table: Table) -> tuple[str, ...]:
+        return table.identifying if self.person is None else self.person
+
+    def _draws(self, table: Table, chance: Randomness, key: Key | None) -> AnswerDraws:
+        """Chance, the same for the same person where it is known who is asked and that answers have to last."""
+        if key is not None and self.memory is not None:
+            raise PolicyError("answers follow from a key or from the `memory` file; give one of them")
+        if key is None and self.memory is None and self.person is None:
+            return AnswerDraws.afresh(chance)
+        person = self._person(table)
+        answers = {self.column} if isinstance(self.column, str) else set(self.column)
+        strange = [name for name in person if name not in table.frame.columns or name in answers]
+        if strange or not person:
+            said = (
+                f"{', '.join(f'«{name}»' for name in strange)} cannot tell" if strange else "no column is left to tell"
+            )
+            raise PolicyError(
+                f"{table.source}: {said} who is asked; name columns other than the answers as `person`, or make some "
+                "identifying. A method that runs before takes identifying columns out: let this one be the first"
+            )
+        unknown = int(table.frame.select(pl.any_horizontal(pl.col(list(person)).is_null())).to_series().sum())
+        if unknown:
+            raise DataError(
+                f"{table.source}: {unknown} rows do not tell who is asked (a cell of {', '.join(person)} is missing); "
+                "fill it, or name other columns as `person`"
+            )
+        if key is None and self.memory is not None:
+            key = remembered(self.memory)
+        return AnswerDraws.of(draw_bytes(chance) if key is None else secret_of(key), table.frame, person)
+
+    def _asked(self, table: Table, name: str, draws: AnswerDraws, lasting: bool) -> _Asked:
+        """One column, answered."""
+        tell("asking everybody")
+        column = table.frame[name]
+        values = self._values(table, name)
+        texts: list[str | None] = list(spelt(values))
+        if self.missing == "answer":
+            texts.append(None)
+        if len(texts) < 2:
+            raise DataError(
+                f"{table.source}: «{name}» has {len(texts)} different values, so its answers can hide nothing; name "
+                "the possible ones as `categories`"
+            )
+        channel = designed(self.kind, texts, self.p, self.epsilon)
+        codes = channel.codes(column)
+        strange = int((codes < NO_ANSWER).sum())
+        if strange:
+            raise DataError(
+                f"{table.source}: «{name}»: {strange} cells are none of the {len(values)} `categories`; add what "
+                "occurs to `categories`, or leave them out to take those that occur"
+            )
+        there = np.flatnonzero(codes != NO_ANSWER)
+        tokens = draws.tokens(name, channel, spelt(column), there)
+        repeats = 1.0 if draws.people is None or not len(there) else _repeats([draws.people[row] for row in there])
+        channel = channel.model_copy(update={"memoized": lasting, "repeats": repeats})
+        answers = answer_by_chance(
+            codes[there], channel, lambda part, width: draws.uniform(name, channel, tokens[part], width)
+        )
+        return _Asked(name, channel, _published(answers, there, values, len(column)).alias(name), len(there))
+
+    def _values(self, table: Table, name: str) -> pl.Series:
+        """The possible answers, of the column's own type."""
+        column = table.frame[name]
+        if self.categories is None:
+            return column.drop_nulls().unique().sort()
+        found = as_values([_text(one) for one in self.categories], column.dtype)
+        if found is None:
+            raise PolicyError(
+                f"{table.source}: some of the {len(self.categories)} `categories` are not spelt as cells of «{name}» "
+                f"are, which holds {column.dtype}; spell them so, dates as year-month-day"
+            )
+        return found
+
+    def _claims(self, table: Table, done: Sequence[_Asked], person: tuple[str, ...]) -> tuple[Claim, ...]:
+        names = tuple(one.name for one in done)
+        found = [claim for one in done for claim in one.claims(person)]
+        if len(done) > 1:
+            said = {
+                "kind": tuple(one.channel.kind for one in done),
+                "p": tuple(repr(one.channel.p) for one in done),
+                "q": tuple(repr(one.channel.q) for one in done),
+            }
+            total = sum(one.channel.epsilon for one in done)
+            found.append(_epsilon("epsilon_in_all", total, said, f"All {len(done)} answers of a person together"))
+        beside = Claim(
+            property="changed_beside_answers",
+            threshold=0,
+            bound="exactly",
+            measure="changed_beside_answers",
+            arguments={"columns": names, "missing": self.missing},
+            needs_original=True,
+            meaning="Nothing but the answers was changed"
+            + (", and what was missing still is." if self.missing == "keep" else "."),
+        )
+        return (*found, beside, nobody_named(table))
+
+    def _limits(self, key: Key | None, lasting: bool) -> list[str]:
+        """What the release does not do, as it was asked for."""
+        said = []
+        if not lasting:
+            said.append("Answers were drawn afresh: a second release about the same people tells more than ε.")
+        if key is not None and key.secret.get("seeded"):
+            said.append("The key was drawn from a seed: whoever knows it can take the chance off again.")
+        if self.categories is None:
+            said.append("The categories come from the data: that each occurs is not hidden.")
+        if self.missing == "keep":
+            said.append("Whose answer is missing is not hidden.")
+        return said
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """One column of answers."""
+
+    name: str
+    channel: Channel
+    column: pl.Series
+    count: int
+
+    def told(self, method: RandomizeResponse) -> Mapping[str, Any]:
+        """What an analyst must know of it."""
+        domain = "data" if method.categories is None else "given"
+        return told(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
+
+    def claims(self, person: tuple[str, ...]) -> tuple[Claim, ...]:
+        column, channel = f"«{self.name}»", self.channel
+        how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
+        answers = {
+            "column": self.name,
+            "kind": channel.kind,
+            "categories": tuple(one for one in channel.categories if one is not None),
+            "missing": "answer" if None in channel.categories else "keep",
+        }
+        found = [
+            _epsilon("epsilon", channel.epsilon, how, f"An answer in {column}"),
+            _claim("strange_answers", answers, f"Every answer in {column} is a possible one."),
+            Claim(
+                property="answers_off_channel",
+                threshold=ERRORS,
+                bound="at_most",
+                measure="answers_off_channel",
+                arguments={**answers, "p": channel.p, "q": channel.q, "person": person},
+                needs_original=True,
+                meaning=f"Every answer in {column} is as frequent among people of each truth as its probability says, "
+                f"and as independent, within {ERRORS:g} standard errors (an honest release fails less than once in a "
+                "million times).",
+            ),
+        ]
+        if person:
+            meaning = f"The same person with the same truth has the same answer in {column}."
+            where = {"column": self.name, "person": person}
+            found.append(_claim("answers_that_differ", where, meaning, needs_original=True))
+        return tuple(found)
+
+
+def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:
+    """Something that there is nothing of."""
+    return Claim(
+        property=measure,
+        threshold=0,
+        bound="exactly",
+        measure=measure,
+        arguments=arguments,
+        needs_original=needs_original,
+        meaning=meaning,
+    )
+
+
+def _epsilon(name: str, epsilon: float, how: Mapping[str, Any], subject: str) -> Claim:
+    return Claim(
+        property=name,
+        threshold=epsilon,
+        bound="at_most",
+        measure="answer_epsilon",
+        arguments=how,
+        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one truth as for another.",
+    )
+
+
+def _published(answers: Ints | Bits, there: Ints, values: pl.Series, rows: int) -> pl.Series:
+    """Answers as a column of the table; a category that has no value is a missing cell."""
+    places = np.full(rows, -1, dtype=np.int64)
+    if answers.ndim == 2:
+        places[there] = np.arange(len(there))
+        texts = spell_bits(answers.astype(np.uint8, copy=False))
+    else:
+        places[there] = np.where(answers < len(values), answers, -1)
+        texts = values
+    return texts.gather(pl.Series(places).set(pl.Series(places < 0), None))
+
+
+def _repeats(people: Sequence[str]) -> float:
+    """Σ m² / n, where m rows are one person's; rounded up to two digits.
+
+    It is published, since estimates vary by it. It looks at who is asked and never at what is true: rows of one person
+    with different truths are answered apart, and how many those are would tell something of the truth.
+    """
+    sizes = pl.Series(people).unique_counts().cast(pl.Int64)
+    exact = Decimal(int((sizes * sizes).sum())) / len(people)
+    return max(1.0, float(Context(prec=2, rounding=ROUND_CEILING).plus(exact)))
+
+
+def _losses(done: Sequence[_Asked]) -> dict[str, Number]:
+    """`loss`: the mean over columns of the share of answers that chance alone gives."""
+    lost = [1 - abs(one.channel.p - one.channel.q) for one in done]
+    return {
+        "loss": round(sum(lost) / len(lost), 12),
+        "epsilon": round(sum(one.channel.epsilon for one in done), 12),
+        "suppressed_rows": 0,
+    }
+
+
+def _text(category: str | bool | int | float | date) -> str:
+    if isinstance(category, bool):
+        return "true" if category else "false"
+    if isinstance(category, float | date):
+        return str(spelt(pl.Series([category]))[0])
+    return str(category)

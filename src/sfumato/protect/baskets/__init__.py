@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Methods for baskets, items and association rules."""

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""The frequent itemsets that hiding may cost: the border between what an analyst keeps and loses.
+
+An itemset is at risk if it holds an item that may be taken out, and if taking it out of all baskets where that serves a
+rule would leave fewer than the threshold. All others stay frequent whatever is chosen. Itemsets that contain a secret
+itemset are lost by intent and not counted. Border-based hiding: Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets
+from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
+from sfumato.progress import tell
+from sfumato.protect.baskets.basket_columns import Draft, Flags, Occurrences, Rows
+from sfumato.protect.baskets.item_rules import BasketCounter
+from sfumato.protect.baskets.secret_rules import SecretRule
+
+_TOLD_EVERY = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class AtRisk:
+    """Itemsets that may be lost; those that any choice treats alike are one."""
+
+    columns: tuple[frozenset[int], ...]
+    """The columns of each itemset that may be taken out of it."""
+    held: Flags
+    """Itemsets × critical baskets: whether the basket holds it, and taking one of those columns out serves a rule."""
+    spare: Rows
+    """How many baskets each can lose and stay frequent."""
+    most: Rows
+    """How many baskets a sensible plan takes from each, at the most."""
+    times: Rows
+    """For how many itemsets each stands."""
+
+    def __len__(self) -> int:
+        """How many there are, those alike counted once."""
+        return len(self.columns)
+
+
+def nothing_at_risk(rows: int) -> AtRisk:
+    """No itemset matters."""
+    none = np.zeros(0, dtype=np.int64)
+    return AtRisk((), np.zeros((0, rows), dtype=np.bool_), none, none, none)
+
+
+def itemsets_at_risk(
+    draft: Draft,
+    rules: Sequence[SecretRule],
+    least: int,
+    rows: Rows,
+    wholes: Flags,
+    most: Rows,
+    longest: int | None = None,
+) -> AtRisk:
+    """The itemsets that may be lost when rules are hidden in the critical baskets `rows`, which hold `wholes`.
+
+    No sensible plan changes more than `most` baskets of each rule. Of `longest` items at the most, where it is enough
+    to know about how much is at risk.
+    """
+    found = find_itemsets(draft.data, least, max_length=longest)
+    candidates = _touched(found, draft, rules, least + int(most.sum()))
+    bits = BasketCounter.of(_only(draft.data, rows), np.unique(found.codes).astype(np.int64))
+    served = _Served(rules, wholes, most)
+    alike: Counter[tuple[frozenset[int], bytes, int, int]] = Counter()
+    for columns, places, support in _counted(candidates):
+        where, limit = served.of(columns)
+        if (spare := support - least) >= limit:
+            continue
+        held = bits.holding(places) & where
+        many = min(limit, int(np.bitwise_count(held).sum()))
+        if many > spare:
+            alike[columns, held.tobytes(), spare, many] += 1
+    keys = list(alike)
+    held_rows = [_unpacked(key[1], len(rows)) for key in keys]
+    return AtRisk(
+        tuple(key[0] for key in keys),
+        np.array(held_rows, dtype=np.bool_).reshape(len(keys), len(rows)),
+        np.array([key[2] for key in keys], dtype=np.int64),
+        np.array([key[3] for key in keys], dtype=np.int64),
+        np.array([alike[key] for key in keys], dtype=np.int64),
+    )
+
+
+Candidate = tuple[frozenset[int], list[int], int]
+
+
+def _counted(candidates: list[Candidate]) -> Iterator[Candidate]:
+    for number, candidate in enumerate(candidates):
+        if number % _TOLD_EVERY == 0:
+            tell("finding itemsets at risk", number, len(candidates))
+        yield candidate
+
+
+def _touched(found: Itemsets, draft: Draft, rules: Sequence[SecretRule], below: int) -> list[Candidate]:
+    """The itemsets with an item that may be taken out, without a secret itemset, and with a support below some."""
+    column = draft.column
+    victims = np.zeros(len(found.items), dtype=np.int64)
+    victims[[draft.places[c] for rule in rules for c in rule.whole]] = 1
+    before = np.concatenate([[0], np.cumsum(victims[found.codes])])
+    has_victim = before[found.offsets[1:]] > before[found.offsets[:-1]]
+    touched = np.flatnonzero(has_victim & (found.supports < below))
+    secret = [frozenset(rule.right) for rule in rules if not rule.left]
+    candidates: list[Candidate] = []
+    for number in touched.tolist():
+        places = found.codes[found.offsets[number] : found.offsets[number + 1]].tolist()
+        columns = frozenset(column[place] for place in places if victims[place])
+        if not any(items <= columns for items in secret):
+            candidates.append((columns, places, int(found.supports[number])))
+    return candidates
+
+
+class _Served:
+    """Where taking out any of some columns serves a rule, as bits, and how often a plan does; remembered by columns."""
+
+    def __init__(self, rules: Sequence[SecretRule], wholes: Flags, most: Rows) -> None:
+        self._rules = [frozenset(rule.whole) for rule in rules]
+        self._wholes = wholes
+        self._most = most
+        self._known: dict[frozenset[int], tuple[npt.NDArray[np.uint64], int]] = {}
+
+    def of(self, columns: frozenset[int]) -> tuple[npt.NDArray[np.uint64], int]:
+        if columns not in self._known:
+            hit = [u for u, whole in enumerate(self._rules) if whole & columns]
+            self._known[columns] = _packed(np.asarray(self._wholes[hit].any(axis=0))), int(self._most[hit].sum())
+        return self._known[columns]
+
+
+def _only(data: Baskets, rows: Rows) -> Occurrences:
+    """The critical baskets alone, numbered anew."""
+    every = Occurrences.of(data)
+    number = np.full(len(data), -1, dtype=np.int64)
+    number[rows] = np.arange(len(rows))
+    inside = number[every.rows] >= 0
+    return Occurrences(data.items, number[every.rows[inside]], every.codes[inside], len(rows))
+
+
+def _packed(flags: Flags) -> npt.NDArray[np.uint64]:
+    padded = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
+    padded[: len(flags)] = flags
+    return np.packbits(padded, bitorder="little").view(np.uint64)
+
+
+def _unpacked(held: bytes, rows: int) -> Flags:
+    return np.unpackbits(np.frombuffer(held, dtype=np.uint8), count=rows, bitorder="little").astype(np.bool_)

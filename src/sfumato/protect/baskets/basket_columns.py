@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Baskets while they are being changed: for each item that matters, which baskets hold it now.
+
+Only the items of a draft can change, so a large vocabulary costs nothing. What was changed is what differs from the
+baskets it was made of: an item taken out and put back is no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.baskets import Baskets, Item, Items
+from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.release import Number
+
+Rows = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Change = tuple[int, Item, str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Occurrences:
+    """Baskets as pairs of basket and item, under a vocabulary that stays the same whatever is taken out."""
+
+    items: Items
+    rows: Rows
+    """The basket of each occurrence, ascending."""
+    codes: npt.NDArray[np.int32]
+    """The place of its item in the vocabulary."""
+    count: int
+    """How many baskets there are."""
+
+    @classmethod
+    def of(cls, data: Baskets) -> Occurrences:
+        """All occurrences of some baskets."""
+        rows = np.repeat(np.arange(len(data), dtype=np.int64), np.diff(data.offsets))
+        return cls(data.items, rows, data.codes, len(data))
+
+    def columns(self, places: Sequence[int]) -> Flags:
+        """Columns × baskets: whether each basket holds the item at each place."""
+        column = np.full(len(self.items), -1, dtype=np.int64)
+        column[list(places)] = np.arange(len(places))
+        at = column[self.codes]
+        tracked = np.flatnonzero(at >= 0)
+        held = np.zeros((len(places), self.count), dtype=np.bool_)
+        held[at[tracked], self.rows[tracked]] = True
+        return held
+
+    def within(self, kept: Flags) -> Baskets:
+        """The baskets again, with the occurrences that are kept."""
+        sizes = np.bincount(self.rows[kept], minlength=self.count)
+        return Baskets(self.items, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.codes[kept])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Draft:
+    """A copy of some columns of the baskets, to be written to."""
+
+    data: Baskets
+    """The baskets as they were."""
+    places: tuple[int, ...]
+    """Where each column's item stands in the vocabulary, ascending."""
+    held: Flags
+    """Columns × baskets: whether the basket holds the item now."""
+    before: Flags
+    """The same before any change."""
+    sizes: Rows
+    """How many items each basket holds now."""
+
+    @classmethod
+    def of(cls, data: Baskets, places: Iterable[int]) -> Draft:
+        """The columns of the items at these places."""
+        chosen = tuple(sorted(set(places)))
+        held = Occurrences.of(data).columns(chosen)
+        return cls(data, chosen, held, held.copy(), np.diff(data.offsets))
+
+    @property
+    def column(self) -> dict[int, int]:
+        """The column of each place."""
+        return {place: column for column, place in enumerate(self.places)}
+
+    def holding(self, columns: Sequence[int]) -> Flags:
+        """Which baskets hold all of the columns' items."""
+        found: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
+        return found
+
+    def rows(self, columns: Sequence[int]) -> Rows:
+        """The baskets that hold all of the columns' items."""
+        return np.flatnonzero(self.holding(columns)).astype(np.int64)
+
+    def count(self, columns: Sequence[int]) -> int:
+        """How many baskets hold all of the columns' items; none hold no item, which stands for a missing left side."""
+        return int(np.count_nonzero(self.holding(columns))) if columns else 0
+
+    def shows(self, rule: SecretRule, thresholds: Thresholds) -> bool:
+        """Whether a rule still shows."""
+        return thresholds.shows(self.count(rule.whole), self.count(rule.left))
+
+    def remove(self, rows: Rows, column: int) -> None:
+        """Take an item out of baskets that hold it."""
+        self.held[column, rows] = False
+        self.sizes[rows] -= 1
+
+    def add(self, rows: Rows, column: int) -> None:
+        """Put an item into baskets that do not hold it."""
+        self.held[column, rows] = True
+        self.sizes[rows] += 1
+
+    def companions(self, column: int) -> Rows:
+        """How many baskets hold each item of the vocabulary together with this one."""
+        holding = self.held[column]
+        inside = np.repeat(holding, np.diff(self.data.offsets))
+        counts = np.bincount(self.data.codes[inside], minlength=len(self.data.items)).astype(np.int64)
+        for other, place in enumerate(self.places):
+            counts[place] = np.count_nonzero(holding & self.held[other])
+        return counts
+
+    def changes(self) -> list[Change]:
+        """Every change that is left: basket, item, and whether it was added or removed."""
+        columns, rows = np.nonzero(self.held != self.before)
+        order = np.lexsort((columns, rows))
+        return [
+            (row, self.data.items[self.places[column]], "added" if self.held[column, row] else "removed")
+            for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
+        ]
+
+    def occurrences(self) -> Occurrences:
+        """The occurrences as they are now."""
+        now = Occurrences.of(self.data)
+        column = np.full(len(now.items), -1, dtype=np.int64)
+        column[list(self.places)] = np.arange(len(self.places))
+        at = column[now.codes]
+        tracked = np.flatnonzero(at >= 0)
+        kept = np.ones(len(at), dtype=np.bool_)
+        kept[tracked] = self.held[at[tracked], now.rows[tracked]]
+        new_columns, new_rows = np.nonzero(self.held & ~self.before)
+        if not len(new_rows):
+            return Occurrences(now.items, now.rows[kept], now.codes[kept], now.count)
+        rows = np.concatenate([now.rows[kept], new_rows])
+        codes = np.concatenate([now.codes[kept], np.array(self.places, dtype=np.int32)[new_columns]])
+        order = np.argsort(rows, kind="stable")
+        return Occurrences(now.items, rows[order], codes[order], now.count)
+
+    def published(self) -> Baskets:
+        """The baskets as they are now; whose they are is not published."""
+        now = self.occurrences()
+        return now.within(np.ones(len(now.codes), dtype=np.bool_))
+
+
+def change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
+    """What a release with these changes costs an analyst; `published` is what is certain in it."""
+    words = [word for _, _, word in changes]
+    total = data.codes.size
+    after = dict(zip(published.items, _frequencies(published), strict=True))
+    drift = sum(abs(count - after.get(item, 0)) for item, count in zip(data.items, _frequencies(data), strict=True))
+    return {
+        "loss": round(min(len(changes) / total, 1.0), 12) if total else 0.0,
+        "changes": len(changes),
+        "removed": words.count("removed"),
+        "added": words.count("added"),
+        "unknown": words.count("unknown"),
+        "changed_baskets": len({row for row, _, _ in changes}),
+        "dissimilarity": round(drift / total, 12) if total else 0.0,
+    }
+
+
+def _frequencies(baskets: Baskets) -> list[int]:
+    counted: list[int] = np.bincount(baskets.codes, minlength=len(baskets.items)).tolist()
+    return counted

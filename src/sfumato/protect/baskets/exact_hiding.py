@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""Hiding as an integer program: fewest lost itemsets, then fewest changes, with a bound on what could be better.
+
+Supports are sums of decisions, so a rule is hidden by a sum that is large enough, or, where its left side may get rarer
+too, by one of two (support or confidence). Items are only taken out, never put in. Solved by HiGHS through scipy.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.protect.baskets.at_risk import AtRisk
+from sfumato.protect.baskets.basket_columns import Rows
+from sfumato.protect.baskets.hiding_variables import Critical, Variables, removals, variables_of
+from sfumato.protect.baskets.secret_rules import Thresholds
+from sfumato.protect.integer_program import Program, solve
+
+Floats = npt.NDArray[np.float64]
+
+MOST_ENTRIES = 3_000_000
+"""Numbers in a program, beyond which HiGHS does not look at the clock before it has spent many minutes on them."""
+
+FIRST_WHILE, SECOND_WHILE = 0.1, 0.6
+"""Shares of the time left for losing few itemsets, tried twice; what is left then is for changing little."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to take out, and how good that is."""
+
+    removals: tuple[tuple[int, int], ...]
+    """(basket, column)."""
+    lost: int
+    lost_bound: int
+    """No plan loses fewer itemsets."""
+    changes: int
+    bound: int
+    """No plan that loses as few itemsets has fewer changes."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether nothing is better."""
+        return self.lost <= self.lost_bound and self.changes <= self.bound
+
+    @property
+    def gap(self) -> float:
+        """How much better another plan could be at the most, as a share: in lost itemsets, or else in changes."""
+        if self.lost > self.lost_bound:
+            return (self.lost - self.lost_bound) / self.lost
+        return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What a plan must do, and until when it must be found."""
+
+    critical: Critical
+    thresholds: Thresholds
+    at_risk: AtRisk
+    victims: frozenset[int]
+    end: float
+
+    def left(self) -> float:
+        """Seconds."""
+        return self.end - time.monotonic()
+
+    def program(self, most_lost: int) -> tuple[Variables, Program] | None:
+        """The program of all plans that lose so many itemsets at the most; None if it is too large."""
+        made = variables_of(self.critical, self.at_risk, self.victims, self.end, most_lost)
+        if made is None or made.entries > MOST_ENTRIES:
+            return None
+        return made, _program(made, self.critical, self.thresholds, self.at_risk)
+
+    def costs(self, made: Variables) -> tuple[Floats, Floats]:
+        """What plans lose, and what they change."""
+        rest = np.zeros(len(self.critical.rules))
+        lost = np.concatenate([np.zeros(len(made.cost)), self.at_risk.times, rest])
+        return lost, np.concatenate([made.cost, np.zeros(len(self.at_risk)), rest])
+
+
+def best_plan(
+    critical: Critical,
+    thresholds: Thresholds,
+    at_risk: AtRisk,
+    victims: frozenset[int],
+    end: float,
+    most_lost: int = 0,
+) -> Plan | None:
+    """The best plan found until the clock says `end`; None if none was found. One that loses `most_lost` is known."""
+    task = _Task(critical.decided(thresholds), thresholds, at_risk, victims, end)
+    first = _fewest_lost(task, most_lost)
+    if first is None:
+        return None
+    ready = task.program(first.lost)
+    if ready is None:
+        return first if len(at_risk) else None
+    made, program = ready
+    lost, changes = task.costs(made)
+    second = solve(program.limited(lost, first.lost) if len(at_risk) else program, changes, task.left())
+    if second is None:
+        return first if len(at_risk) else None
+    gone = removals(made, critical, second.values)
+    return Plan(gone, first.lost, first.lost_bound, len(gone), second.bound)
+
+
+def _fewest_lost(task: _Task, most_lost: int) -> Plan | None:
+    """A plan that loses few itemsets: what is found in a first while makes the program smaller for a second one."""
+    if not len(task.at_risk):
+        return Plan((), 0, 0, 0, 0)
+    best: Plan | None = None
+    for share in (FIRST_WHILE, SECOND_WHILE):
+        ready = task.program(most_lost)
+        if ready is None:
+            break
+        made, program = ready
+        lost, _ = task.costs(made)
+        found = solve(program, lost, share * task.left())
+        if found is None:
+            continue
+        gone = removals(made, task.critical, found.values)
+        fewest = round(float(lost @ found.values))
+        bound = found.bound if best is None else max(found.bound, best.lost_bound)
+        if best is None or fewest < best.lost:
+            best = Plan(gone, fewest, 0, len(gone), 0)
+        best = replace(best, lost_bound=min(bound, best.lost))
+        if best.lost_bound == best.lost:
+            break
+        most_lost = min(most_lost, best.lost)
+    return best
+
+
+def _program(made: Variables, critical: Critical, thresholds: Thresholds, at_risk: AtRisk) -> Program:
+    """Variables: the decisions, then which itemsets are lost, then which way each rule goes."""
+    count = len(made.upper)
+    program = Program.of(np.concatenate([made.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64))
+    for rows, numbers in zip(made.groups, made.sharing, strict=True):
+        if len(numbers) > 1:
+            program.at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
+    for helper, among, upward in made.any_of:
+        _help(program, helper, among, upward)
+    for number, own in enumerate(made.hitting("risk", len(at_risk))):
+        most = float(at_risk.most[number] - at_risk.spare[number])
+        weights = np.append(np.ones(len(own)), -most)
+        program.at_most(np.append(own, count + number), weights, float(at_risk.spare[number]))
+    wholes, lefts = (made.hitting(kind, len(critical.rules)) for kind in ("whole", "left"))
+    for u in range(len(critical.rules)):
+        _hide(program, wholes[u], lefts[u], critical, thresholds, u, count + len(at_risk) + u)
+    return program
+
+
+def _help(program: Program, helper: int, own: tuple[int, ...], upward: bool) -> None:
+    """The helper says whether any of its own is 1; only the side that could be misused is bounded."""
+    if upward:
+        for number in own:
+            program.at_least(np.array([helper, number]), np.array([1.0, -1.0]), 0.0)
+    else:
+        weights = np.append(np.ones(len(own)), -1.0)
+        program.at_least(np.append(np.array(own), helper), weights, 0.0)
+
+
+def _hide(
+    program: Program, wholes: Rows, lefts: Rows, critical: Critical, thresholds: Thresholds, u: int, route: int
+) -> None:
+    """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
+    whole, left = int(critical.whole[u]), int(critical.left[u])
+    # Either way takes so many baskets: said outright, since half of both ways would do with fewer.
+    fewest, enough = thresholds.surplus(whole, left), whole + 1 - thresholds.least
+    if not len(lefts) or fewest >= enough:
+        program.at_least(wholes, np.ones(len(wholes)), float(fewest))
+        return
+    p, q = thresholds.confidence.numerator, thresholds.confidence.denominator
+    program.at_least(np.append(wholes, route), np.append(np.ones(len(wholes)), -float(enough - fewest)), float(fewest))
+    # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the support is the way.
+    weights = np.zeros(len(program.upper))
+    np.add.at(weights, wholes, float(q))
+    np.add.at(weights, lefts, -float(p))
+    wanted = float(q * whole - p * left + 1)
+    weights[route] = max(wanted - q * enough + p * float(critical.lefts[u].sum()), 0.0)
+    columns = np.flatnonzero(weights)
+    program.at_least(columns, weights[columns], wanted)

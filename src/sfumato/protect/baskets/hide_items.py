@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Hide items: change baskets so that certain items cannot be inferred from others.
+
+Against an analyst who mines rules at the thresholds or above and looks for what is said about an item. Only the items
+need to be named; no rule needs to be mined first. What leaks: the item is still in most baskets that held it, in the
+open; what is hidden is that others tell of it. Wang, Lee, Billis, Jafari 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.baskets import Baskets, Item
+from sfumato.errors import DataError
+from sfumato.protect.baskets.basket_columns import Draft, Occurrences, change_losses
+from sfumato.protect.baskets.hiding_claims import all_baskets, no_foreign_items, nothing_shows
+from sfumato.protect.baskets.item_cover import hide_completely
+from sfumato.protect.baskets.secret_rules import MinSupport, Thresholds, places
+from sfumato.protect.method import Method
+from sfumato.public.thresholds import exact, least_count
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+
+
+class HideItems(Method):
+    """Change baskets so that no rule has one of the items on its right side.
+
+    Guarantee: in the published baskets no rule with one of the items on the right, whatever is on the left, has both
+    support and confidence at or above the thresholds, compared exactly; items are only taken out, only the named ones,
+    and every basket keeps its place. The literal `islf` and `dsrf` promise no such thing: what they leave is counted
+    and claimed. Against: whoever mines the published baskets at the thresholds or above. Limits: the item itself stays
+    in sight, and an item that most baskets hold is guessed without any rule; whoever mines below the thresholds still
+    finds rules; `exact` has the fewest changes among those that take the items out.
+    Papers: Wang, Lee, Billis, Jafari 2004.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "baskets"
+    iso_20889: ClassVar[str] = "local suppression"
+
+    method: Literal["hide_items"] = "hide_items"
+    items: tuple[Item, ...] = Field(min_length=1, repr=False)
+    """What must not be inferred; in this order for `islf` and `dsrf`."""
+    min_support: MinSupport
+    """The support from which on a rule shows: a number of baskets, or a share of them."""
+    min_confidence: float = Field(gt=0, le=1)
+    """The confidence from which on a rule shows."""
+    strategy: Literal["complete", "islf", "dsrf", "exact"] = "complete"
+    """`complete` covers every left side; `exact` does so with the fewest changes; the others are as published, for
+    study."""
+    seconds: float = Field(default=60.0, gt=0)
+    """How long `exact` may look for something better."""
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """The algorithms as published are known to leave rules."""
+        return "for study" if self.strategy in ("islf", "dsrf") else "stable"
+
+    def described(self) -> dict[str, Any]:
+        """The method without the items: a certificate that named them would tell what to look for."""
+        return self.model_dump(mode="json", exclude={"items"}) | {"items": len(self.items)}
+
+    def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
+        """Find what tells of the items, and change baskets until nothing does."""
+        if not len(data):
+            raise DataError("there are no baskets to hide anything in")
+        at = places(data, self.items, "the items to hide")
+        hidden = list(dict.fromkeys(at[item] for item in self.items))
+        thresholds = Thresholds(least_count(self.min_support, len(data)), exact(self.min_confidence))
+        draft, told = self._hidden(data, hidden, thresholds)
+        changes, published = draft.changes(), draft.published()
+        return Release(
+            data=published,
+            method=self,
+            claims=(
+                # A threshold that comes out of the method would promise nothing, and tell how many secrets show.
+                *(() if told.get("left") else (nothing_shows(thresholds.least, self.min_confidence),)),
+                no_foreign_items(),
+                all_baskets(data),
+            ),
+            losses={**change_losses(data, published, changes), "exposed_rules": told.get("left", 0)},
+            details={
+                "rows": np.arange(len(data), dtype=np.int64),
+                "sensitive": tuple(data.items[place] for place in hidden),
+                "changes": changes,
+                **told,
+            },
+        )
+
+    def _hidden(self, data: Baskets, hidden: Sequence[int], thresholds: Thresholds) -> tuple[Draft, dict[str, Any]]:
+        """The changed baskets, and what the strategy can tell of its work."""
+        if self.strategy in ("islf", "dsrf"):
+            return _as_published(data, hidden, thresholds, self.strategy == "islf")
+        draft = Draft.of(data, hidden)
+        columns = [draft.column[place] for place in hidden]
+        if self.strategy == "exact":
+            from sfumato.protect.baskets.best_item_hiding import hide_items_exactly
+
+            return draft, hide_items_exactly(draft, columns, thresholds, self.seconds)
+        return draft, {"scans": hide_completely(draft, columns, thresholds)}
+
+
+def _as_published(
+    data: Baskets, hidden: Sequence[int], thresholds: Thresholds, left_first: bool
+) -> tuple[Draft, dict[str, Any]]:
+    """ISLF or DSRF, with Table 8's counts, and how many rules about the items are left."""
+    from sfumato.protect.baskets.islf import hide_pairs
+    from sfumato.protect.baskets.item_rules import every_rule_about
+
+    frequent = np.flatnonzero(np.bincount(data.codes, minlength=len(data.items)) >= thresholds.least).tolist()
+    draft = Draft.of(data, {*hidden, *frequent})
+    work = hide_pairs(draft, [draft.column[place] for place in hidden], thresholds, left_first)
+    before = every_rule_about(Occurrences.of(data), hidden, thresholds)
+    after = every_rule_about(draft.occurrences(), hidden, thresholds)
+    handled = {rule.numbered(dict(enumerate(draft.places))) for rule in work.handled}
+    return draft, {
+        "scans": work.scans,
+        "pruned": len(before - after - handled),
+        "left": sum(len(rule.right) == 1 for rule in after),
+        "impossible": sorted({data.items[place] for rule in after for place in rule.right if place in hidden}, key=str),
+    }

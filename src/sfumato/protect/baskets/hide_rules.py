@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Hide rules: change as few baskets as it takes so that certain rules can no longer be mined.
+
+Against an analyst, or a competitor, who mines the published baskets at the thresholds or above them. What leaks: that
+something was hidden, if many confidences lie just below the threshold; and the rules themselves to whoever mines far
+enough below it. Dasseni, Verykios, Elmagarmid, Bertino 2001; Saygin, Verykios, Clifton 2001.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from sfumato.baskets import Baskets, Item, Items
+from sfumato.data.rule_files import ARROW, parse_itemset, parse_rule, read_rules
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.baskets.basket_columns import Change, Draft, change_losses
+from sfumato.protect.baskets.blocking import decoys, refuse_bare
+from sfumato.protect.baskets.hiding_claims import all_baskets, no_foreign_items, nothing_shows
+from sfumato.protect.baskets.itemset_strategies import lower_commonest, lower_greedily, lower_in_turn
+from sfumato.protect.baskets.joint_hiding import hide_jointly
+from sfumato.protect.baskets.rule_strategies import lower_right, lower_whole, raise_left
+from sfumato.protect.baskets.secret_rules import MinSupport, NamedRule, SecretRule, Thresholds, named_rule, secret_rules
+from sfumato.protect.method import Method
+from sfumato.public.thresholds import exact, least_count
+from sfumato.public.unknown_items import MARK, with_unknowns
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Release
+
+Step = Callable[[Draft, SecretRule, Thresholds], None]
+
+_IN_TURN: Mapping[str, Step] = {
+    "1a": raise_left,
+    "1b": lower_right,
+    "2a": lower_whole,
+    "2b": lower_commonest,
+    "2c": lower_in_turn,
+    "cyclic": lower_in_turn,
+    "greedy": lower_greedily,
+    "block": lower_right,
+}
+
+
+class HideRules(Method):
+    """Change baskets so that none of the secret rules and itemsets reaches the thresholds.
+
+    Guarantee: in the published baskets every secret rule has support or confidence strictly below its threshold, and
+    every secret itemset support below it, compared exactly; no item appears that was not there, and every basket keeps
+    its place. With `block`, the same holds of what is certain, and nothing published is false. Against: whoever mines
+    the published baskets at the thresholds or above. Limits: whoever mines below the thresholds still finds the rules,
+    and may see from many confidences just below it that something was hidden; other rules are lost or appear, which the
+    losses count; `1a` may be impossible, and `exact` is the best only among ways that take items of the rules out.
+    Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001; Verykios and others 2004;
+    Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "baskets"
+    iso_20889: ClassVar[str] = "local suppression"
+
+    method: Literal["hide_rules"] = "hide_rules"
+    rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)
+    """What must not be found: pairs of left and right side, or text such as `bread, butter ==> milk`."""
+    itemsets: tuple[tuple[Item, ...], ...] = Field(default=(), repr=False)
+    """Sets of items that must not be frequent, as tuples or as text such as `bread, milk`."""
+    file: str | None = Field(default=None, repr=False)
+    """A file that names more of both, one on a line."""
+    min_support: MinSupport
+    """The support from which on a rule shows: a number of baskets, or a share of them."""
+    min_confidence: float | None = Field(default=None, gt=0, le=1)
+    """The confidence from which on a rule shows; itemsets do without."""
+    strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact"] = "joint"
+    """`joint` weighs all rules together; `exact` loses the fewest itemsets; `block` leaves items open; the others are
+    the published ones, rule by rule."""
+    seconds: float = Field(default=60.0, gt=0)
+    """How long `exact` may look for something better."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _spelt_out(cls, given: Any) -> Any:
+        """One rule as text stands for a list of one; any other text is the file that names the rules."""
+        if isinstance(given, Mapping) and isinstance(rules := given.get("rules"), str | Path):
+            if ARROW in str(rules):
+                return {**given, "rules": (str(rules),)}
+            if given.get("file") is not None:
+                raise ValueError("rules and file both name a file; name one")
+            return {**{name: value for name, value in given.items() if name != "rules"}, "file": str(rules)}
+        return given
+
+    @field_validator("rules", "itemsets", mode="before")
+    @classmethod
+    def _parsed(cls, given: Any, info: Any) -> Any:
+        if not isinstance(given, list | tuple):
+            return given
+        parse: Callable[[str], Any] = parse_rule if info.field_name == "rules" else parse_itemset
+        try:
+            return tuple(parse(one) if isinstance(one, str) else one for one in given)
+        except PolicyError as problem:
+            raise ValueError(str(problem)) from None
+
+    @model_validator(mode="after")
+    def _something_to_hide(self) -> HideRules:
+        if not self.rules and not self.itemsets and self.file is None:
+            raise ValueError("there is nothing to hide: name rules, itemsets, or a file that holds them")
+        if self.rules and self.min_confidence is None:
+            raise ValueError("rules show by support and confidence: give min_confidence, too")
+        return self
+
+    def described(self) -> dict[str, Any]:
+        """The method without what it hides: a certificate that named it would tell."""
+        said = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
+        counts = {"rules": len(self.rules), "itemsets": len(self.itemsets)}
+        return said | counts | {"more_from_a_file": self.file is not None}
+
+    def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
+        """Find the baskets of each rule, and change some of them until none shows."""
+        if not len(data):
+            raise DataError("there are no baskets to hide anything in")
+        rules, itemsets = self._named()
+        secret = secret_rules(data, rules, itemsets)
+        thresholds = Thresholds(least_count(self.min_support, len(data)), exact(self.min_confidence or 1.0))
+        draft = Draft.of(data, {place for rule in secret for place in rule.whole})
+        inside = tuple(rule.numbered(draft.column) for rule in secret)
+        told = self._hidden(draft, inside, thresholds)
+        assert not any(draft.shows(rule, thresholds) for rule in inside)
+        certain = draft.published()
+        published, changes = self._published(draft, certain, inside)
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(data, thresholds),
+            losses={
+                **change_losses(data, certain, changes),
+                **{name: told[name] for name in ("lost_itemsets",) if name in told},
+            },
+            details={
+                "rows": np.arange(len(data), dtype=np.int64),
+                "sensitive": tuple(named_rule(data, rule) for rule in secret),
+                "changes": changes,
+                "pruned": 0,
+                **told,
+            },
+        )
+
+    def _named(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
+        """All that is to be hidden, with that of the file."""
+        if self.file is None:
+            return self.rules, self.itemsets
+        found = read_rules(self.file)
+        if found.rules and self.min_confidence is None:
+            raise PolicyError(
+                f"{self.file}: {len(found.rules)} lines are rules, which show by confidence, too: give it"
+            )
+        return (*self.rules, *found.rules), (*self.itemsets, *found.itemsets)
+
+    def _hidden(self, draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds) -> dict[str, Any]:
+        """Change the draft by the strategy; returns what it can tell of its work."""
+        if self.strategy == "joint":
+            return {"scans": hide_jointly(draft, rules, thresholds)}
+        if self.strategy == "exact":
+            from sfumato.protect.baskets.best_hiding import hide_exactly
+
+            return hide_exactly(draft, rules, thresholds, self.seconds)
+        # As published, 2.b and 2.c serve the largest itemset first, and of equals the commonest.
+        ordered = sorted(rules, key=lambda rule: (-len(rule.whole), -draft.count(rule.whole)))
+        in_order = tuple(ordered) if self.strategy in ("2b", "2c") else rules
+        return {"scans": hide_in_turn(draft, in_order, thresholds, _IN_TURN[self.strategy])}
+
+    def _published(self, draft: Draft, certain: Baskets, rules: tuple[SecretRule, ...]) -> tuple[Baskets, list[Change]]:
+        """What leaves, and every change in it."""
+        if self.strategy != "block":
+            return certain, draft.changes()
+        chosen = decoys(draft, rules)
+        refuse_bare(draft, chosen)
+        columns, rows = np.nonzero(chosen | (draft.before & ~draft.held))
+        order = np.lexsort((columns, rows))
+        items = [draft.data.items[draft.places[column]] for column in columns[order].tolist()]
+        unknown = rows[order].tolist()
+        changes: list[Change] = [(row, item, "unknown") for row, item in zip(unknown, items, strict=True)]
+        return with_unknowns(certain, unknown, items), changes
+
+    def _claims(self, data: Baskets, thresholds: Thresholds) -> tuple[Claim, ...]:
+        return (
+            nothing_shows(thresholds.least, self.min_confidence),
+            no_foreign_items(MARK if self.strategy == "block" else ""),
+            all_baskets(data),
+        )
+
+
+def hide_in_turn(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds, step: Step) -> int:
+    """One rule after the other, and again those that came up again; returns the scans as seed 002's Table 8 counts.
+
+    One scan for each size of itemset up to the largest rule, and one for each time that its baskets are looked for.
+    """
+    scans = max(len(rule.whole) for rule in rules)
+    shown = [rule for rule in rules if draft.shows(rule, thresholds)]
+    while shown:
+        for done, rule in enumerate(shown):
+            tell("hiding rules", done, len(shown))
+            if draft.shows(rule, thresholds):
+                step(draft, rule, thresholds)
+                scans += 1
+        shown = [rule for rule in rules if draft.shows(rule, thresholds)]
+    return scans

@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""What an integer program may decide when rules are hidden, and which rules and itemsets each decision hits.
+
+What is sensibly taken out of a basket is a set of items in which each hits a rule that the others miss; anything more
+could be put back to everybody's good. Baskets that are alike for all rules and all itemsets at risk have one variable
+for each such set: how many of them lose it. A basket with too many such sets has one for each item instead, and helping
+ones that say whether a rule or an itemset is hit by any of them. Both ways are exact.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+from sfumato.protect.baskets.at_risk import AtRisk
+from sfumato.protect.baskets.basket_columns import Draft, Flags, Rows
+from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+
+MOST_CHOICES = 256
+"""Sets of items that may leave one basket, beyond which its items are decided one by one."""
+
+Choice = frozenset[int]
+Kind = Literal["whole", "left", "risk"]
+
+
+@dataclass(frozen=True, eq=False)
+class Critical:
+    """The baskets that hold some rule, and the rules that could show."""
+
+    rules: tuple[SecretRule, ...]
+    """Those held by enough baskets; all others stay hidden whatever is taken out."""
+    rows: Rows
+    wholes: Flags
+    """Rules × critical baskets: which hold the rule."""
+    lefts: Flags
+    """The same for its left side."""
+    whole: Rows
+    """How many of all baskets hold each rule."""
+    left: Rows
+
+    @classmethod
+    def of(cls, draft: Draft, rules: Sequence[SecretRule], least: int) -> Critical:
+        """Find them."""
+        kept = tuple(rule for rule in rules if draft.count(rule.whole) >= least)
+        wholes = np.zeros((len(kept), len(draft.sizes)), dtype=np.bool_)
+        lefts = np.zeros_like(wholes)
+        for u, rule in enumerate(kept):
+            wholes[u] = draft.holding(rule.whole)
+            if rule.left:
+                lefts[u] = draft.holding(rule.left)
+        rows = np.flatnonzero(wholes.any(axis=0)).astype(np.int64)
+        return cls(kept, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
+
+    def decided(self, thresholds: Thresholds) -> Critical:
+        """The same without the left sides of rules whose support is the shortest way, and so the only one needed."""
+        surplus = [thresholds.surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
+        is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
+        return replace(self, lefts=self.lefts & is_open[:, None])
+
+    def most_hits(self, thresholds: Thresholds) -> Rows:
+        """How many baskets that hold each rule a plan without anything needless can change, at the most.
+
+        In such a plan each change is needed by a rule that would show without it, so that rule has no basket to spare.
+        A rule's support is out of the way after `whole + 1 - least` baskets. Its confidence is after the surplus,
+        and more if its left side gets rarer, by its own changes or by those of rules that its left side has items of.
+        """
+        share = float(thresholds.confidence)
+        by_support = self.whole + 1 - thresholds.least
+        meet = np.array([[bool(set(a.left) & set(b.whole)) for b in self.rules] for a in self.rules], dtype=np.bool_)
+        np.fill_diagonal(meet, False)
+        most = by_support.astype(np.int64)
+        for _ in range(8):
+            over = self.whole - share * self.left + share * (meet @ most)
+            by_confidence = np.floor(over / max(1.0 - share, 1e-9) + 1e-9) + 1
+            bounded = np.where(self.left > 0, np.minimum(by_support, by_confidence), by_support)
+            most = np.maximum(bounded, 0).astype(np.int64)
+        return most
+
+
+@dataclass(eq=False)
+class Variables:
+    """Decisions, numbered as they come."""
+
+    upper: list[int] = field(default_factory=list)
+    """How often each can be made."""
+    cost: list[int] = field(default_factory=list)
+    """How many items each takes out each time."""
+    takes: dict[int, tuple[int, Choice]] = field(default_factory=dict)
+    """The group of baskets, and what one of them loses; not for helping variables."""
+    groups: list[Rows] = field(default_factory=list)
+    """Critical baskets that are alike, as places."""
+    sharing: list[list[int]] = field(default_factory=list)
+    """Variables of which a basket of the group can follow one at most; empty where it can follow all."""
+    hits: dict[Kind, list[tuple[Rows, Rows]]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
+    """(rules or itemsets, variables): each time the decision is made, a basket stops holding it."""
+    any_of: list[tuple[int, tuple[int, ...], bool]] = field(default_factory=list)
+    """(helper, variables, upward): the helper is 1 at most if any of them is (not upward), or at least (upward)."""
+
+    def new(self, upper: int, cost: int) -> int:
+        """One more."""
+        self.upper.append(upper)
+        self.cost.append(cost)
+        return len(self.upper) - 1
+
+    @property
+    def entries(self) -> int:
+        """How many numbers the program will be written with, about."""
+        return sum(len(lines) for pairs in self.hits.values() for lines, _ in pairs)
+
+    def hitting(self, kind: Kind, lines: int) -> list[Rows]:
+        """For each rule or itemset, the variables that hit it."""
+        pairs = self.hits[kind]
+        line = np.concatenate([pair[0] for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
+        variable = np.concatenate([pair[1] for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
+        order = np.argsort(line, kind="stable")
+        return np.split(variable[order], np.cumsum(np.bincount(line, minlength=lines))[:-1]) if lines else []
+
+
+def variables_of(
+    critical: Critical, at_risk: AtRisk, victims: frozenset[int], end: float, most_lost: int
+) -> Variables | None:
+    """The decisions about all critical baskets; only victims can be taken out. None if that lasts beyond the end.
+
+    What alone loses more than `most_lost` itemsets is not worth deciding about.
+    """
+    made = Variables()
+    families = [frozenset(rule.whole) & victims for rule in critical.rules]
+    sides = _Sides.of(critical, at_risk)
+    choices: dict[bytes, list[Choice] | None] = {}
+    alike = _alike(critical, at_risk)
+    for done, members in enumerate(alike):
+        if done % 64 == 0:
+            tell("setting up the integer program", done, len(alike))
+            if time.monotonic() > end:
+                return None
+        held = critical.wholes[:, members[0]]
+        own = [families[u] for u in np.flatnonzero(held)]
+        bearable = _Bearable(sides, int(members[0]), most_lost)
+        if (key := held.tobytes()) not in choices:
+            choices[key] = sensible(own)
+        known = choices[key]
+        if (few := sensible(own, bearable) if known is None else list(filter(bearable, known))) is not None:
+            _as_sets(made, sides, members, few)
+        else:
+            for place in members:
+                _as_items(made, sides, int(place), frozenset().union(*own))
+    return made
+
+
+def _alike(critical: Critical, at_risk: AtRisk) -> list[Rows]:
+    """The critical baskets in groups of the same rules, left sides and itemsets at risk."""
+    seen = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
+    groups = np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(groups, kind="stable").astype(np.int64)
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1])
+
+
+def sensible(families: Sequence[Choice], allowed: Callable[[Choice], bool] | None = None) -> list[Choice] | None:
+    """Every set of items in which each hits a family that the others miss; None if there are too many.
+
+    If a set is not allowed, no larger one is.
+    """
+    found: list[Choice] = []
+    level: set[Choice] = {frozenset()}
+    while level:
+        larger: set[Choice] = set()
+        for choice in level:
+            for item in {item for family in families if not family & choice for item in family}:
+                new = choice | {item}
+                if new not in larger and all(any(family & new == {one} for family in families) for one in new):
+                    larger |= {new} if allowed is None or allowed(new) else set()
+            if len(found) + len(larger) > MOST_CHOICES:
+                return None
+        found += sorted(larger, key=sorted)
+        level = larger
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """For each kind of thing that can be hit: which columns are in it, and which critical baskets hold it."""
+
+    columns: dict[Kind, Flags]
+    """Things × columns."""
+    held: dict[Kind, Flags]
+    """Critical baskets × things."""
+    fragile: Rows
+    """For how many itemsets each one at risk stands that is lost with one basket, 0 for others."""
+    known: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
+    """The things that a choice hits, remembered."""
+
+    def hit(self, kind: Kind, choice: Choice) -> Flags:
+        """Which things hold any of the columns."""
+        if (kind, choice) not in self.known:
+            self.known[kind, choice] = np.asarray(self.columns[kind][:, sorted(choice)].any(axis=1))
+        return self.known[kind, choice]
+
+    @classmethod
+    def of(cls, critical: Critical, at_risk: AtRisk) -> _Sides:
+        width = 1 + max((column for rule in critical.rules for column in rule.whole), default=0)
+        sets: dict[Kind, list[frozenset[int]]] = {
+            "whole": [frozenset(rule.whole) for rule in critical.rules],
+            "left": [frozenset(rule.left) for rule in critical.rules],
+            "risk": list(at_risk.columns),
+        }
+        columns = {kind: np.zeros((len(some), width), dtype=np.bool_) for kind, some in sets.items()}
+        for kind, some in sets.items():
+            for line, items in enumerate(some):
+                columns[kind][line, sorted(items)] = True
+        held: dict[Kind, Flags] = {"whole": critical.wholes, "left": critical.lefts, "risk": at_risk.held}
+        fragile = np.where(at_risk.spare == 0, at_risk.times, 0)
+        return cls(columns, {kind: np.ascontiguousarray(some.T) for kind, some in held.items()}, fragile)
+
+
+class _Bearable:
+    """Whether a choice for a basket, by itself, loses no more than so many itemsets."""
+
+    def __init__(self, sides: _Sides, place: int, most: int) -> None:
+        self._sides, self._most = sides, most
+        self._fragile = sides.fragile * sides.held["risk"][place]
+        self._all = int(self._fragile.sum()) <= most
+
+    def __call__(self, choice: Choice) -> bool:
+        return self._all or int(self._fragile[self._sides.hit("risk", choice)].sum()) <= self._most
+
+
+def _as_sets(made: Variables, sides: _Sides, members: Rows, choices: Sequence[Choice]) -> None:
+    """A variable for each set: how many of the members lose it."""
+    choices = _undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
+    numbers = [made.new(len(members), len(choice)) for choice in choices]
+    for number, choice in zip(numbers, choices, strict=True):
+        made.takes[number] = (len(made.groups), choice)
+        for kind, held in sides.held.items():
+            lines = np.flatnonzero(held[members[0]] & sides.hit(kind, choice))
+            made.hits[kind].append((lines, np.full(len(lines), number, dtype=np.int64)))
+    made.groups.append(members)
+    made.sharing.append(numbers)
+
+
+def _undominated(sides: _Sides, place: int, choices: Sequence[Choice]) -> list[Choice]:
+    """Without the choices in whose place another one hits as many rules and no more else, and takes no more out."""
+    spares = np.concatenate(
+        [
+            [~(sides.held["whole"][place] & sides.hit("whole", choice)) for choice in choices],
+            [sides.held["left"][place] & sides.hit("left", choice) for choice in choices],
+            [sides.held["risk"][place] & sides.hit("risk", choice) for choice in choices],
+        ],
+        axis=1,
+    )
+    sizes = np.array([len(choice) for choice in choices])
+    kept: list[int] = []
+    for one in np.lexsort((spares.sum(axis=1), sizes)).tolist():
+        if not (~spares[kept] | spares[one]).all(axis=1).any():
+            kept.append(one)
+    return [choices[one] for one in sorted(kept)]
+
+
+def _as_items(made: Variables, sides: _Sides, place: int, items: Choice) -> None:
+    """A variable for each item of one basket, and one for each set of them that a rule or an itemset is hit by."""
+    number = {item: made.new(1, 1) for item in sorted(items)}
+    for item in sorted(items):
+        made.takes[number[item]] = (len(made.groups), frozenset({item}))
+    helper: dict[tuple[bool, tuple[int, ...]], int] = {}
+    for kind, held in sides.held.items():
+        lines = np.flatnonzero(held[place] & sides.hit(kind, items))
+        distinct, which = np.unique(sides.columns[kind][lines][:, sorted(items)], axis=0, return_inverse=True)
+        hit: list[int] = []
+        for line in distinct:
+            own = tuple(number[item] for item, there in zip(sorted(items), line.tolist(), strict=True) if there)
+            key = (kind != "whole", own)
+            if key not in helper:
+                helper[key] = own[0] if len(own) == 1 else made.new(1, 0)
+                if len(own) > 1:
+                    made.any_of.append((helper[key], own, kind != "whole"))
+            hit.append(helper[key])
+        made.hits[kind].append((lines, np.array(hit, dtype=np.int64)[which.reshape(-1)]))
+    made.groups.append(np.array([place], dtype=np.int64))
+    made.sharing.append([])
+
+
+def removals(made: Variables, critical: Critical, values: npt.NDArray[np.float64]) -> tuple[tuple[int, int], ...]:
+    """The (basket, column) pairs that decisions take out; of baskets that are alike the first ones."""
+    used = [0] * len(made.groups)
+    gone: list[tuple[int, int]] = []
+    for number, (group, choice) in made.takes.items():
+        many = round(float(values[number]))
+        places = made.groups[group][used[group] : used[group] + many]
+        if made.sharing[group]:
+            used[group] += many
+        gone += [(row, column) for row in critical.rows[places].tolist() for column in choice]
+    return tuple(sorted(gone))

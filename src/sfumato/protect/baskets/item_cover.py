@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Hide an item by taking it out of baskets: each rule about it names how many of its baskets must lose the item.
+
+That is a covering problem: the fewest baskets such that every rule has enough of them. The item itself is on no left
+side, so what rules need does not change while baskets lose it. Solved greedily: the basket that serves most rules
+first, and of equals the one in which the item's pairs are farthest from becoming infrequent; then whatever is not
+needed is left as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+from sfumato.protect.baskets.basket_columns import Draft, Flags, Occurrences, Rows
+from sfumato.protect.baskets.item_rules import ShownRule, rules_about
+from sfumato.protect.baskets.secret_rules import Thresholds
+
+_MOST_CELLS = 200_000_000
+"""Rules × baskets looked at together: 200 MB. The rules beyond are served in the next round."""
+_TOLD_EVERY = 256
+
+
+def hide_completely(draft: Draft, columns: Sequence[int], thresholds: Thresholds) -> int:
+    """Take items out until no rule about any of them shows; returns how often the baskets were looked through.
+
+    Taking out one hidden item makes left sides with it rarer, which can bring a rule about another one up again. So the
+    items are gone through again and again until all are calm. Every round takes something out, so it ends.
+    """
+    now, scans, calm = draft.occurrences(), 0, 0
+    while calm < len(columns):
+        column = columns[scans % len(columns)]
+        shown = rules_about(now, draft.places[column], thresholds)
+        scans += 1
+        calm = calm + 1 if not shown else 0
+        if shown:
+            draft.remove(cover(now, draft.places[column], shown, thresholds), column)
+            now = draft.occurrences()
+    return scans
+
+
+def cover(now: Occurrences, item: int, shown: Sequence[ShownRule], thresholds: Thresholds) -> Rows:
+    """Baskets that hold the item, such that every rule loses enough of them."""
+    rows = np.unique(now.rows[now.codes == item])
+    shown = shown[: max(1, _MOST_CELLS // len(rows))]
+    places = sorted({place for one in shown for place in one.rule.left})
+    line = {place: at for at, place in enumerate(places)}
+    held = now.columns(places)[:, rows]
+    serves = np.array([held[[line[place] for place in one.rule.left]].all(axis=0) for one in shown])
+    needs = np.array([thresholds.surplus(one.whole, one.left) for one in shown], dtype=np.int64)
+    return rows[covering(serves, needs, _harm(now, item, rows, thresholds.least))]
+
+
+def covering(serves: Flags, needs: Rows, harm: npt.NDArray[np.float64]) -> Rows:
+    """Columns of `serves` such that every line has as many of them as it needs: greedy, then thinned out."""
+    # Half a rule at most, so that harm only decides between equals.
+    score = serves.sum(axis=0, dtype=np.float64) + 0.5 * (1.0 - harm / max(float(harm.max(initial=0.0)), 1e-9))
+    left = needs.copy()
+    chosen: list[int] = []
+    while (left > 0).any():
+        best = int(np.argmax(score))
+        score[best] = -1.0
+        served = serves[:, best]
+        done = served & (left == 1)
+        left[served] -= 1
+        if done.any():
+            score -= serves[done].sum(axis=0)
+        chosen.append(best)
+        if len(chosen) % _TOLD_EVERY == 0:
+            tell("covering rules", len(needs) - int((left > 0).sum()), len(needs))
+    return _thinned(serves, needs, chosen)
+
+
+def _thinned(serves: Flags, needs: Rows, chosen: list[int]) -> Rows:
+    """Without what is not needed, the latest choices first to stay and the earliest first to go."""
+    spare = serves[:, chosen].sum(axis=1) - needs
+    kept: list[int] = []
+    for column in chosen:
+        served = serves[:, column]
+        if (spare[served] > 0).all():
+            spare[served] -= 1
+        else:
+            kept.append(column)
+    return np.array(sorted(kept), dtype=np.int64)
+
+
+def _harm(now: Occurrences, item: int, rows: Rows, least: int) -> npt.NDArray[np.float64]:
+    """For each basket, how near its frequent pairs with the item are to becoming infrequent."""
+    place = np.full(now.count, -1, dtype=np.int64)
+    place[rows] = np.arange(len(rows))
+    inside = (place[now.rows] >= 0) & (now.codes != item)
+    spare = np.bincount(now.codes[inside], minlength=len(now.items)) - least
+    weights = np.where(spare >= 0, 1.0 / (np.maximum(spare, 0) + 1.0), 0.0)
+    found = np.bincount(place[now.rows[inside]], weights[now.codes[inside]], minlength=len(rows))
+    return found.astype(np.float64)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""The rules about an item: every left side from which it can be inferred.
+
+If ``X ==> Y`` shows and the item is in ``Y``, then ``X ==> item`` shows as well: its support and confidence are no
+smaller. So only rules with the item alone on the right count. Of the left sides held together with the item by the same
+baskets, the largest has the highest confidence; so it is enough to look at those that are closed among the baskets that
+hold the item. An empty left side is no rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
+from sfumato.progress import tell
+from sfumato.protect.baskets.basket_columns import Occurrences
+from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+
+_TOLD_EVERY = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    """A rule about an item that shows."""
+
+    rule: SecretRule
+    """In places of the vocabulary."""
+    whole: int
+    """How many baskets hold it."""
+    left: int
+    """How many hold its left side."""
+
+
+def rules_about(now: Occurrences, item: int, thresholds: Thresholds) -> list[ShownRule]:
+    """The closed rules with the item on the right that show, those to be lowered most first."""
+    holding = np.zeros(now.count, dtype=np.bool_)
+    holding[now.rows[now.codes == item]] = True
+    if holding.sum() < thresholds.least:
+        return []
+    around = now.within(holding[now.rows] & (now.codes != item))
+    found = find_itemsets(around, thresholds.least, kind="closed")
+    if not len(found):
+        return []
+    number = {name: place for place, name in enumerate(now.items)}
+    place = np.array([number[name] for name in around.items], dtype=np.int64)
+    return sorted(
+        _shown(now, item, place, found, thresholds),
+        key=lambda one: (-thresholds.surplus(one.whole, one.left), len(one.rule.left), one.rule.left),
+    )
+
+
+def _shown(
+    now: Occurrences, item: int, place: npt.NDArray[np.int64], found: Itemsets, thresholds: Thresholds
+) -> Iterator[ShownRule]:
+    count = BasketCounter.of(now, place[np.unique(found.codes)])
+    wholes, offsets = found.supports.tolist(), found.offsets.tolist()
+    for number, whole in enumerate(wholes):
+        if number % _TOLD_EVERY == 0:
+            tell("counting left sides", number, len(wholes))
+        left = place[found.codes[offsets[number] : offsets[number + 1]]].tolist()
+        many = count(left)
+        if thresholds.shows(whole, many):
+            yield ShownRule(SecretRule(tuple(left), (item,)), whole, many)
+
+
+@dataclass(frozen=True, eq=False)
+class BasketCounter:
+    """Counts the baskets that hold some items, by bits."""
+
+    bits: npt.NDArray[np.uint64]
+    line: dict[int, int]
+
+    @classmethod
+    def of(cls, now: Occurrences, places: npt.NDArray[np.int64]) -> BasketCounter:
+        """Bits for the items at these places."""
+        at = np.full(len(now.items), -1, dtype=np.int64)
+        at[places] = np.arange(len(places))
+        inside = at[now.codes] >= 0
+        words = -(-now.count // 64)
+        bits = np.zeros(len(places) * words, dtype=np.uint64)
+        spots = at[now.codes[inside]] * words + now.rows[inside] // 64
+        np.bitwise_or.at(bits, spots, np.uint64(1) << (now.rows[inside] % 64).astype(np.uint64))
+        return cls(bits.reshape(len(places), words), {int(place): at for at, place in enumerate(places)})
+
+    def __call__(self, places: Sequence[int]) -> int:
+        """How many baskets hold all of the items."""
+        return int(np.bitwise_count(self.holding(places)).sum())
+
+    def holding(self, places: Sequence[int]) -> npt.NDArray[np.uint64]:
+        """Which baskets hold all of the items, as bits."""
+        held: npt.NDArray[np.uint64] = np.bitwise_and.reduce(self.bits[[self.line[place] for place in places]], axis=0)
+        return held
+
+
+def every_rule_about(now: Occurrences, items: Sequence[int], thresholds: Thresholds) -> frozenset[SecretRule]:
+    """Every rule that shows and has one of the items on the right, alone or with others: for counting on small data."""
+    every = now.within(np.ones(len(now.codes), dtype=np.bool_))
+    found = find_itemsets(every, thresholds.least)
+    number = {name: place for place, name in enumerate(now.items)}
+    place = [number[name] for name in every.items]
+    supports: dict[tuple[int, ...], int] = {}
+    for line, support in enumerate(found.supports.tolist()):
+        codes = found.codes[found.offsets[line] : found.offsets[line + 1]].tolist()
+        supports[tuple(place[code] for code in codes)] = support
+    shown: set[SecretRule] = set()
+    for whole, support in supports.items():
+        for size in range(1, len(whole)) if set(whole) & set(items) else ():
+            for left in combinations(whole, size):
+                right = tuple(item for item in whole if item not in left)
+                if set(right) & set(items) and thresholds.shows(support, supports[left]):
+                    shown.add(SecretRule(left, right))
+    return frozenset(shown)

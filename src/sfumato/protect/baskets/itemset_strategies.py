@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""One itemset at a time, until too few baskets hold it: a rule goes with the itemset it is made from.
+
+2.b takes the commonest of its items out of the smallest baskets, 2.c and the cyclic method take its items out in turn
+(Verykios and others, *Association rule hiding*, 2004; Atallah, Bertino, Elmagarmid, Ibrahim, Verykios, *Disclosure
+limitation of sensitive rules*, 1999). The greedy method of Atallah and others walks from the itemset to its most
+supported part, item by item, and takes the item where it ends out of the baskets in which it is in fewest frequent
+pairs. All ignore the confidence: they go on until the support is strictly below the threshold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sfumato.protect.baskets.basket_columns import Draft, Rows
+from sfumato.protect.baskets.rule_strategies import smallest_first
+from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+
+
+def lower_commonest(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+    """2.b: the item that most baskets hold, out of the smallest baskets."""
+    victim = max(rule.whole, key=lambda column: draft.count([column]))
+    draft.remove(smallest_first(draft, rule.whole)[: _needed(draft, rule, thresholds)], victim)
+
+
+def lower_in_turn(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+    """2.c and cyclic: the first item out of the first basket, the second out of the second, and round again."""
+    rows = draft.rows(rule.whole)[: _needed(draft, rule, thresholds)]
+    items = sorted(rule.whole)
+    for turn, column in enumerate(items):
+        draft.remove(rows[turn :: len(items)], column)
+
+
+def lower_greedily(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+    """Greedy: the item at the end of the most supported path, where it is in fewest frequent pairs."""
+    part = list(rule.whole)
+    while len(part) > 1:
+        part = max(([other for other in part if other != item] for item in part), key=draft.count)
+    victim = part[0]
+    rows = draft.rows(rule.whole)
+    pairs = frequent_pairs(draft, rows, victim, thresholds.least)
+    order = np.argsort(pairs, kind="stable")
+    draft.remove(rows[order[: _needed(draft, rule, thresholds)]], victim)
+
+
+def frequent_pairs(draft: Draft, rows: Rows, column: int, least: int) -> Rows:
+    """For each basket, in how many frequent pairs of it the item is."""
+    frequent = (draft.companions(column) >= least).astype(np.int64)
+    frequent[draft.places[column]] = 0
+    offsets = draft.data.offsets
+    before = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])
+    pairs: Rows = before[offsets[rows + 1]] - before[offsets[rows]]
+    for other, place in enumerate(draft.places):
+        if frequent[place]:
+            pairs += draft.held[other, rows].astype(np.int64) - draft.before[other, rows]
+    return pairs
+
+
+def _needed(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> int:
+    return max(0, draft.count(rule.whole) + 1 - thresholds.least)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""All rules together: take out the occurrences that serve most rules and bring the fewest itemsets near to being lost.
+
+The published strategies look at one rule at a time and at the size of a basket; where rules overlap, what one takes out
+another pays for again. Here every occurrence of an item of a right side is weighed: how many rules that still show does
+it serve, and how near to infrequent are the itemsets of its basket that it belongs to? The best are taken out, some at
+a time, the weights are found anew, and in the end whatever turned out not to be needed is put back. Items are only
+taken out, so it ends; a rule that comes up again because another's left side became rarer is served in the next pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+from sfumato.protect.baskets.at_risk import AtRisk, itemsets_at_risk
+from sfumato.protect.baskets.basket_columns import Draft, Flags, Rows
+from sfumato.protect.baskets.hiding_variables import Critical
+from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+
+Floats = npt.NDArray[np.float64]
+
+LONGEST = 4
+"""Itemsets of so many items tell well enough what is at risk: longer ones change little, and may be very many."""
+_PASSES = 12
+"""Into how many parts the work is cut, so that weights follow what was already taken out."""
+_CHANGE = 0.1
+"""What a change costs by itself: a tenth of an itemset that would be lost."""
+
+
+def hide_jointly(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds) -> int:
+    """Hide all rules in a draft; returns how often the baskets were looked through."""
+    if not any(draft.shows(rule, thresholds) for rule in rules):
+        return 1
+    critical = Critical.of(draft, rules, thresholds.least)
+    most = critical.most_hits(thresholds)
+    at_risk = itemsets_at_risk(
+        draft, critical.rules, thresholds.least, critical.rows, critical.wholes, most, longest=LONGEST
+    )
+    standing = _Standing(draft, critical, thresholds, _Risk.of(at_risk, len(draft.places)))
+    passes = 1
+    while (shown := standing.shown()).any():
+        tell("hiding rules", int((~shown).sum()), len(critical.rules))
+        standing.take_out(shown)
+        passes += 1
+    standing.put_back()
+    return passes + 1
+
+
+@dataclass(eq=False)
+class _Risk:
+    """The itemsets at risk in each kind of basket, and how many baskets each has lost so far."""
+
+    at_risk: AtRisk
+    holds: Flags
+    """Columns × itemsets: whether the itemset has the column."""
+    kind: Rows
+    """The kind of each critical basket: those of a kind hold the same itemsets at risk."""
+    held: npt.NDArray[np.float32]
+    """Kinds × itemsets."""
+    hit: dict[int, Flags] = field(default_factory=dict)
+    """For baskets that lost something: which itemsets they no longer hold."""
+
+    @classmethod
+    def of(cls, at_risk: AtRisk, columns: int) -> _Risk:
+        holds = np.zeros((columns, len(at_risk)), dtype=np.bool_)
+        for number, items in enumerate(at_risk.columns):
+            holds[sorted(items), number] = True
+        packed = np.ascontiguousarray(np.packbits(at_risk.held, axis=0).T)
+        _, first, kind = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+        held = np.ascontiguousarray(at_risk.held[:, first].T.astype(np.float32))
+        return cls(at_risk, holds, kind.reshape(-1).astype(np.int64), held)
+
+    def __post_init__(self) -> None:
+        self.spare = self.at_risk.spare.copy()
+
+    def harm(self, column: int, places: Rows) -> Floats:
+        """For each basket, what taking the item out would bring nearer to being lost; 1 is the loss of an itemset."""
+        near = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
+        by_kind = self.held @ (near * self.holds[column]).astype(np.float32)
+        harm: Floats = by_kind[self.kind[places]].astype(np.float64)
+        return harm
+
+    def take(self, place: int, column: int) -> None:
+        """Count an item that was taken out."""
+        gone = self.hit.setdefault(place, np.zeros(len(self.at_risk), dtype=np.bool_))
+        new = self.holds[column] & self.at_risk.held[:, place] & ~gone
+        self.spare -= new
+        gone |= new
+
+
+class _Standing:
+    """How the rules stand while occurrences are taken out of the critical baskets."""
+
+    def __init__(self, draft: Draft, critical: Critical, thresholds: Thresholds, risk: _Risk) -> None:
+        self.draft, self.rules, self.rows = draft, critical.rules, critical.rows
+        self.thresholds, self.risk = thresholds, risk
+        self.wholes, self.lefts = critical.wholes.copy(), critical.lefts.copy()
+        self.whole: list[int] = critical.whole.tolist()
+        self.left: list[int] = critical.left.tolist()
+        surplus = sum(map(thresholds.surplus, self.whole, self.left))
+        self.quota = max(1, surplus // _PASSES)
+        self.taken: list[tuple[float, int, int]] = []
+        """Harm, place among the critical baskets, and column of what was taken out."""
+        self.by_column = [
+            [u for u, rule in enumerate(self.rules) if column in rule.whole] for column in range(len(draft.places))
+        ]
+
+    def shown(self) -> Flags:
+        """Which rules show."""
+        return np.array(list(map(self.thresholds.shows, self.whole, self.left)), dtype=np.bool_)
+
+    def take_out(self, shown: Flags) -> None:
+        """One pass: the best occurrences, up to a share of all there was to do."""
+        gain, harm, place, column = self._candidates(shown)
+        left = self.quota
+        order = np.lexsort((column, place, harm, -gain / (_CHANGE + harm)))
+        for at in order.tolist():
+            here, item = int(place[at]), int(column[at])
+            if self._serves(here, item):
+                self._remove(here, item, float(harm[at]))
+                left -= 1
+                if not left:
+                    return
+
+    def _serves(self, place: int, column: int) -> bool:
+        """Whether taking the item out still brings a rule down that shows."""
+        return any(
+            self.wholes[u, place]
+            and column in self.rules[u].right
+            and self.thresholds.shows(self.whole[u], self.left[u])
+            for u in self.by_column[column]
+        )
+
+    def _candidates(self, shown: Flags) -> tuple[Floats, Floats, Rows, Rows]:
+        """Every occurrence that would serve a rule: what it gains, what it harms, and where it is."""
+        found: list[tuple[Floats, Floats, Rows, Rows]] = []
+        for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
+            gain, useful = self._gain(column, shown)
+            places = np.flatnonzero(useful).astype(np.int64)
+            harm = self.risk.harm(column, places)
+            found.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
+        gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*found, strict=True))
+        return gains, harms, all_places, columns
+
+    def _gain(self, column: int, shown: Flags) -> tuple[Floats, Flags]:
+        """For each basket, how far taking the item out brings the rules that show, and whether it serves one."""
+        gain = np.zeros(len(self.rows))
+        useful = np.zeros(len(self.rows), dtype=np.bool_)
+        share = float(self.thresholds.confidence)
+        for u in np.flatnonzero(shown).tolist():
+            rule = self.rules[u]
+            if column in rule.right:
+                gain += self.wholes[u]
+                useful |= self.wholes[u]
+            elif column in rule.left:
+                # The left side gets rarer, too, which lifts the confidence.
+                by_support = self.thresholds.least >= share * self.left[u]
+                gain += self.wholes[u] if by_support else self.wholes[u] - share * self.lefts[u]
+        return gain, useful
+
+    def _remove(self, place: int, column: int, harm: float) -> None:
+        self.draft.remove(self.rows[place : place + 1], column)
+        self.taken.append((harm, place, column))
+        self.risk.take(place, column)
+        self._count(place, column)
+
+    def _count(self, place: int, column: int) -> None:
+        """Count the rules of one basket anew after its item changed."""
+        held = self.draft.held[:, self.rows[place]]
+        for u in self.by_column[column]:
+            rule = self.rules[u]
+            now = bool(held[list(rule.whole)].all())
+            self.whole[u] += int(now) - int(self.wholes[u, place])
+            self.wholes[u, place] = now
+            if column in rule.left:
+                now = bool(held[list(rule.left)].all())
+                self.left[u] += int(now) - int(self.lefts[u, place])
+                self.lefts[u, place] = now
+
+    def put_back(self) -> None:
+        """Put back what turned out not to be needed, the most harmful first."""
+        for done, (_, place, column) in enumerate(sorted(self.taken, key=lambda one: (-one[0], one[1], one[2]))):
+            if done % 256 == 0:
+                tell("putting back what was not needed", done, len(self.taken))
+            rows = self.rows[place : place + 1]
+            self.draft.add(rows, column)
+            self._count(place, column)
+            if any(self.thresholds.shows(self.whole[u], self.left[u]) for u in self.by_column[column]):
+                self.draft.remove(rows, column)
+                self._count(place, column)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""One rule at a time, until its confidence or its support is below the threshold.
+
+1.a puts the left side into baskets that lack the right one; 1.b takes an item of the right side out; 2.a takes any item
+of the rule out. Dasseni, Verykios, Elmagarmid, Bertino, *Hiding association rules by using confidence and support*
+(2001); Verykios and others, *Association rule hiding* (2004). As published they stop *at* the threshold, where a rule
+still shows; here they go on until it is strictly below. «Least impact» is read as: fewest of the rule's itemsets that
+are one item smaller become infrequent, and of equals the item whose itemsets are held by most baskets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.errors import ImpossibleRelease, PolicyError
+from sfumato.protect.baskets.basket_columns import Draft, Rows
+from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+
+
+def raise_left(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+    """1.a: complete the left side where it is nearly there and the right side is not."""
+    if not rule.left:
+        raise PolicyError("1a lowers confidences, and an itemset has none; hide itemsets by another strategy")
+    partly = ~draft.holding(rule.left) & ~draft.holding(rule.right)
+    candidates = np.flatnonzero(partly).astype(np.int64)
+    present = draft.held[list(rule.left)][:, candidates].sum(axis=0)
+    fullest = candidates[np.argsort(-present, kind="stable")]
+    needed = thresholds.missing_lefts(draft.count(rule.whole), draft.count(rule.left))
+    if needed > len(fullest):
+        raise ImpossibleRelease(
+            f"1a would have to put a rule's left side into {needed} baskets, and {len(fullest)} could take it without "
+            "holding the right side; use a strategy that takes items out (joint, 1b, 2a), or raise min_confidence"
+        )
+    for column in rule.left:
+        draft.add(_lacking(draft, fullest[:needed], column), column)
+
+
+def lower_right(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+    """1.b: take an item of the right side out of the smallest baskets that hold the rule."""
+    needed = thresholds.surplus(draft.count(rule.whole), draft.count(rule.left))
+    victim = least_impact(draft, rule.right, rule.whole, thresholds.least)
+    draft.remove(smallest_first(draft, rule.whole)[:needed], victim)
+
+
+def lower_whole(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+    """2.a: take an item of the rule out of the smallest baskets that hold it."""
+    whole, left = draft.count(rule.whole), draft.count(rule.left)
+    victim = least_impact(draft, rule.whole, rule.whole, thresholds.least)
+    needed = 0
+    while thresholds.shows(whole - needed, left - needed if victim in rule.left else left):
+        needed += 1
+    draft.remove(smallest_first(draft, rule.whole)[:needed], victim)
+
+
+def smallest_first(draft: Draft, columns: Sequence[int]) -> Rows:
+    """The baskets that hold the items, those with the fewest items first."""
+    rows = draft.rows(columns)
+    return rows[np.argsort(draft.sizes[rows], kind="stable")]
+
+
+def least_impact(draft: Draft, victims: Sequence[int], whole: Sequence[int], least: int) -> int:
+    """Which of the victims does least harm to the itemsets that are one item smaller than the rule."""
+    if len(victims) == 1:
+        return victims[0]
+    smaller = {item: draft.count([other for other in whole if other != item]) for item in whole}
+
+    def harm(victim: int) -> tuple[int, int]:
+        # All but one of the smaller itemsets hold the victim: the one that left it out.
+        hit = [count for item, count in smaller.items() if item != victim]
+        return sum(count == least for count in hit), -sum(hit)
+
+    return min(victims, key=harm)
+
+
+def _lacking(draft: Draft, rows: Rows, column: int) -> Rows:
+    lacking: Rows = rows[~draft.held[column, rows]]
+    return lacking

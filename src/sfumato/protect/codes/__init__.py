@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Methods for data encoded for somebody else to mine."""

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Encode baskets as Bloom filters, so that somebody else can count itemsets and learns no item.
+
+Against a provider who counts which filters hold which requests, and knows what can be bought (a dictionary). What
+leaks: how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be
+feigned; with the originals they are told. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while
+outsourcing data mining tasks* (KAIS 2008), seed 001; keyed here, since unkeyed filters fall to a dictionary.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError, PolicyError
+from sfumato.key import Key
+from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, filter_baskets, filter_supports, item_bits
+from sfumato.protect.baskets.hiding_claims import all_baskets
+from sfumato.protect.method import KeyedMethod
+from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Release
+
+
+class EncodeBloom(KeyedMethod):
+    """Replace every basket by a Bloom filter of its items: the numbers of the bits that they set.
+
+    Guarantee: mined with the threshold of the originals (`mine_filters`, τ′ = τ), no frequent itemset is missed, and no
+    support is found too low; with the originals, `decode_itemsets` takes off what the filters feign, so that the result
+    is exact. Against: a provider who knows all items by name but not the key. Limits: few bits feign many sets (counted
+    in `losses`), many bits show supports: whoever knows how often items are bought finds them among the bits, which the
+    attack `bloom_dictionary` measures; unkeyed filters fall to a dictionary at once. Hence for study.
+    Papers: Qiu, Li, Wu 2008; Bloom 1970.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "baskets"
+    maturity: ClassVar[str] = "for study"
+    iso_20889: ClassVar[str] = "cryptographic tools (keyed hashing)"
+
+    method: Literal["encode_bloom"] = "encode_bloom"
+    bits: int = Field(default=128, ge=1, le=2**24, strict=True)
+    """How many bits a filter has (m)."""
+    hashes: int = Field(default=4, ge=1, le=64, strict=True)
+    """How many bits an item sets (k)."""
+    keyed: bool = True
+    """Whether the hash functions have a secret; without one they fall to a dictionary."""
+
+    def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
+        """Draw the hash functions, and the numbers under which the provider hears of items."""
+        if not len(data) or not data.items:
+            raise DataError("there is no item in these baskets, so nothing to encode")
+        chance = randomness or Randomness.secure()
+        secret = draw_bytes(chance) if self.keyed else UNKEYED
+        requests = tuple(draw_codes(len(data.items), data, chance))
+        filters = [item_bits(item, self.bits, self.hashes, secret) for item in data.items]
+        supports = tuple(filter_supports(filter_baskets(data, filters, self.bits), filters))
+        return BloomKey(
+            data.items, requests, secret, self.bits, self.hashes, len(data), fingerprint(data), supports
+        ).sealed()
+
+    def protect(  # type: ignore[override]  # see KeyedMethod
+        self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
+    ) -> Release:
+        """Replace each basket by the bits of its items."""
+        opened = BloomKey.opened(key)
+        if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
+            raise PolicyError("the key is for another number of bits or hashes than the method says; draw a new key")
+        refuse_others(data, opened.data)
+        published = filter_baskets(data, opened.filters(), self.bits)
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(data),
+            losses=_losses(data, opened, published),
+            details={"rows": np.arange(len(data), dtype=np.int64)},
+        )
+
+    def _claims(self, data: Baskets) -> tuple[Claim, ...]:
+        never_missed = Claim(
+            property="unfiltered_items",
+            threshold=0,
+            bound="exactly",
+            measure="unfiltered_items",
+            needs_original=True,
+            meaning="Every item leaves bits that all baskets with it hold: no frequent itemset is missed.",
+        )
+        only_bits = Claim(
+            property="strange_bits",
+            threshold=0,
+            bound="exactly",
+            measure="strange_bits",
+            arguments={"bits": self.bits},
+            meaning="Nothing is published but numbers of bits.",
+        )
+        return never_missed, only_bits, all_baskets(data)
+
+
+def _losses(data: Baskets, key: BloomKey, published: Baskets) -> dict[str, int | float]:
+    """How often a filter shows an item that the basket does not hold."""
+    true = np.bincount(data.codes, minlength=len(data.items))
+    feigned = int(np.array(key.supports).sum() - true.sum())
+    absent = len(data) * len(data.items) - int(true.sum())
+    return {
+        "loss": feigned / absent if absent else 0.0,
+        "feigned_items": feigned,
+        "bits_set": published.codes.size / (len(data) * key.bits),
+    }

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: MIT
+"""Encode a table so that somebody else can grow a decision tree on it, and learn neither the data nor the tree.
+
+Against a provider who mines the encoded table and wants to know values, who goes with whom, or the rules found. What
+leaks: how many rows share a value, the order of mixed pieces, which stretches are pure, and which cells are missing.
+Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), seed 004; where its
+text errs we do what keeps the tree: mixed pieces follow the layout's direction, decoding is by location.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import Field
+
+from sfumato.data.hierarchy import spelt
+from sfumato.data.roles import Role
+from sfumato.errors import DataError, PolicyError
+from sfumato.key import Key
+from sfumato.mine.codes.ranked import TOO_CLOSE, as_learners_see, is_number, ranked, side_by_side, taken_for_equal
+from sfumato.mine.codes.tree_key import ColumnKey, TreeKey
+from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.codes.pieces import choose_bp, choose_max_mp, classes_of_values
+from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_codes
+from sfumato.protect.method import KeyedMethod
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Release
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.protect.codes.tree_transformer import TreeTransformer
+
+Ints = npt.NDArray[np.int64]
+Singles = npt.NDArray[np.float32]
+_MOST_VALUES = 2**21
+"""Distinct values of a column for which the grid of codes has room."""
+
+
+class EncodeForTrees(KeyedMethod):
+    """Replace every value by a code, so that a decision tree grown on the codes is the true tree in disguise.
+
+    Guarantee: scikit-learn's `DecisionTreeClassifier` (gini, entropy, log_loss; any max_depth, max_leaf_nodes,
+    ccp_alpha, min_samples_split, min_impurity_decrease, max_features with the same random_state; no weights) and
+    `RandomForestClassifier` grown on the release and decoded with the key is, node by node, what the originals give.
+    With `permute=False` also under min_samples_leaf and class_weight. Not under splitter="random" or in boosting. With
+    direction="random": equal up to ties between equally good splits, and neither forests nor max_features. Against: a
+    provider who knows some values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles,
+    frequencies): the risk is measured, not bounded. Limits: columns of numbers only; others are renamed by a keyed
+    bijection, and no promise is made of trees that use them. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
+    """
+
+    iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
+
+    method: Literal["encode_for_trees"] = "encode_for_trees"
+    target: str
+    """The column of classes that the tree is to tell."""
+    columns: tuple[str, ...] | None = None
+    """The columns of numbers to encode; all that are published if it is not said."""
+    breakpoints: Literal["max_monochromatic", "random"] = "max_monochromatic"
+    """Where columns are broken: so that pure pieces are as long as can be (ChooseMaxMP), or anywhere (ChooseBP)."""
+    pieces: int = Field(default=20, ge=1, strict=True)
+    """The least number of pieces, where a column has as many values."""
+    min_width: int = Field(default=5, ge=1, strict=True)
+    """The least number of distinct values in a pure piece."""
+    direction: Literal["monotone", "random"] = "monotone"
+    """Whether codes rise with values, or by lot rise or fall column by column (then equal up to ties only)."""
+    permute: bool = True
+    """Whether values of pure pieces change places: stronger, but not exact under min_samples_leaf or in boosting."""
+    curves: tuple[Curve, ...] = Field(default=CURVES, min_length=1)
+    """The functions that mixed pieces are bent by, alone or one after another."""
+
+    def new_key(self, data: Table, randomness: Randomness | None = None) -> Key:
+        """Draw breakpoints, functions and codes for a table; a new key gives new codes."""
+        if not len(data):
+            raise DataError(f"{data.source}: the table has no rows, and no tree grows on it")
+        chance = (randomness or Randomness.secure()).generator()
+        classes = self._classes(data)
+        tell("sorting values", 0, len(self._numbers(data)))
+        found = side_by_side(lambda name: Ranks.of(data, name, classes), self._numbers(data))
+        columns: dict[str, Any] = {}
+        for done, one in enumerate(found):
+            tell("drawing codes", done, len(found))
+            columns[one.name] = self.drawn(one, chance).as_secret()
+        renamed = {name: _renamed(data.frame[name], chance) for name in self._categories(data)}
+        secret = {
+            "target": self.target,
+            "columns": columns,
+            "categories": renamed,
+            "labels": _labels(data.frame[self.target], chance),
+            "permuted": self.permute,
+        }
+        return TreeKey.sealed(secret)
+
+    def protect(  # type: ignore[override]  # see KeyedMethod
+        self, data: Table, key: Key | None = None, randomness: Randomness | None = None
+    ) -> Release:
+        """Replace every cell by its code."""
+        if not isinstance(key, Key):
+            raise PolicyError(
+                "encode_for_trees has a secret: make one with new_key(table), keep it, and give it to protect"
+            )
+        opened = TreeKey.opened(key, data)
+        places = opened.places(data)
+        _refuse_torn(data, opened, places, self._classes(data))
+        encoded = opened.encoded(data, places).drop(data.identifying if data.roles else [])
+        return Release(
+            data=data.with_frame(encoded),
+            method=self,
+            claims=self._claims(data),
+            losses={"loss": 0.0, "suppressed_rows": 0},
+            details={
+                "rows": np.arange(len(data), dtype=np.int64),
+                "suppressed": np.zeros(0, dtype=np.int64),
+                "levels": {},
+                "pieces": {one.name: len(one.starts) for one in opened.columns.values()},
+            },
+        )
+
+    def transformer(self, random_state: Any = None) -> TreeTransformer:
+        """The same encoding as a scikit-learn transformer, for all columns of an array."""
+        from sfumato.protect.codes.tree_transformer import TreeTransformer
+
+        fields = ("breakpoints", "pieces", "min_width", "direction", "permute", "curves")
+        return TreeTransformer(random_state=random_state, **{name: getattr(self, name) for name in fields})
+
+    def _claims(self, data: Table) -> tuple[Claim, ...]:
+        ties = self.direction == "random"
+        claims = [nobody_named(data)] if data.roles else []
+        claims.append(
+            Claim(
+                property="trees_that_differ",
+                threshold=0,
+                bound="exactly",
+                measure="trees_that_differ",
+                arguments={"target": self.target, "columns": self._numbers(data), "up_to_ties": int(ties)},
+                needs_original=True,
+                meaning=(
+                    "Decision trees (scikit-learn; gini, entropy; full, limited) grown on the codes split the rows at "
+                    "every node exactly as those grown on the originals"
+                    + (", up to ties between equally good splits." if ties else ".")
+                ),
+            )
+        )
+        claims.append(
+            Claim(
+                property="rows_kept",
+                threshold=len(data),
+                bound="exactly",
+                measure="rows",
+                meaning="Every row is there, in its place.",
+            )
+        )
+        return tuple(claims)
+
+    def _numbers(self, table: Table) -> tuple[str, ...]:
+        """The columns of numbers that are encoded."""
+        kept = self._published(table)
+        fit = tuple(name for name in kept if is_number(table.frame[name].dtype))
+        if self.columns is None:
+            return fit
+        unfit = [name for name in self.columns if name not in fit]
+        if unfit:
+            raise PolicyError(
+                f"{table.source}: {', '.join(f'«{name}»' for name in unfit)} is no column of numbers that is published"
+            )
+        return tuple(dict.fromkeys(self.columns))
+
+    def _categories(self, table: Table) -> tuple[str, ...]:
+        """The columns that are renamed; with `columns` given, the others stay as they are."""
+        if self.columns is not None:
+            return ()
+        return tuple(name for name in self._published(table) if not is_number(table.frame[name].dtype))
+
+    def _published(self, table: Table) -> tuple[str, ...]:
+        if self.target not in table.frame.columns:
+            raise PolicyError(f"{table.source}: the target «{self.target}» is no column of the table")
+        named = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
+        return tuple(name for name in table.frame.columns if name != self.target and name not in named)
+
+    def _classes(self, table: Table) -> Ints:
+        self._published(table)
+        missing = table.frame[self.target].null_count()
+        if missing:
+            raise DataError(
+                f"{table.source}: the target «{self.target}» is missing in {missing} rows; a tree cannot learn from "
+                "them, so leave them out"
+            )
+        return _ranks(table.frame[self.target])
+
+    def drawn(self, column: Ranks, chance: np.random.Generator) -> ColumnKey:
+        """Break a column into pieces, and draw the codes of its values."""
+        rising = self.direction == "monotone" or bool(chance.integers(2))
+        if not len(column.labels):
+            return ColumnKey(column.name, column.values, np.zeros(0), rising, 0, *_NO_PIECES)
+        pieces = (
+            choose_bp(column.labels, self.pieces, chance)
+            if self.breakpoints == "random"
+            else choose_max_mp(column.labels, self.pieces, self.min_width, chance)
+        )
+        first = np.searchsorted(column.group, np.arange(len(column.labels)))
+        codes = draw_codes(
+            column.values[first], pieces, rising=rising, permute=self.permute, curves=self.curves, chance=chance
+        )
+        return ColumnKey(
+            column.name,
+            column.values,
+            codes.numbers[column.group],
+            rising,
+            codes.decimals,
+            first[pieces.starts].astype(np.int64),
+            pieces.pure,
+        )
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """A column of numbers as far as an encoding looks at it: its values in order, and whose class is one."""
+
+    name: str
+    values: npt.NDArray[np.float64]
+    """Distinct as 32-bit floats."""
+    group: Ints
+    """For each value, its number among those that trees tell apart."""
+    labels: Ints
+    """The class of each group, or `MIXED`."""
+
+    @classmethod
+    def of(cls, table: Table, name: str, classes: Ints) -> Ranks:
+        """Sort a column's values, and look at their classes."""
+        cells = as_learners_see(table.frame[name], table.source)
+        seen, place = ranked(cells)
+        group = np.cumsum(np.append(False, ~taken_for_equal(seen)))[: len(seen)]
+        _refuse_unfit(seen, group, name, table.source)
+        labels = classes_of_values(_grouped(group, place), classes, int(group[-1]) + 1 if len(group) else 0)
+        return cls(name, _as_given(table.frame[name], seen, place), group, labels)
+
+
+def _grouped(group: Ints, place: Ints) -> Ints:
+    """The group of each cell; missing stays missing."""
+    if not len(group) or group[-1] + 1 == len(group):
+        return place
+    return np.asarray(np.append(group, -1)[place])
+
+
+def _as_given(column: pl.Series, seen: Singles, place: Ints) -> npt.NDArray[np.float64]:
+    """The values as they are in the table: of several that are one 32-bit float, the least."""
+    wide = column.cast(pl.Float64).to_numpy()
+    known = place >= 0
+    given = np.full(len(seen), np.inf)
+    np.minimum.at(given, place[known], wide[known])
+    return given + 0.0
+
+
+def _refuse_torn(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
+    """New rows under an old key: a pure piece that is pure no longer would change the tree."""
+    if not key.permuted:
+        return
+    for name, one in key.columns.items():
+        torn = one.torn(places[name], classes)
+        if torn:
+            raise DataError(
+                f"{table.source}: {torn} pure pieces of «{name}» hold several classes in this table; the tree "
+                "would change, so draw a new key for it"
+            )
+
+
+_NO_PIECES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
+
+
+def _ranks(column: pl.Series) -> Ints:
+    """Each cell's number among the distinct ones in order; a few classes are looked up sooner than all rows sorted."""
+    distinct = column.unique().sort()
+    first = pl.DataFrame({"cell": distinct, "number": pl.Series(range(len(distinct)), dtype=pl.Int64)})
+    numbers: Ints = (
+        pl.DataFrame({"cell": column}).join(first, on="cell", how="left", maintain_order="left")["number"].to_numpy()
+    )
+    return numbers
+
+
+def _refuse_unfit(values: Singles, group: Ints, name: str, source: str) -> None:
+    if len(values) > _MOST_VALUES:
+        raise DataError(
+            f"{source}: «{name}» has {len(values)} distinct values, and codes stay apart for {_MOST_VALUES} at most; "
+            "round it"
+        )
+    if not len(values):
+        return
+    first = values[np.searchsorted(group, np.arange(group[-1] + 1))]
+    astray = int((values > first[group] + TOO_CLOSE).sum())
+    if astray:
+        raise DataError(
+            f"{source}: {astray} values of «{name}» are within 1e-7 of neighbours that are further apart, and "
+            "scikit-learn takes them for equal in some nodes and not in others; multiply the column by a power of ten"
+        )
+
+
+def _renamed(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
+    values = spelt(column).drop_nulls().unique().sort().to_list()
+    return {"values": values, "codes": _names(len(values), "v", chance, ordered=False)}
+
+
+def _labels(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
+    """New names for the classes: two in any order; of more the order stays, for sums of entropies depend on it."""
+    known = column.unique().sort()
+    values = (spelt(known) if known.dtype.is_temporal() else known).to_list()
+    return {"values": values, "codes": _names(len(values), "class ", chance, ordered=len(values) > 2)}
+
+
+def _names(count: int, word: str, chance: np.random.Generator, *, ordered: bool) -> list[str]:
+    digits = max(3, len(str(count * 9)))
+    numbers = chance.choice(10**digits, size=count, replace=False)
+    return [f"{word}{number:0{digits}d}" for number in (np.sort(numbers) if ordered else numbers)]

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: MIT
+"""Encode items so that somebody else can mine itemsets and rules, and learn neither the items nor what was found.
+
+Against a provider who mines the release and knows how often items are bought. Two ways: `padded` gives each item one
+code, and adds baskets that nobody bought until each code shares its support with k − 1 others; `one_to_n` gives each
+item several codes, some of them shared, and puts random ones into every basket. What leaks: how many baskets there are,
+their sizes, and which codes go together; of `one_to_n` also which codes are fake, and with it the mapping.
+Wong, Cheung, Hung, Kao, Mamoulis (VLDB 2007, seed 001), broken by Molloy, Li, Li (ICDM 2009); padding by baskets after
+Giannotti, Lakshmanan, Monreale, Pedreschi, Wang (IEEE Systems Journal 2013).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.key import Key
+from sfumato.keystream import keyed_generator
+from sfumato.mine.codes.encoded_items import ItemKey
+from sfumato.progress import tell
+from sfumato.protect.baskets.hiding_claims import all_baskets
+from sfumato.protect.method import KeyedMethod
+from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Release
+
+Ints = npt.NDArray[np.int64]
+
+
+class EncodeItems(KeyedMethod):
+    """Replace items by codes, so that the itemsets a provider finds are the true ones in disguise.
+
+    Guarantee: all frequent itemsets of the release, mined with the count that is asked of the originals and decoded
+    with the key (`decode_itemsets`), are those of the originals with their true supports. Of `padded` also: every code
+    has the support of at least k − 1 others. Against: a provider who knows how often each item is bought; `padded`
+    leaves it k candidates. Limits: whoever knows how often *pairs* are bought, or takes added baskets for what they
+    are, gets further, which the attack `item_frequency` measures; sizes of baskets stay; `one_to_n` is broken in the
+    literature (fake codes go with nothing, so they are found and taken off) and is for study.
+    Papers: Wong, Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi,
+    Wang 2013.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "baskets"
+    iso_20889: ClassVar[str] = "cryptographic tools (deterministic encryption)"
+
+    method: Literal["encode_items"] = "encode_items"
+    kind: Literal["padded", "one_to_n"] = "padded"
+    """One code an item and padded supports, or several codes an item and random ones in every basket."""
+    k: int = Field(default=10, ge=2, strict=True)
+    """Of `padded`: how many codes at least have the same support."""
+    n: int = Field(default=2, ge=1, strict=True)
+    """Of `one_to_n`: how many codes an item has at most."""
+    shared_codes: int | None = Field(default=None, ge=1, strict=True)
+    """Of `one_to_n`: how many codes several items share; half as many as there are items if not given."""
+    fake_codes: int | None = Field(default=None, ge=0, strict=True)
+    """Of `one_to_n`: how many codes belong to no item; half as many as there are items if not given."""
+    noise: float = Field(default=0.5, ge=0.0)
+    """Of `one_to_n`: how many random codes a basket gets on average, as a share of its own."""
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """One-to-n mapping was broken in 2009."""
+        return "stable" if self.kind == "padded" else "for study"
+
+    def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
+        """Draw codes, and what is added to hide their supports; a new key gives new codes."""
+        if not len(data) or not data.items:
+            raise DataError("there is no item in these baskets, so nothing to encode")
+        chance = randomness or Randomness.secure()
+        draft = self._padded_key(data, chance) if self.kind == "padded" else self._one_to_n_key(data, chance)
+        supports = np.bincount(_encoded(data, draft).codes, minlength=len(draft.codes))
+        return _with_supports(draft, supports).sealed()
+
+    def protect(  # type: ignore[override]  # see KeyedMethod
+        self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
+    ) -> Release:
+        """Replace every item by its codes, and add what the key says."""
+        opened = ItemKey.opened(key)
+        if opened.kind != self.kind:
+            raise PolicyError(f"the key is for kind «{opened.kind}», the method says «{self.kind}»")
+        refuse_others(data, opened.data)
+        encoded = _encoded(data, opened)
+        published = Baskets(opened.codes, encoded.offsets, encoded.codes.astype(np.int32))
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(data),
+            losses={
+                "loss": encoded.added / published.codes.size,
+                "added_baskets": len(opened.fakes),
+                "added_codes": len(opened.codes) - len(opened.items),
+            },
+            details={"rows": encoded.rows},
+        )
+
+    def _padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
+        count = len(data.items)
+        if count < self.k:
+            raise ImpossibleRelease(
+                f"{count} items cannot share their supports with {self.k - 1} others each; set k to {count} at most, "
+                "or take one_to_n"
+            )
+        chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
+        lacking = _lacking(supports, self.k)
+        fakes = _fake_baskets(lacking, np.diff(data.offsets), chance)
+        places = np.sort(chance.choice(len(data) + len(fakes), len(fakes), replace=False)).tolist()
+        return ItemKey(
+            kind="padded",
+            items=data.items,
+            codes=tuple(draw_codes(count, data, randomness)),
+            images=tuple((place,) for place in range(count)),
+            fakes=fakes,
+            fake_places=tuple(places),
+            supports=(0,) * count,
+            noise=0.0,
+            seed=0,
+            baskets=len(data),
+            data=fingerprint(data),
+        )
+
+    def _one_to_n_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
+        """An admissible mapping: each image has a code of its own, which no other holds, and shared ones."""
+        chance, count = randomness.generator(), len(data.items)
+        shared = max(1, count // 2) if self.shared_codes is None else self.shared_codes
+        fake = max(1, count // 2) if self.fake_codes is None else self.fake_codes
+        sizes = chance.integers(0, min(self.n - 1, shared), count, endpoint=True)
+        images = [
+            (place, *(count + chance.choice(shared, size, replace=False)).tolist())
+            for place, size in enumerate(sizes.tolist())
+        ]
+        total = count + shared + fake
+        return ItemKey(
+            kind="one_to_n",
+            items=data.items,
+            codes=tuple(draw_codes(total, data, randomness)),
+            images=tuple(images),
+            fakes=(),
+            fake_places=(),
+            supports=(0,) * total,
+            noise=self.noise,
+            seed=int.from_bytes(draw_bytes(randomness), "big"),
+            baskets=len(data),
+            data=fingerprint(data),
+        )
+
+    def _claims(self, data: Baskets) -> tuple[Claim, ...]:
+        claims = [
+            Claim(
+                property="unrecoverable_items",
+                threshold=0,
+                bound="exactly",
+                measure="unrecoverable_items",
+                needs_original=True,
+                meaning="For every item there are codes that the baskets with the item hold all, and no others: so the "
+                "itemsets found can be decoded exactly.",
+            ),
+            no_item_named(),
+        ]
+        if self.kind == "padded":
+            claims.append(
+                Claim(
+                    property="shared_support",
+                    threshold=self.k,
+                    measure="shared_support",
+                    meaning=f"Every code is in as many baskets as at least {self.k - 1} others are.",
+                )
+            )
+        else:
+            claims.append(all_baskets(data))
+        return tuple(claims)
+
+
+def no_item_named() -> Claim:
+    """Codes are no names."""
+    return Claim(
+        property="named_items",
+        threshold=0,
+        bound="exactly",
+        measure="named_items",
+        needs_original=True,
+        meaning="No item of the originals is published under its name.",
+    )
+
+
+class _Encoded:
+    """Published baskets: places of codes cut by offsets, which original each is (−1: none), how many were added."""
+
+    def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints, added: int) -> None:
+        order = np.argsort(rows_of_codes, kind="stable")
+        counts = np.bincount(rows_of_codes, minlength=len(rows))
+        self.offsets: Ints = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+        self.codes: Ints = codes[order]
+        self.rows, self.added = rows, added
+
+
+def _encoded(data: Baskets, key: ItemKey) -> _Encoded:
+    held = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    if key.kind == "padded":
+        return _with_fakes(data, key, held)
+    return _with_noise(data, key, held)
+
+
+def _with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
+    """One code an item; baskets that nobody bought in between. The place of an item's code is that of the item."""
+    fake_at = np.array(key.fake_places, dtype=np.int64)
+    real_at = np.setdiff1d(np.arange(len(data) + len(fake_at)), fake_at)
+    rows = np.full(len(data) + len(fake_at), -1, dtype=np.int64)
+    rows[real_at] = np.arange(len(data))
+    where = np.repeat(fake_at, [len(one) for one in key.fakes])
+    bought = np.array([place for one in key.fakes for place in one], dtype=np.int64)
+    return _Encoded(np.concatenate((real_at[held], where)), np.concatenate((data.codes, bought)), rows, len(bought))
+
+
+def _with_noise(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
+    """N(t) = M(t) ∪ E with E random, as far as no item that is not in t becomes one of those that t′ shows."""
+    width, total = max(map(len, key.images)), len(key.codes)
+    # Short images are filled up with their own code: it is there anyway.
+    images = np.array([image + image[:1] * (width - len(image)) for image in key.images], dtype=np.int64)
+    true = _distinct((held[:, None] * total + images[data.codes]).ravel())
+    chance = keyed_generator(key.seed.to_bytes(32, "big"))
+    sizes = np.bincount(true // total, minlength=len(data))
+    drawn = chance.poisson(key.noise * np.maximum(sizes, 1))
+    noise = np.repeat(np.arange(len(data)), drawn) * total + chance.integers(0, total, int(drawn.sum()))
+    noise = _distinct(noise[~_among(noise, true)])
+    both = np.sort(np.concatenate((true, noise)))
+    row, place = np.divmod(noise, total)
+    owned = place < len(images)  # An own code that is not true belongs to an item that is not in the basket.
+    needed = row[owned, None] * total + images[place[owned]]
+    # Without its own code an item is not shown, and no other item needs that code.
+    feigned = noise[owned][_among(needed, both).all(axis=1)]
+    row, place = np.divmod(both[~_among(both, feigned)], total)
+    return _Encoded(row, place, np.arange(len(data), dtype=np.int64), len(noise) - len(feigned))
+
+
+def _distinct(numbers: Ints) -> Ints:
+    """In order, each once."""
+    ordered = np.sort(numbers)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
+
+
+def _among(numbers: Ints, ordered: Ints) -> npt.NDArray[np.bool_]:
+    """Whether each is one of some numbers in order."""
+    if not len(ordered):
+        return np.zeros(numbers.shape, dtype=bool)
+    place = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    return np.asarray(ordered[place] == numbers)
+
+
+def _with_supports(key: ItemKey, supports: Ints) -> ItemKey:
+    return replace(key, supports=tuple(supports.tolist()))
+
+
+def _lacking(supports: Ints, k: int) -> Ints:
+    """How many baskets each item needs in addition, so that k at least share a support: the fewest possible.
+
+    Sorted by support, groups are runs of k to 2k − 1 neighbours, each lifted to its largest; the best cuts are found
+    from the rarest up.
+    """
+    order = np.argsort(-supports, kind="stable")
+    ranked = supports[order]
+    sums = np.concatenate(([0], np.cumsum(ranked)))
+    count = len(ranked)
+    cost = np.full(count + 1, np.iinfo(np.int64).max // 2)
+    cost[count] = 0
+    cut = np.zeros(count, dtype=np.int64)
+    for start in range(count - k, -1, -1):
+        if start % 4096 == 0:
+            tell("grouping items by support", count - start, count)
+        stops = np.arange(start + k, min(start + 2 * k - 1, count) + 1)
+        added = ranked[start] * (stops - start) - (sums[stops] - sums[start]) + cost[stops]
+        best = int(added.argmin())
+        cost[start], cut[start] = added[best], stops[best]
+    lacking = np.zeros(count, dtype=np.int64)
+    start = 0
+    while start < count:
+        stop = int(cut[start])
+        lacking[order[start:stop]] = ranked[start] - ranked[start:stop]
+        start = stop
+    return lacking
+
+
+def _fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+    """Baskets that hold each item as often as it lacks, about as large as true ones are."""
+    total, most = int(lacking.sum()), int(lacking.max())
+    if not total:
+        return ()
+    bought = sizes[sizes > 0]
+    count = max(most, -(-total // max(1, int(bought.mean()))))
+    weights = chance.choice(bought, count)
+    slots = np.repeat(np.arange(count), weights)
+    fakes: list[list[int]] = [[] for _ in range(count)]
+    for done, item in enumerate(np.flatnonzero(lacking).tolist()):
+        if done % 256 == 0:
+            tell("filling baskets", done, len(lacking))
+        for basket in _chosen(int(lacking[item]), weights, slots, chance).tolist():
+            fakes[basket].append(item)
+    return tuple(tuple(one) for one in fakes if one)
+
+
+def _chosen(wanted: int, weights: Ints, slots: Ints, chance: np.random.Generator) -> Ints:
+    """So many baskets, large ones sooner than small ones."""
+    if 4 * wanted > len(weights):
+        # Exponential times, the earliest win: drawing without replacement by weight.
+        return np.argpartition(chance.exponential(size=len(weights)) / weights, wanted - 1)[:wanted]
+    found = np.zeros(0, dtype=np.int64)
+    while len(found) < wanted:
+        found = np.unique(np.concatenate((found, slots[chance.integers(0, len(slots), 2 * wanted)])))
+    return np.asarray(chance.permutation(found)[:wanted])

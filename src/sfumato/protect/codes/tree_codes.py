@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Codes for the values of a column: a function of its own for every piece, and widths that tell nothing.
+
+Codes lie on a grid of at most 2²³ steps, so that they stay apart when a learner rounds them to 32-bit floats. Whole
+numbers get whole numbers, and codes have the size and the decimals of the column's own numbers. How wide a piece
+becomes is drawn without looking at what it holds, beyond the room that its values need: a rival's sample of the same
+data then fits the codes badly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.protect.codes.pieces import Pieces
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Curve = Literal["linear", "polynomial", "log", "sqrt_log"]
+
+CURVES: tuple[Curve, ...] = ("linear", "polynomial", "log", "sqrt_log")
+GRID = 2**23
+"""Steps of the grid: neighbours among so many stay apart as 32-bit floats."""
+_MOST_DECIMALS = 6
+"""Codes that differ by a millionth are still further apart than what scikit-learn takes for equal."""
+_LEAST_DECIMALS = -31
+"""The whole grid, times ten to the 31st, is still a 32-bit float."""
+_LEAST_OF_WHOLE = -12
+"""The whole grid, times ten to the 12th, is still a 64-bit whole number."""
+
+
+@dataclass(frozen=True)
+class Bends:
+    """For each piece an increasing function from [0, 1] onto itself: one curve, or two one after another."""
+
+    curves: tuple[Curve, ...]
+    chosen: Ints
+    """Stage × piece: which of the curves; −1 for none."""
+    strength: Floats
+    turned: Flags
+    """Whether a curve is turned around, so that it bends the other way."""
+
+    @classmethod
+    def drawn(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> Bends:
+        """One or two curves of random strength for each piece."""
+        chosen = chance.integers(len(curves), size=(2, pieces))
+        chosen[1, chance.integers(2, size=pieces) == 0] = -1
+        return cls(curves, chosen, chance.uniform(0.5, 4, size=(2, pieces)), chance.integers(2, size=(2, pieces)) > 0)
+
+    def bent(self, share: Floats, piece: Ints) -> Floats:
+        """Bend numbers between 0 and 1, each by the function of its piece."""
+        for stage in range(2):
+            turned, strength = self.turned[stage, piece], self.strength[stage, piece]
+            start = np.where(turned, 1 - share, share)
+            end = start.copy()
+            for number, curve in enumerate(self.curves):
+                here = self.chosen[stage, piece] == number
+                end[here] = _curved(start[here], curve, strength[here])
+            share = np.where(turned, 1 - end, end)
+        return np.clip(share, 0, 1)
+
+
+def _curved(share: Floats, curve: Curve, strength: Floats) -> Floats:
+    if curve == "linear":
+        return share
+    if curve == "polynomial":
+        return np.asarray(share ** (1 + strength))
+    scale = np.expm1(strength * 1.5)
+    rising = np.log1p(scale * share) / np.log1p(scale)
+    return np.asarray(rising if curve == "log" else np.sqrt(rising))
+
+
+@dataclass(frozen=True)
+class Codes:
+    """The code of each distinct value of a column, in the values' order."""
+
+    steps: Ints
+    """Places on the grid."""
+    decimals: int
+    """A code is its place divided by ten to this power."""
+
+    @property
+    def numbers(self) -> Floats:
+        """The codes as they are published."""
+        unit = 10.0 ** abs(self.decimals)
+        return np.asarray(self.steps / unit if self.decimals >= 0 else self.steps * unit)
+
+
+def draw_codes(
+    values: Floats,
+    pieces: Pieces,
+    *,
+    rising: bool,
+    permute: bool,
+    curves: tuple[Curve, ...],
+    chance: np.random.Generator,
+) -> Codes:
+    """Lay the pieces out one after another, each bent or shuffled inside its own stretch of the grid."""
+    decimals = _decimals(values)
+    sizes = pieces.sizes
+    widths = _widths(sizes, values, decimals, chance)
+    begin = np.cumsum(np.append(0, widths[:-1] + 1))
+    piece = np.repeat(np.arange(len(sizes)), sizes)
+    room = np.arange(len(values)) - pieces.starts[piece]
+    shuffled = np.asarray(pieces.pure[piece] & permute)
+    wanted = _wanted(values, pieces, piece, Bends.drawn(len(sizes), curves, chance))
+    wanted[shuffled] = chance.random(int(shuffled.sum()))
+    free = widths[piece] - sizes[piece]
+    slack = np.clip(np.rint(wanted * (widths[piece] - 1)).astype(np.int64) - np.where(shuffled, 0, room), 0, free)
+    slack = np.where(shuffled, np.floor(wanted * (free + 1)).astype(np.int64), slack)
+    slack = slack[np.lexsort((slack, piece))]
+    steps = np.maximum.accumulate(begin[piece] + slack) + room
+    steps = _changed_places(steps, piece, shuffled, chance)
+    total = int(begin[-1] + widths[-1])
+    if not rising:
+        steps = total - 1 - steps
+    return Codes(steps + _offset(values, total, decimals, chance), decimals)
+
+
+def _wanted(values: Floats, pieces: Pieces, piece: Ints, bends: Bends) -> Floats:
+    """Where in its piece each value would like to be, from 0 to 1: bent, in order."""
+    first, last = values[pieces.starts][piece], values[pieces.ends - 1][piece]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        share = np.where(last > first, (values - first) / (last - first), 0.0)
+    return bends.bent(np.clip(share, 0, 1), piece)
+
+
+def _changed_places(steps: Ints, piece: Ints, shuffled: Flags, chance: np.random.Generator) -> Ints:
+    """Let the values of pure pieces change places within their piece, each order as likely."""
+    lot = np.where(shuffled, chance.random(len(steps)), np.arange(len(steps)) / len(steps))
+    return np.asarray(steps[np.lexsort((lot, piece))])
+
+
+def _decimals(values: Floats) -> int:
+    """As many decimals as the column has, as far as the grid goes; below 0, codes end in noughts."""
+    size = float(np.abs(values).max())
+    most = int(np.floor(np.log10(GRID / 4 / size))) if size > 0 else _MOST_DECIMALS
+    for decimals in range(min(most, _MOST_DECIMALS)):
+        if bool((np.round(values, decimals) == values).all()):
+            return decimals
+    return max(min(most, _MOST_DECIMALS), _LEAST_OF_WHOLE if size < 2.0**64 else _LEAST_DECIMALS)
+
+
+def _widths(sizes: Ints, values: Floats, decimals: int, chance: np.random.Generator) -> Ints:
+    """Room for every piece's values, and a random share of what the column's usual width leaves."""
+    usual = float(np.clip((values[-1] - values[0]) * 10.0**decimals, 0, GRID))
+    need = int(sizes.sum()) + len(sizes)
+    total = min(max(int(usual * chance.uniform(0.8, 2.5)), int(need * chance.uniform(2, 4)), 64), GRID // 2)
+    spare = max(total - need, 0)
+    extra = np.floor(chance.dirichlet(np.full(len(sizes), 0.6)) * spare).astype(np.int64)
+    return np.asarray(sizes + extra)
+
+
+def _offset(values: Floats, total: int, decimals: int, chance: np.random.Generator) -> int:
+    """Where the grid begins: near the column's own numbers, never so far off that codes would meet."""
+    centre = float(np.clip(values[0] * 10.0**decimals, -(GRID // 4), GRID // 4))
+    reach = max(abs(centre), total / 4, 8)
+    least = 0 if values[0] >= 0 else -(GRID // 2)  # a column without negative numbers gets none
+    return int(np.clip(centre + chance.uniform(-0.5, 0.5) * reach, least, GRID - total - 1))

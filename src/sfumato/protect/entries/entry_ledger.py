@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""What the searches for entries to blank stand on: rules that were found, their counts, and mining anew.
+
+A `Ledger` knows rules and keeps their counts while entries are blanked and shown again. `Mining` asks the miner, the
+second time only about rows that changed since. Both rest on the private values and stay with the custodian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from time import monotonic
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.hierarchy import spelt
+from sfumato.mine.entries.adversarial_rules import find_rules
+from sfumato.mine.entries.adversarial_search import rounded_up
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells, States
+from sfumato.mine.entries.found_rules import FoundRules
+from sfumato.progress import tell
+
+Ints = npt.NDArray[np.int64]
+Number = TypeVar("Number", np.int32, np.int64)
+_CHUNK = 4096
+"""Antecedents, or rules, that are worked on between two words of progress."""
+_ROOM = 1 << 20
+"""Rows of antecedents that are listed between them, about."""
+
+
+class Rules(NamedTuple):
+    """Rules as arrays, with the rows of each antecedent."""
+
+    start: Ints
+    items: npt.NDArray[np.int32]
+    antecedent: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    row_start: Ints
+    middle: Ints
+    """Where the rows that hide nothing start."""
+    rows: npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which rules must not be left."""
+
+    confidence: Fraction
+    least: int
+    """The least support, as a count."""
+    max_length: int | None = None
+    prior: bool = False
+    seconds: float | None = None
+    """What all mining together may take; the same for memory, in bytes, at any time."""
+    memory: int | None = None
+
+    def limits(self, rows: int) -> Ints:
+        """The thresholds as whole numbers; shares of so many rows compare with these as with the confidence."""
+        share = rounded_up(self.confidence, max(rows, 1))
+        return np.array([share.numerator, share.denominator, max(self.least, 1)], dtype=np.int64)
+
+
+@dataclass
+class Mining:
+    """The miner, asked again and again while entries are blanked."""
+
+    cells: Cells
+    question: Question
+    complete: bool = True
+    """False once a budget stopped it: there may be rules that nobody knows of."""
+    passes: int = 0
+    """How often it was asked."""
+    first: FoundRules | None = None
+    """What it found when it was asked first."""
+    _last: States | None = None
+    _begun: float = field(default_factory=monotonic)
+
+    def rules(self, states: States) -> FoundRules:
+        """All rules that are adversarial now, if none of those found before still is."""
+        question, last = self.question, self._last
+        touched = before = None
+        if last is not None:
+            touched = (last != states).any(axis=1)
+            # An antecedent may have appeared before, or appear now: PUBLIC is the least of the states.
+            before = np.minimum(last, states)
+        left = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
+        found = find_rules(
+            self.cells, states, question.confidence, question.least, question.max_length, question.prior,
+            touched=touched, before=before, memory=question.memory,
+            seconds=None if left is None else max(left, 0.0),
+        )  # fmt: skip
+        self._last = states.copy()
+        self.first = found if self.first is None else self.first
+        self.complete &= found.complete
+        self.passes += 1
+        return found
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why an entry is blanked."""
+
+    invalidated: int
+    """Rules that lose a row which shows that they are true."""
+    marginalized: int
+    """Rules that lose a row which they could be fired at."""
+    example: str
+    """One of them."""
+
+    @property
+    def kind(self) -> str:
+        """Invalidation, marginalization, or both."""
+        if self.invalidated and self.marginalized:
+            return "both"
+        return "invalidation" if self.invalidated else "marginalization"
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Entries that are blanked besides the private ones, and what is known of them."""
+
+    entries: Ints
+    """Row × width + column of each, in the order in which they were blanked."""
+    reasons: tuple[Reason, ...]
+    states: States
+    """All entries, as they are published."""
+    bound: int
+    """No set that leaves no rule is smaller."""
+    proven: bool
+
+
+class Ledger:
+    """Rules with their counts, and the states of all entries, which it changes."""
+
+    def __init__(self, cells: Cells, question: Question, states: States | None = None) -> None:
+        """Start without rules; `states` are those in which rows of antecedents are listed, at first the cells' own."""
+        from sfumato.kernels.entries.grades import mark_hidden
+
+        self.cells = cells
+        self.limits = question.limits(len(cells.codes))
+        self.base: States = cells.states if states is None else states
+        self.states: States = self.base.copy()
+        self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
+        none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
+        self.rules = Rules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
+        hiding = np.zeros(len(self.states), dtype=np.int64)
+        mark_hidden(self.states, hiding)
+        self.books = (
+            self.states, hiding, np.zeros((0, 8), dtype=np.int32), none, none, np.zeros(1, dtype=np.int64)
+        )  # fmt: skip
+        self._write(0, 0)
+
+    @property
+    def width(self) -> int:
+        """The number of columns; entry e is row e // width, column e % width."""
+        return len(self.cells.names)
+
+    @property
+    def open(self) -> int:
+        """How many of the known rules are adversarial now."""
+        return int(self.books[5][0])
+
+    @property
+    def size(self) -> int:
+        """How many rows the antecedents have, all together: what everything here costs."""
+        return len(self.rules.rows)
+
+    @property
+    def known(self) -> int:
+        """How many rules are known."""
+        return len(self.rules.target)
+
+    def add(self, found: FoundRules) -> None:
+        """Take in rules that are not known yet."""
+        row_start, middle, rows = self._appearances(found)
+        del self.ledger  # its arrays are long, and made anew
+        old = self.rules
+        self.rules = Rules(
+            _behind(old.start, found.start[1:] + old.start[-1]),
+            _behind(old.items, found.items),
+            _behind(old.antecedent, found.antecedent + np.int32(len(old.start) - 1)),
+            _behind(old.target, found.target),
+            _behind(old.row_start, row_start[1:] + old.row_start[-1]),
+            _behind(old.middle, middle + old.row_start[-1]),
+            _behind(old.rows, rows),
+        )
+        antecedents, known = len(old.start) - 1, len(old.target)
+        del old
+        self._write(antecedents, known)
+
+    def turn(self, entry: int, to: int) -> None:
+        """Blank a public entry, or show a blanked one."""
+        from sfumato.kernels.entries.grades import turn
+
+        turn(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
+
+    def reason(self, why: npt.NDArray[np.int32]) -> Reason:
+        """What the kernel says of an entry, in words."""
+        return Reason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
+
+    def needed(self, entries: Ints) -> tuple[Reason, ...]:
+        """Why each of some blanked entries is: the rules that would be open without it."""
+        from sfumato.kernels.entries.grades import needed
+
+        why = np.zeros((len(entries), 3), dtype=np.int32)
+        for begin in range(0, len(entries), _CHUNK):
+            tell("saying why entries are blanked", begin, len(entries))
+            part = slice(begin, begin + _CHUNK)
+            needed(self.ledger, self.books, entries[part], why[part], self.limits)
+        return tuple(self.reason(one) for one in why)
+
+    def spelling(self, rule: int) -> str:
+        """A rule as text."""
+        rules = self.rules
+        antecedent = int(rules.antecedent[rule])
+        items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
+        shown = " and ".join(self._labels[item] for item in items)
+        return f"{shown or 'anything'} → {self._labels[rules.target[rule]]}"
+
+    @cached_property
+    def _labels(self) -> list[str]:
+        named = zip(self.cells.names, self.cells.values, strict=True)
+        return [f"{name} = {value}" for name, values in named for value in spelt(values)]
+
+    def with_hiding_rows(self, found: FoundRules) -> FoundRules:
+        """The rules that were added first, with those rows of their antecedents that hide something."""
+        begin, end = self.rules.row_start[: len(found.start) - 1], self.rules.middle[: len(found.start) - 1]
+        start = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
+        places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
+        return replace(found, row_start=start, rows=self.rules.rows[places])
+
+    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, npt.NDArray[np.int32]]:
+        """Where each antecedent's rows start before anything is blanked, where those that hide nothing do, the rows."""
+        from sfumato.kernels.entries.grades import appearances
+
+        hides = (self.cells.states == PRIVATE).any(axis=1)
+        order = np.concatenate([np.flatnonzero(hides), np.flatnonzero(~hides)]).astype(np.int32)
+        seen = np.ascontiguousarray(np.where(self.base == PUBLIC, self.cells.codes, NOTHING).T)
+        many, longest = len(found.start) - 1, int(np.diff(found.start).max(initial=0))
+        stack, sizes = np.zeros((longest + 1, len(order)), np.int32), np.zeros((longest + 1, 2), np.int64)
+        stack[0], sizes[0] = order, (len(order), int(hides.sum()))
+        counts, parts, begin = np.zeros((many, 2), dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0
+        room = np.zeros(max(_ROOM, len(order)), dtype=np.int32)
+        while begin < many:
+            tell("listing the rows of rules", begin, many)
+            end = min(begin + _CHUNK, many)
+            begin, used = appearances(
+                seen, self.columns, found.start, found.items, stack, sizes, begin, end, counts, room
+            )
+            parts.append(room[:used].copy())
+        start = np.concatenate([[0], np.cumsum(counts[:, 0])]).astype(np.int64)
+        return start, start[:-1] + counts[:, 1], np.concatenate(parts)
+
+    def _write(self, antecedents: int, known: int) -> None:
+        """Make the arrays that kernels read. So many antecedents and rules were there before: their counts hold."""
+        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, count
+
+        rules = self.rules
+        many, added = len(rules.start) - 1, len(rules.target) - known
+        rule_start = np.searchsorted(rules.antecedent, np.arange(many + 1)).astype(np.int64)
+        marks = np.int64(1) << (self.columns & 63).astype(np.int64)
+        x_marks = _merged(marks[rules.items], rules.start)
+        all_marks = x_marks | _merged(marks[rules.target], rule_start)
+        records = np.ascontiguousarray(np.stack([x_marks, all_marks, rule_start[:-1], rule_start[1:]], axis=1))
+        self._of_row = self._with_rows_of(antecedents)
+        self.ledger = (
+            self.cells.codes, self.columns, rules.start, rules.items, records, rules.row_start, rules.middle,
+            rules.rows, *self._of_row,
+        )  # fmt: skip
+        states, hiding, before, opened, open_of, total = self.books
+        fresh = np.zeros((added, 8), dtype=np.int32)
+        fresh[:, PLACE], fresh[:, TARGET] = -1, rules.target[known:]
+        fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[known:]], rules.antecedent[known:]
+        self.books = (
+            states, hiding, np.concatenate([before, fresh]),
+            np.concatenate([opened, np.zeros(added, dtype=np.int32)]),
+            np.concatenate([open_of, np.zeros(many - antecedents, dtype=np.int32)]), total,
+        )  # fmt: skip
+        for begin in range(antecedents, many, _CHUNK):
+            tell("counting rules", begin, many)
+            count(self.ledger, self.books, begin, min(begin + _CHUNK, many), self.limits)
+
+    def _with_rows_of(self, antecedents: int) -> tuple[Ints, npt.NDArray[np.int32]]:
+        """The antecedents of each row, those from a number on behind the ones that were known before."""
+        from sfumato.kernels.entries.grades import side_by_side, turn_around
+
+        begin = self.rules.row_start[antecedents]
+        row_start, rows = self.rules.row_start[antecedents:] - begin, self.rules.rows[begin:]
+        start, more = np.zeros(len(self.cells.codes) + 2, dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
+        turn_around(row_start, rows, antecedents, start, more)
+        if not antecedents:
+            return start[:-1].copy(), more
+        both_start, both = np.zeros(len(start) - 1, dtype=np.int64), np.zeros(len(self.rules.rows), dtype=np.int32)
+        side_by_side(*self._of_row, start[:-1].copy(), more, both_start, both)
+        return both_start, both
+
+
+def _behind(some: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """One array behind the other; not copied where there is but one, since rows can be very many."""
+    return np.concatenate([some, more]) if len(some) else more
+
+
+def _merged(marks: Ints, start: Ints) -> Ints:
+    """All marks of each run in one; an empty run has none."""
+    merged = np.zeros(len(start) - 1, dtype=np.int64)
+    full = np.flatnonzero(np.diff(start))
+    if len(full):
+        merged[full] = np.bitwise_or.reduceat(marks, start[full])
+    return merged

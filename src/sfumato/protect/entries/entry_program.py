@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""Adversarial rules as an integer program over the entries to blank.
+
+A row can be blanked in several ways, each a set of columns. Rows that take the same part in the same rules are alike,
+and it only counts how many of them are blanked in which way: one integer for each group of rows and each way. What a
+rule loses on either side is then a sum of integers. A way is left out if a smaller one takes the same rows from the
+same rules. Where a row has too many columns for that, each of its entries is a binary of its own, and what it takes
+out is bound to these from both sides.
+
+A rule is closed when its public rows are fewer than γ, or y's share of them, or of the hidden rows, is under δ, or no
+hidden row is left: one of four binaries must be 1, and each brings its inequality with it. One more inequality is true
+of all four and keeps the relaxation tight: (public rows with y that go) / (as many as must go), and so on for the
+other sides, sum up to 1 at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from time import monotonic
+
+import numpy as np
+
+from sfumato.mine.entries.cells import BLANKED, PUBLIC
+from sfumato.protect.entries.entry_ledger import Ints, Ledger
+
+Part = tuple[int, int, tuple[int, ...]]
+"""A rule, the side of it that a row is on, and the columns any of which takes the row out."""
+Terms = dict[int, float]
+PUBLIC_FIT, PUBLIC_OTHER, HIDDEN_FIT, HIDDEN_OTHER = range(4)
+MOST_COLUMNS = 6
+"""Up to so many columns of a row, every way to blank it is looked at."""
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What the program said."""
+
+    entries: Ints | None
+    """None: there is nothing as small as asked for, or nothing was found in time."""
+    bound: float
+    proven: bool
+
+
+@dataclass
+class _Model:
+    """Variables with what they cost, and inequalities that say at least."""
+
+    cost: list[int] = field(default_factory=list)
+    most: list[float] = field(default_factory=list)
+    whole: list[int] = field(default_factory=list)
+    blanks: list[tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
+    """The rows that a variable blanks, as many of them as its value says, and the columns in which it does."""
+    rows: list[tuple[Terms, float]] = field(default_factory=list)
+
+    def variable(
+        self, cost: int, most: float, whole: int, rows: tuple[int, ...] = (), columns: tuple[int, ...] = ()
+    ) -> int:
+        """A new variable from 0 to `most`."""
+        self.cost.append(cost)
+        self.most.append(most)
+        self.whole.append(whole)
+        self.blanks.append((rows, columns))
+        return len(self.cost) - 1
+
+    def at_least(self, terms: Terms, least: float) -> None:
+        """Σ terms ≥ least."""
+        self.rows.append((terms, least))
+
+
+class EntryProgram:
+    """The program of the rules that were added so far."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        """No rule yet."""
+        self.ledger = ledger
+        self.rules: list[int] = []
+
+    def add(self, rules: Ints) -> bool:
+        """Add rules of the ledger; whether there was a new one."""
+        fresh = sorted(set(rules.tolist()) - set(self.rules))
+        self.rules += fresh
+        return bool(fresh)
+
+    def solve(self, most: int, seconds: float) -> Solved:
+        """The smallest set of entries, of `most` at the most, that closes all rules of the program."""
+        model = _Model()
+        lost: dict[tuple[int, int], Terms] = {(rule, side): {} for rule in self.rules for side in range(4)}
+        sizes = dict.fromkeys(lost, 0)
+        for parts, rows in self._groups().items():
+            for rule, side, _ in parts:
+                sizes[rule, side] += len(rows)
+            columns = sorted({column for part in parts for column in part[2]})
+            if len(columns) <= MOST_COLUMNS:
+                _ways(model, lost, parts, rows, columns)
+            else:
+                _entries(model, lost, parts, rows, columns)
+        for rule in self.rules:
+            self._close(model, [lost[rule, side] for side in range(4)], [sizes[rule, side] for side in range(4)])
+        model.at_least({at: -float(cost) for at, cost in enumerate(model.cost) if cost}, -float(most))
+        return _solved(model, most, seconds, self.ledger.width)
+
+    def _groups(self) -> dict[tuple[Part, ...], list[int]]:
+        """Rows by the part they take in rules."""
+        parts: dict[int, list[Part]] = {}
+        for rule in self.rules:
+            for row, side, columns in self._rows(rule):
+                parts.setdefault(row, []).append((rule, side, columns))
+        groups: dict[tuple[Part, ...], list[int]] = {}
+        for row, takes in parts.items():
+            groups.setdefault(tuple(takes), []).append(row)
+        return groups
+
+    def _rows(self, rule: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """The rows of a rule before anything is blanked, the side each is on, and what takes it out."""
+        ledger, rules = self.ledger, self.ledger.rules
+        antecedent, target = int(rules.antecedent[rule]), int(rules.target[rule])
+        items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
+        shown = tuple(ledger.columns[items].tolist())
+        foretold = int(ledger.columns[target])
+        for row in rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]].tolist():
+            code, state = int(ledger.cells.codes[row, foretold]), int(ledger.base[row, foretold])
+            if code < 0 or state == BLANKED:
+                continue
+            if state == PUBLIC:
+                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*shown, foretold)
+            else:
+                yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, shown
+
+    def _close(self, model: _Model, lost: list[Terms], sizes: list[int]) -> None:
+        """One of the four ways to close a rule must be taken."""
+        top, bottom, least = (int(one) for one in self.ledger.limits)
+        fit, other, hidden_fit, hidden_other = sizes
+        few, rare, wrong, none = (model.variable(0, 1, 1) for _ in range(4))
+        model.at_least({few: 1.0, rare: 1.0, wrong: 1.0, none: 1.0}, 1.0)
+        must_go = fit + other - least + 1
+        model.at_least(lost[PUBLIC_FIT] | lost[PUBLIC_OTHER] | {few: -float(must_go)}, 0.0)
+        model.at_least(lost[HIDDEN_FIT] | lost[HIDDEN_OTHER] | {none: -float(hidden_fit + hidden_other)}, 0.0)
+        for binary, begin, fits, others in (
+            (rare, PUBLIC_FIT, fit, other),
+            (wrong, HIDDEN_FIT, hidden_fit, hidden_other),
+        ):
+            # bottom · fits < top · all, with what is lost; if the binary is 0, any loss at all is allowed.
+            margin = bottom * fits - top * (fits + others) + 1
+            terms = {at: (bottom - top) * by for at, by in lost[begin].items()}
+            terms |= {at: -top * by for at, by in lost[begin + 1].items()}
+            slack = float(max(margin, 0) + top * others)
+            model.at_least(terms | {binary: -slack}, margin - slack)
+        self._tighten(model, lost, sizes)
+
+    def _tighten(self, model: _Model, lost: list[Terms], sizes: list[int]) -> None:
+        top, bottom, least = (int(one) for one in self.ledger.limits)
+        fit, other, hidden_fit, hidden_other = sizes
+        must_go = fit + other - least + 1
+        publicly = must_go
+        secretly = hidden_fit
+        if bottom > top:
+            publicly = min(publicly, (bottom * fit - top * (fit + other)) // (bottom - top) + 1)
+            over = bottom * hidden_fit - top * (hidden_fit + hidden_other)
+            secretly = min(secretly, over // (bottom - top) + 1)
+        if publicly < 1 or secretly < 1:
+            return  # the rule is closed as long as nothing is blanked
+        terms = {at: by / publicly for at, by in lost[PUBLIC_FIT].items()}
+        terms |= {at: by / must_go for at, by in lost[PUBLIC_OTHER].items()}
+        terms |= {at: by / secretly for at, by in lost[HIDDEN_FIT].items()}
+        model.at_least(terms, 1.0)
+
+
+def _ways(
+    model: _Model, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
+) -> None:
+    """An integer for each way to blank rows that are alike, of those that differ in what they take out the smallest."""
+    seen: set[tuple[int, ...]] = {()}
+    variables: Terms = {}
+    for size in range(1, len(columns) + 1):
+        for some in combinations(columns, size):
+            takes = tuple(at for at, part in enumerate(parts) if not set(some).isdisjoint(part[2]))
+            if takes in seen:
+                continue
+            seen.add(takes)
+            variable = model.variable(size, len(rows), 1, tuple(rows), some)
+            variables[variable] = -1.0
+            for at in takes:
+                lost[parts[at][:2]][variable] = 1.0
+    if len(variables) > 1:
+        model.at_least(variables, -float(len(rows)))
+
+
+def _entries(
+    model: _Model, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
+) -> None:
+    """A binary for each entry of each row; a row is out if any of a part's entries is blanked, and only then."""
+    for row in rows:
+        blanked = {column: model.variable(1, 1, 1, (row,), (column,)) for column in columns}
+        out: dict[tuple[int, ...], int] = {}
+        for rule, side, some in parts:
+            if not some:
+                continue
+            if some not in out:
+                out[some] = model.variable(0, 1, 0)
+                model.at_least({blanked[column]: 1.0 for column in some} | {out[some]: -1.0}, 0.0)
+                for column in some:
+                    model.at_least({out[some]: 1.0, blanked[column]: -1.0}, 0.0)
+            lost[rule, side][out[some]] = 1.0
+
+
+def _solved(model: _Model, most: int, seconds: float, width: int) -> Solved:
+    """Ask the solver."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    places = [(at, of, value) for at, (terms, _) in enumerate(model.rows) for of, value in terms.items()]
+    at, of, value = (np.array(part) for part in zip(*places, strict=True))
+    matrix = csr_array((value, (at.astype(np.int32), of.astype(np.int32))), shape=(len(model.rows), len(model.cost)))
+    cost = np.array(model.cost, dtype=np.float64)
+    bounds = Bounds(0, np.array(model.most, dtype=np.float64))
+    limits = LinearConstraint(matrix, np.array([least for _, least in model.rows]))
+    begun = monotonic()
+    # Stopped early, the solver may have no bound at all to tell: the relaxation alone is solved quickly.
+    relaxed = milp(cost, bounds=bounds, constraints=limits, options={"time_limit": seconds})
+    bound = most + 1.0 if relaxed.status == 2 else float(relaxed.fun) if relaxed.status == 0 else 0.0
+    left = seconds - (monotonic() - begun)
+    if relaxed.status == 2 or left <= 0:
+        return Solved(None, bound, proven=relaxed.status == 2)
+    found = milp(
+        cost, integrality=np.array(model.whole), bounds=bounds, constraints=limits,
+        options={"time_limit": left, "mip_rel_gap": 0.0},
+    )  # fmt: skip
+    if found.status == 2:
+        return Solved(None, most + 1.0, proven=True)
+    entries = None if found.x is None else _chosen(model, np.rint(found.x).astype(np.int64), width)
+    return Solved(entries, max(bound, float(found.mip_dual_bound or 0.0)), proven=found.status == 0)
+
+
+def _chosen(model: _Model, values: Ints, width: int) -> Ints:
+    """The entries that a solution blanks: rows of a group one after the other."""
+    taken: dict[tuple[int, ...], int] = {}
+    entries: list[int] = []
+    for variable in np.flatnonzero(values).tolist():
+        rows, columns = model.blanks[variable]
+        begin = taken.get(rows, 0) if len(columns) and len(rows) > 1 else 0
+        some = rows[begin : begin + int(values[variable])]
+        taken[rows] = begin + len(some)
+        entries += [row * width + column for row in some for column in columns]
+    return np.unique(np.array(entries, dtype=np.int64))

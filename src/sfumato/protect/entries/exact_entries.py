@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The smallest derived set, by integer programming with rules added as they arise.
+
+Against the same adversary as GraDeS, with the same promise and the least damage there is. Blanking creates rules, so
+the program starts with some rules, is solved, the solution is mined, and the rules found in it are added, until a
+solution has none. Every rule that was added must be closed by every safe set, so what the program says is a lower
+bound at any time; the best safe set met is the upper one. `EntryProgram` says how a rule becomes linear.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+from time import monotonic
+
+import numpy as np
+
+from sfumato.progress import tell
+from sfumato.protect.entries.entry_ledger import Derived, Ints, Mining
+from sfumato.protect.entries.entry_program import EntryProgram
+from sfumato.protect.entries.grades_plus import Search
+
+_SHARE = 0.2
+"""Of the time, for finding a good set before it is proven."""
+_AT_ONCE = 400
+"""Rules that are added between two solutions, at most."""
+
+
+def exact_entries(mining: Mining, seconds: float) -> Derived:
+    """The smallest set whose blanking leaves no rule, or the best found in time with a lower bound."""
+    begun = monotonic()
+    search = Search(mining)
+    search.make_safe()
+    search.improve(min(1.0, _SHARE * seconds))
+    assert search.best is not None
+    program = EntryProgram(search.ledger)
+    search.start_from(np.zeros(0, dtype=np.int64))
+    while mining.complete and search.bound < len(search.best):
+        left = seconds - (monotonic() - begun)
+        if left <= 0 or not program.add(_open(search)):
+            break
+        tell("smallest derived set", search.bound, len(search.best))
+        solved = program.solve(len(search.best) - 1, left)
+        search.bound = min(max(search.bound, ceil(solved.bound - 1e-6)), len(search.best))
+        if solved.entries is None or search.bound == len(search.best):
+            break
+        _judge(search, solved.entries, proven=solved.proven)
+    return search.derived()
+
+
+def _open(search: Search) -> Ints:
+    """Known rules that are open now, those with the fewest rows first, and no more than fit one step."""
+    rules, ledger = search.ledger.rules, search.ledger
+    opened = ledger.books[3][: ledger.open].astype(np.int64)
+    rows = np.diff(rules.row_start)[rules.antecedent[opened]]
+    return opened[np.lexsort((opened, rows))][:_AT_ONCE]
+
+
+def _judge(search: Search, entries: Ints, *, proven: bool) -> None:
+    """Look at a solution: it is safe, or there are rules that the program must learn of."""
+    search.start_from(entries)
+    if search.ledger.open:
+        return
+    found = search.mining.rules(search.ledger.states)
+    search.ledger.add(found)
+    assert search.best is not None
+    if not len(found) and len(entries) < len(search.best):
+        search.best = entries
+        search.bound = len(entries) if proven else search.bound

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""GraDeS, and then better: entries not needed are shown again, and the set is torn and mended while time is left.
+
+Against the same adversary as GraDeS, with the same promise; only the derived set is smaller. Weights count hidden rows
+only where their value is the one foretold, since to blank another one makes a rule better. Then blanked entries are
+shown again where no rule comes of it, and a local search tears out a few that have to do with one another and mends
+the hole with fewer. Rules that come up on the way are found by mining again, and known from then on.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import numpy as np
+
+from sfumato.progress import tell
+from sfumato.protect.entries.entry_ledger import Derived, Ints, Ledger, Mining
+from sfumato.protect.entries.grades import SLACK, Weighing, heaviest_first, lower_bound
+
+WEIGHING = Weighing(fitting=True, slack=SLACK, forget=False, reach=2)
+_SEED = 0x9E3779B97F4A7C15
+"""Chance here only chooses among sets that are all safe; it is the same always, so that a release can be repeated."""
+_CHUNK = 64
+"""Moves between two looks at the clock."""
+_PATIENCE = 24
+"""Moves per blanked entry without a smaller safe set, after which the search ends before its time."""
+_SLICES = 5
+"""Parts of the time after each of which rules are mined again, at the latest."""
+
+
+def grades_plus(mining: Mining, seconds: float) -> Derived:
+    """A small set of entries whose blanking leaves no rule; `seconds` are for making it smaller."""
+    search = Search(mining)
+    search.make_safe()
+    search.improve(seconds)
+    return search.derived()
+
+
+class Search:
+    """A set of blanked entries on the way, the rules that were met, and the smallest safe set so far."""
+
+    def __init__(self, mining: Mining) -> None:
+        """Nothing is blanked yet."""
+        self.mining = mining
+        self.ledger = Ledger(mining.cells, mining.question)
+        self.bound = 0
+        self.best: Ints | None = None
+        size = self.ledger.states.size
+        self._kept = np.zeros(size, dtype=np.int64)
+        self._place = np.full(size, -1, dtype=np.int64)
+        self._tally = np.zeros(4, dtype=np.int64)
+        self._weight, self._room = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        self._seed = np.array([_SEED], dtype=np.uint64)
+
+    @property
+    def entries(self) -> Ints:
+        """What is blanked now."""
+        return self._kept[: self._tally[0]].copy()
+
+    def make_safe(self) -> None:
+        """Blank the heaviest, mine, blank again, until no rule is left."""
+        while len(found := self.mining.rules(self.ledger.states)):
+            first = self.ledger.known == 0
+            self.ledger.add(found)
+            if first:
+                self.mining.first, self.bound = self.ledger.with_hiding_rows(found), lower_bound(self.ledger)
+            blanked, _ = heaviest_first(self.ledger, WEIGHING)
+            before = int(self._tally[0])
+            self._kept[before : before + len(blanked)] = blanked
+            self._place[blanked] = np.arange(before, before + len(blanked))
+            self._tally[0] += len(blanked)
+            self.take_back(0 if first else before)
+        if self.best is None or self._tally[0] < len(self.best):
+            self.best = self.entries
+
+    def start_from(self, entries: Ints) -> None:
+        """Blank just these entries."""
+        for entry in np.setdiff1d(self.entries, entries):
+            self.ledger.turn(int(entry), 0)
+        for entry in np.setdiff1d(entries, self.entries):
+            self.ledger.turn(int(entry), 2)
+        self._place[self.entries] = -1
+        self._kept[: len(entries)] = entries
+        self._place[entries] = np.arange(len(entries))
+        self._tally[0] = len(entries)
+
+    def improve(self, seconds: float) -> None:
+        """Local search until the time is up, the lower bound is reached, or nothing was gained for long."""
+        end, span, waited = monotonic() + seconds, seconds / _SLICES, 0
+        while self.best is not None and len(self.best) > self.bound and monotonic() < end:
+            smallest = len(self.best)
+            patience = _PATIENCE * max(smallest, 50)
+            waited += self._slice(min(end, monotonic() + span), patience // 3)
+            mined = monotonic()
+            self.make_safe()
+            span = max(seconds / _SLICES, 2 * (monotonic() - mined))
+            waited = 0 if len(self.best) < smallest else waited
+            if waited > patience:
+                break
+
+    def derived(self) -> Derived:
+        """The smallest safe set, less what is not needed in it, with what each entry is needed for."""
+        assert self.best is not None
+        while True:
+            self.start_from(self.best)
+            self.take_back()
+            if self._tally[0] == len(self.best):
+                break
+            self.make_safe()
+        reasons = self.ledger.needed(self.best)
+        proven = self.mining.complete and len(self.best) == self.bound
+        return Derived(self.best, reasons, self.ledger.states.copy(), self.bound, proven)
+
+    def take_back(self, begin: int = 0) -> None:
+        """Show entries again that are not needed, those blanked last first, down to a place."""
+        from sfumato.kernels.entries.grades_local import take_back
+
+        for end in range(int(self._tally[0]), begin, -_CHUNK):
+            tell("showing again what is not needed", end, int(self._tally[0]))
+            start = max(end - _CHUNK, begin)
+            take_back(self.ledger.ledger, self.ledger.books, self._keeping, self.ledger.limits, start, end)
+
+    def _slice(self, until: float, most: int) -> int:
+        """Moves until some time, or so many at most; how many."""
+        from sfumato.kernels.entries.grades_local import improve
+
+        moves = 0
+        while moves < most and self._tally[0] and monotonic() < until:
+            tell("making the derived set smaller", moves, most)
+            improve(self.ledger.ledger, self.ledger.books, self._keeping, self.ledger.limits, _CHUNK)
+            moves += _CHUNK
+        return moves
+
+    @property
+    def _keeping(self) -> tuple[Ints, Ints, Ints, Ints, Ints, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
+        return (self._kept, self._place, self._tally, self._weight, self._room, self._seed)

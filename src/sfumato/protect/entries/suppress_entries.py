@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: MIT
+"""Suppress entries: blank the private ones, and as few others as it takes so that no rule tells a private one.
+
+Against an adversary who mines what is published for rules X → y and fires them at the blanks. What leaks: which entries
+are blank, private ones and others alike; and whatever a stronger learner than rules can guess, which the attack
+`learned_inference` measures. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD
+2006), seed 000; where its text errs we mine again until no rule is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from pydantic import BeforeValidator, Field, PlainSerializer
+
+from sfumato.data.discretize import at_cuts, equal_width
+from sfumato.data.hierarchy import spelt
+from sfumato.data.private_entries import AnyEntries, Mask, private_mask
+from sfumato.data.read import type_by_content
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.mine.entries.adversarial_rules import sensitive_entries
+from sfumato.mine.entries.cells import BLANKED, PRIVATE, Cells
+from sfumato.mine.entries.found_rules import FoundRules
+from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.entries.entry_ledger import Derived, Mining, Question
+from sfumato.protect.entries.exact_entries import exact_entries
+from sfumato.protect.entries.grades import grades
+from sfumato.protect.entries.grades_plus import grades_plus
+from sfumato.protect.method import Method
+from sfumato.public.thresholds import exact, least_count
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Missing, Table
+
+_ROUNDS = 20
+"""How often rules and learners may be closed in turn before it is given up."""
+
+
+def _fraction(given: Any) -> Any:
+    """A confidence as it is written: 0.8 is 4/5; a policy may also say «4/5»."""
+    if isinstance(given, str):
+        try:
+            given = Fraction(given)
+        except (ValueError, ZeroDivisionError):
+            raise ValueError("a confidence is a number above 0 and up to 1, or a fraction such as 4/5") from None
+    try:
+        return exact(given)
+    except PolicyError as error:
+        raise ValueError(str(error)) from None
+
+
+Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, return_type=str)]
+MinSupport = Annotated[int, Field(ge=1, strict=True)] | Annotated[float, Field(gt=0, le=1, strict=True)]
+
+
+class SuppressEntries(Method):
+    """Blank private entries, and others, until no rule mined from what is left tells a private one.
+
+    Guarantee: in the published table there is no rule X → y of support at least `min_support` and confidence at least
+    `confidence` among visible entries that is also right for at least that share of the private entries it fits.
+    Against: an adversary who sees the release alone and predicts by association rules. Limits: rules below the
+    thresholds, other learners and outside knowledge are not covered; whoever knows a blanked entry from elsewhere knows
+    more; `grades+` and `grades` are small sets, not the smallest (`exact` proves it on small tables).
+    Papers: Aggarwal, Pei, Zhang 2006.
+    """
+
+    iso_20889: ClassVar[str] = "local suppression"
+
+    method: Literal["suppress_entries"] = "suppress_entries"
+    private: AnyEntries = Field(repr=False)
+    """Which entries are private: cells, a file of cells, columns, a rule, a share by lot, or in Python a mask."""
+    confidence: Exact
+    """δ: the confidence from which on a rule gives an entry away."""
+    min_support: MinSupport = 1
+    """γ: the support from which on a rule counts, as a number of rows or a share of them."""
+    max_length: int | None = Field(default=None, ge=1, strict=True)
+    """The most columns on a rule's left side; any number if it is not said."""
+    prior: bool = False
+    """Whether the commonest value of a column counts as a rule with nothing on the left."""
+    search: Literal["grades+", "grades", "exact"] = "grades+"
+    """`grades` is the paper's; `grades+` finds smaller sets; `exact` the smallest, for small tables."""
+    blanking_factor: int = Field(default=1, ge=1, strict=True)
+    """The paper's k: how many entries `grades` blanks before weights are looked at again."""
+    seconds: float | None = Field(default=None, gt=0)
+    """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for `exact`."""
+    mining_seconds: float | None = Field(default=None, gt=0)
+    """What all mining may take; if it does not end, nothing is promised."""
+    mining_memory: int | None = Field(default=None, ge=1, strict=True)
+    """What mining may hold in memory, in bytes; if that is not enough, nothing is promised."""
+    discretize: Mapping[str, int | tuple[float, ...]] = Field(default_factory=dict)
+    """Columns of numbers to cut: into so many intervals of one width over a coarse range around the data, or at cuts;
+    midpoints are published."""
+    learner_risk: float | None = Field(default=None, gt=0, lt=1)
+    """Go on blanking until learners, too, guess at most this share of private entries, at the upper end."""
+
+    def described(self) -> dict[str, Any]:
+        """The method without the entries: a certificate that named them would tell."""
+        said = self.model_dump(mode="json", exclude={"private"})
+        return said | {"private": sorted({_way(one) for one in self.private})}
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Mine the rules that tell private entries, blank entries until none is left, and publish what is left."""
+        chance = (randomness or Randomness.secure()).generator()
+        names = [name for name in data.frame.columns if name not in data.identifying]
+        if not len(data):
+            raise DataError(f"{data.source}: the table has no rows")
+        mask = private_mask(self.private, data.frame, chance, data.source, names)
+        private = mask[:, [data.frame.columns.index(name) for name in names]]
+        table = data.with_frame(self._discretized(data.frame.select(names), private, data.source))
+        cells = Cells.of(table, private)
+        mining = Mining(cells, self._question(len(table)))
+        derived = self._derived(mining)
+        hidden = _hidden(table.frame, private)
+        if self.learner_risk is not None:
+            derived = self._against_learners(table, cells, derived, hidden, chance)
+        frame = type_by_content(_blanked(table.frame, derived.states))
+        return Release(
+            data=replace(data.with_frame(frame), missing=Missing.MATCHES_ANY),
+            method=self,
+            claims=self._claims(data, mining),
+            losses=_losses(cells, derived),
+            details=self._details(cells, mining, derived, hidden),
+        )
+
+    def _question(self, rows: int) -> Question:
+        least = least_count(self.min_support, rows)
+        return Question(self.confidence, least, self.max_length, self.prior, self.mining_seconds, self.mining_memory)
+
+    def _derived(self, mining: Mining) -> Derived:
+        if self.search == "grades":
+            return grades(mining, self.blanking_factor)
+        if self.search == "exact":
+            return exact_entries(mining, self.seconds or 60.0)
+        return grades_plus(mining, self.seconds or 0.8)
+
+    def _discretized(self, frame: pl.DataFrame, private: npt.NDArray[np.bool_], source: str) -> pl.DataFrame:
+        """Numbers as the midpoints of their intervals, which visible cells alone decide: everybody sees midpoints."""
+        made = []
+        for name, how in self.discretize.items():
+            if name not in frame.columns:
+                raise PolicyError(f"{source}: «{name}» is to be discretized, and is no column that is published")
+            hidden = pl.Series(private[:, frame.columns.index(name)])
+            seen = frame[name].set(hidden, None)
+            if not seen.count():
+                made.append(seen)
+                continue
+            # Midpoints between the extremes would tell these: they are somebody's.
+            cut = equal_width(seen, how, coarse=True) if isinstance(how, int) else at_cuts(seen, how, coarse=True)
+            # A private value beyond all visible ones counts as one of the outermost interval.
+            inside = frame[name] if not isinstance(how, int) else frame[name].clip(cut.edges[0], cut.edges[-1])
+            made.append(cut.apply(inside, "midpoint"))
+        return frame.with_columns(made)
+
+    def _against_learners(
+        self, table: Table, cells: Cells, derived: Derived, hidden: pl.DataFrame, chance: np.random.Generator
+    ) -> Derived:
+        """Close learners and rules in turn, until both are: blanking against one may bring the other back."""
+        from sfumato.protect.entries.against_learners import blanked_against_learners
+
+        assert self.learner_risk is not None
+        for round_ in range(_ROUNDS):
+            tell("closing learners", round_, _ROUNDS)
+            frame = _blanked(table.frame, derived.states)
+            more = blanked_against_learners(frame, hidden, self.learner_risk, chance)
+            if not more:
+                return derived
+            states = derived.states.copy()
+            for row, name in more:
+                states[row, cells.names.index(name)] = BLANKED
+            extra = np.flatnonzero((states == BLANKED) & (derived.states != BLANKED)).astype(np.int64)
+            again = self._derived(Mining(replace(cells, states=states), self._question(len(states))))
+            entries = np.concatenate([derived.entries, extra, again.entries])
+            derived = Derived(entries, derived.reasons, again.states, derived.bound, proven=False)
+        raise ImpossibleRelease(
+            f"{table.source}: rules and learners could not both be kept off after {_ROUNDS} rounds; allow a larger "
+            "learner_risk, or make fewer entries private"
+        )
+
+    def _claims(self, data: Table, mining: Mining) -> tuple[Claim, ...]:
+        question = mining.question
+        what = f"a rule of support {question.least} or more and confidence {question.confidence} or more"
+        rules = Claim(
+            property="adversarial_rules",
+            threshold=0,
+            bound="exactly",
+            measure="leftover_rules",
+            arguments={
+                "confidence": str(question.confidence),
+                "min_support": question.least,
+                "max_length": question.max_length or 0,
+                "prior": int(question.prior),
+            },
+            needs_original=True,
+            meaning=f"No private entry is told by {what}."
+            if mining.complete
+            else f"The search for rules was stopped by its budget: whether {what} tells a private entry is not known.",
+        )
+        blanked = Claim(
+            property="private_entries_blanked",
+            threshold=0,
+            bound="exactly",
+            measure="visible_private_entries",
+            needs_original=True,
+            meaning="No private entry is visible.",
+        )
+        ended = Claim(
+            property="search_ended",
+            threshold=1,
+            bound="exactly",
+            measure="search_ended",
+            needs_original=True,
+            meaning="The search for rules came to its end; a budget did not stop it.",
+        )
+        return (rules, blanked, *(() if mining.complete else (ended,)), nobody_named(data), *self._true())
+
+    def _true(self) -> tuple[Claim, ...]:
+        """Nothing published is false; midpoints of intervals are nobody's values, so nothing is said of them."""
+        if self.discretize:
+            return ()
+        return (
+            Claim(
+                property="changed_cells",
+                threshold=0,
+                bound="exactly",
+                measure="changed_cells",
+                needs_original=True,
+                meaning="Every entry that is not blank is the original one.",
+            ),
+        )
+
+    def _details(self, cells: Cells, mining: Mining, derived: Derived, hidden: pl.DataFrame) -> dict[str, Any]:
+        first = mining.first
+        assert first is not None
+        width = len(cells.names)
+        places = [(int(entry) // width, cells.names[int(entry) % width]) for entry in derived.entries]
+        return {
+            "rows": np.arange(len(cells.codes), dtype=np.int64),
+            "suppressed": np.zeros(0, dtype=np.int64),
+            "levels": {},
+            "private": [(int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)],
+            "derived": places,
+            "hidden": hidden,
+            "reasons": _reasons(places, derived),
+            "rules_before": _rule_frame(cells, first),
+            "rules_after": _rule_frame(cells, None),
+            "exposed": _exposed(cells, first),
+            "confidence": mining.question.confidence,
+            "least": mining.question.least,
+            "objective": len(places),
+            "bound": derived.bound,
+            "proven": derived.proven,
+            "gap": 0.0 if len(places) == derived.bound else (len(places) - derived.bound) / max(len(places), 1),
+            "passes": mining.passes,
+            "complete": mining.complete,
+            "sensitive_entries": sensitive_entries(cells, first),
+        }
+
+
+def _way(entries: Any) -> str:
+    """How private entries were said, and no entry of them."""
+    ways = ("columns", "where", "share", "cells", "file", "mask")
+    return " and ".join(name for name in ways if getattr(entries, name) is not None)
+
+
+def _hidden(frame: pl.DataFrame, private: Mask) -> pl.DataFrame:
+    """The private entries with the values they would have been published with, as text."""
+    parts = [
+        pl.DataFrame({"row": np.flatnonzero(private[:, at]).astype(np.int64)}).with_columns(
+            pl.lit(name).alias("column"), spelt(frame[name]).gather(np.flatnonzero(private[:, at])).alias("value")
+        )
+        for at, name in enumerate(frame.columns)
+    ]
+    schema = {"row": pl.Int64, "column": pl.String, "value": pl.String}
+    return pl.concat([pl.DataFrame(schema=schema), *parts]).sort("row", "column", maintain_order=True)
+
+
+def _blanked(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
+    """The frame as it is published: what is private or blanked is empty."""
+    return frame.with_columns(
+        pl.when(pl.Series(states[:, at] == 0)).then(pl.col(name)).alias(name) for at, name in enumerate(frame.columns)
+    )
+
+
+def _losses(cells: Cells, derived: Derived) -> dict[str, Number]:
+    filled = int((cells.codes >= 0).sum())
+    private, blanked = int((cells.states == PRIVATE).sum()), len(derived.entries)
+    visible = filled - private
+    return {
+        "loss": round((private + blanked) / filled, 12) if filled else 0.0,
+        "private_entries": private,
+        "derived_entries": blanked,
+        "derived_share": round(blanked / visible, 12) if visible else 0.0,
+        "suppressed_rows": 0,
+    }
+
+
+def _reasons(places: list[tuple[int, str]], derived: Derived) -> pl.DataFrame:
+    """Why each entry was blanked; those against learners have no rule to name."""
+    schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
+    rows = []
+    for at, (row, column) in enumerate(places):
+        if at < len(derived.reasons):
+            why = derived.reasons[at]
+            rows.append((row, column, why.kind, why.invalidated + why.marginalized, why.example))
+        else:
+            rows.append((row, column, "against learners", 0, ""))
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _rule_frame(cells: Cells, found: FoundRules | None) -> pl.DataFrame:
+    """Rules as spots of a picture: what an adversary sees of each."""
+    if found is None:
+        schema = {"public_support": pl.Int64, "public_confidence": pl.Float64, "hidden_confidence": pl.Float64}
+        return pl.DataFrame(schema={**schema, "column": pl.String, "length": pl.Int64})
+    column = np.searchsorted(cells.first, found.target, side="right") - 1
+    return pl.DataFrame(
+        {
+            "public_support": found.public.astype(np.int64),
+            "public_confidence": found.public_fit / np.maximum(found.public, 1),
+            "hidden_confidence": found.hidden_fit / np.maximum(found.hidden, 1),
+            "column": pl.Series(cells.names).gather(column) if len(column) else pl.Series([], dtype=pl.String),
+            "length": np.diff(found.start)[found.antecedent],
+        }
+    )
+
+
+def _exposed(cells: Cells, found: FoundRules) -> dict[str, int]:
+    """Private entries of each column that some rule told before anything was blanked."""
+    columns = np.searchsorted(cells.first, found.target, side="right") - 1
+    many = np.diff(found.row_start)[found.antecedent]
+    told = np.zeros(cells.codes.shape, dtype=np.bool_)
+    # So many rows at a time: rules have very many, all together.
+    parts = np.searchsorted(np.cumsum(many), np.arange(0, int(many.sum()) + 1, 1 << 22), side="left")
+    for begin, end in pairwise([*np.unique(parts).tolist(), len(many)]):
+        rule = np.repeat(np.arange(begin, end), many[begin:end])
+        first = found.row_start[found.antecedent[begin:end]] - np.cumsum(many[begin:end]) + many[begin:end]
+        rows = found.rows[np.arange(len(rule)) + np.repeat(first, many[begin:end])]
+        column = columns[rule]
+        hit = (cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == found.target[rule])
+        told[rows[hit], column[hit]] = True
+    return {name: int(count) for name, count in zip(cells.names, told.sum(axis=0), strict=True) if count}

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""Add noise to numbers: no value can be told closely, and what is true of all of them can be reconstructed.
+
+Against an adversary who reads somebody's number off the release. Every value is published with noise of a known
+distribution, or as the middle of an interval, so that with a confidence it lies within a width that is a share of the
+column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000; seed 001). What
+leaks: the range, widened to a coarse grid where it is taken from the data; the shape of the data's covariance with
+correlated noise; and to who uses what values have in common, more than the level says (Kargupta et al. 2003; Huang, Du,
+Chen 2005). The sum of two floating-point numbers tells some of them by its last bits (Mironov, *On significance of the
+least significant bits for differential privacy*, CCS 2012), so values and noise are counted in steps of a public grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named
+from sfumato.protect.method import Method
+from sfumato.protect.noise.noise_claims import noise_claims
+from sfumato.protect.noise.noise_columns import NumberColumn, covariance, number_column
+from sfumato.protect.noise.noise_scales import (
+    achieved_level,
+    draw_together,
+    estimate_shape,
+    fill_digits,
+    intervals_for,
+    like_the_data,
+    middles,
+    noise_for,
+    round_up,
+    width_for,
+    with_room,
+)
+from sfumato.public.noise_law import Noise
+from sfumato.randomness import Randomness
+from sfumato.release import Number, Release
+from sfumato.table import Table
+
+End = float | date
+
+
+class AddNoise(Method):
+    """Publish numbers with noise, or as intervals, so that none can be told closely.
+
+    Guarantee: what was added to a value is drawn by lot, centred at 0 and independent of all values; with the given
+    confidence it cannot be told to within less than `privacy` times the column's range. With `discretize` the value
+    itself is not published, but the middle of its interval; the range is public, so a level above the confidence cannot
+    be had, and is not claimed. Whole numbers get at least the noise that rounding leaves: half of them change. No other
+    cell changes; missing cells stay missing.
+    Against: an adversary who sees one published number and knows the noise, but nothing of the person.
+    Limits: who knows the distribution of values, reconstructed or from elsewhere, narrows single ones down. Columns
+    that go together give each other's values away: a spectral filter or a Bayes estimate takes independent noise off
+    them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) leaves a filter nothing to tell apart.
+    Bounded noise (`uniform`) reveals values near the ends of where any lie. The same person published twice is told
+    twice as well. The range is published: unless `ranges` gives it, it is that of the data, widened to multiples of a
+    1-2-5 number that is a tenth of it or more; `exact_range` tells the least and the greatest value. The scale is set
+    for the whole range: where a few values are far out, noise is large for all others. Noise on a column that is known
+    from elsewhere hides nobody. Numbers are published on a grid, `grid` in what is public, a millionth of the noise's
+    scale or less where their digits allow: which of its points can come out does not depend on an original's digits.
+    Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise; Mironov 2012 for the grid.
+    """
+
+    by_chance: ClassVar[bool] = True
+    iso_20889: ClassVar[str] = "randomization (noise addition)"
+
+    @property
+    def maturity(self) -> str:  # type: ignore[override]
+        """`for study` where the literature takes the noise off: independent in several columns, or bounded."""
+        broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._names()) > 1)
+        return "for study" if broken else "stable"
+
+    method: Literal["add_noise"] = "add_noise"
+    columns: str | tuple[str, ...]
+    """The columns of numbers or dates that noise is added to."""
+    kind: Literal["uniform", "gaussian", "correlated", "discretize"] = "gaussian"
+    """`uniform` on [−α, α]; `gaussian` of deviation σ; `correlated`: Gaussian, shaped like the data's covariance;
+    `discretize`: the middle of the value's interval of width W in its place."""
+    privacy: float = Field(default=1.0, gt=0.0)
+    """The width of the interval that a value is told to lie in, as a share of the column's range: 1 is 100 %."""
+    confidence: float = Field(default=0.95, gt=0.0, lt=1.0)
+    """How sure an adversary is of that interval."""
+    ranges: Mapping[str, tuple[End, End]] | None = None
+    """The least and the greatest possible value of a column, which everybody may know; else those of the data, widened
+    to a coarse grid."""
+    exact_range: bool = False
+    """Whether columns without `ranges` are scaled to the least and the greatest value of the data, and both published:
+    they are somebody's."""
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Read the columns, scale the noise to their ranges, draw it and add it."""
+        chance = _chance(randomness)
+        columns = self._columns(data)
+        tell("drawing noise", 0, len(columns))
+        noisy = self._together(columns, data.source, chance) if self.kind == "correlated" else []
+        noisy = noisy or [self._alone(column, chance) for column in columns]
+        frame = data.frame.drop(data.identifying).with_columns(one.published for one in noisy)
+        return Release(
+            data=data.with_frame(frame),
+            method=self,
+            claims=(
+                *noise_claims(
+                    [(o.column, o.least or o.noise) for o in noisy],
+                    self.kind,
+                    self.privacy,
+                    self.confidence,
+                    noisy[0].times,
+                ),
+                nobody_named(data),
+            ),
+            losses=_losses(noisy),
+            details={
+                "rows": np.arange(len(data), dtype=np.int64),
+                "public": {one.column.name: self._public(one) for one in noisy},
+                "loss": {one.column.name: one.loss for one in noisy},
+            },
+        )
+
+    def _names(self) -> tuple[str, ...]:
+        return (self.columns,) if isinstance(self.columns, str) else self.columns
+
+    def _columns(self, table: Table) -> list[NumberColumn]:
+        named, known = self._names(), table.frame.columns
+        strange = [name for name in named if name not in known or name in table.identifying]
+        if strange or not named or len(set(named)) < len(named):
+            raise PolicyError(
+                f"{table.source}: `columns` names {_quoted(strange or named) or 'nothing'}; it has to name one or more "
+                "different columns that are published"
+            )
+        unused = [name for name in self.ranges or {} if name not in named]
+        if unused:
+            raise PolicyError(f"`ranges` tells of {_quoted(unused)}, to which no noise is added")
+        if self.confidence < 1e-6:
+            raise PolicyError("who is less sure than one in a million knows nothing; ask for a greater `confidence`")
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        return [number_column(table, name, self.ranges, exact=self.exact_range) for name in named]
+
+    def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _Noisy:
+        """One column by itself: noise of the scale that its level asks for, or intervals."""
+        width = width_for(column, self.privacy)
+        if self.kind == "discretize":
+            noise = intervals_for(column, width, self.confidence)
+            return _Noisy.of(column, noise, column.replaced(middles(column, noise)))
+        noise = noise_for(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
+        drawn = fill_digits(noise.draw(chance, len(column.numbers)), noise.scale, noise.step, chance)
+        return _Noisy.of(column, noise, column.moved(drawn, noise.grid))
+
+    def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
+        """All columns at once: covariance c² times the data's, c² the least of two digits that gives all their level.
+
+        The data's covariance with all its digits would tell of people. So c² is public, and the covariance that is told
+        is what anybody can estimate: that of the published columns, times c² / (1 + c²).
+        """
+        spread = covariance(columns, source)
+        times = round_up(like_the_data(spread, columns, self.privacy, self.confidence) ** 2)
+        drawn = draw_together(times * spread, len(columns[0].known), chance)
+        scales = np.sqrt(times * np.diag(spread)).tolist()
+        noises = [
+            with_room(column, Noise(kind="gaussian", scale=scale, step=column.step))
+            for column, scale in zip(columns, scales, strict=True)
+        ]
+        published = [
+            column.moved(fill_digits(drawn[at][column.known], noise.scale, noise.step, chance), noise.grid)
+            for at, (column, noise) in enumerate(zip(columns, noises, strict=True))
+        ]
+        least = [
+            noise_for(column, "gaussian", width_for(column, self.privacy), self.confidence).model_copy(
+                update={"grid": noise.grid}
+            )
+            for column, noise in zip(columns, noises, strict=True)
+        ]
+        shape = estimate_shape(published, times, [one.scale for one in least])
+        made = []
+        for at, column in enumerate(columns):
+            shared = {other.name: float(shape[at, to]) for to, other in enumerate(columns)}
+            told = noises[at].model_copy(update={"scale": float(np.sqrt(shape[at, at]))})
+            made.append(_Noisy.of(column, told, published[at], shared, least[at], times))
+        return made
+
+    def _public(self, one: _Noisy) -> dict[str, Any]:
+        """What an analyst must know to reconstruct anything."""
+        told: dict[str, Any] = {
+            "kind": self.kind,
+            "scale": one.noise.scale,
+            "step": int(one.noise.step),
+            "origin": one.noise.origin,
+            "grid": int(one.noise.grid) if one.noise.step else one.noise.grid,
+            "range": one.column.ends(),
+            "privacy": self.privacy,
+            "confidence": self.confidence,
+            "achieved": achieved_level(one.column, one.least or one.noise, self.privacy, self.confidence),
+        }
+        if one.covariance is None:
+            return told
+        return told | {"times": one.times, "covariance": dict(one.covariance)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Noisy:
+    """One column, before and after."""
+
+    column: NumberColumn
+    noise: Noise
+    published: pl.Series
+    loss: float
+    """The share of the published variance that is noise; of intervals, the share of variance that they do not show.
+    Estimated from what is published alone: the variance of the originals, with all its digits, would tell of people."""
+    covariance: Mapping[str, float] | None = None
+    least: Noise | None = None
+    """The noise that the level asks for, where more was drawn to give it the shape of the data."""
+    times: float | None = None
+    """By how much the data's covariance was multiplied."""
+
+    @classmethod
+    def of(
+        cls,
+        column: NumberColumn,
+        noise: Noise,
+        published: pl.Series,
+        covariance: Mapping[str, float] | None = None,
+        least: Noise | None = None,
+        times: float | None = None,
+    ) -> _Noisy:
+        shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
+        # Values are about even within an interval, so that its own variance comes on top of what is seen.
+        hidden = noise.variance if noise.kind == "discretize" else 0.0
+        seen = float(shown.var()) + hidden if len(shown) else 0.0
+        return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
+
+
+def _chance(randomness: Randomness | None) -> np.random.Generator:
+    if not (randomness is None or isinstance(randomness, Randomness)):
+        raise PolicyError("chance is given as randomness = sf.Randomness.seeded(1), or not at all for a true release")
+    return (randomness or Randomness.secure()).generator()
+
+
+def _losses(noisy: Sequence[_Noisy]) -> dict[str, Number]:
+    losses = [one.loss for one in noisy]
+    return {"loss": sum(losses) / len(losses), "largest_loss": max(losses)}
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f"«{name}»" for name in names)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""How much noise a privacy level asks for: intervals that are wide enough, correlated noise that is large enough.
+
+Agrawal and Srikant's level is the width of the interval that a value is told to lie in with a confidence; whole numbers
+are as wide as they are many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from sfumato.errors import ImpossibleRelease
+from sfumato.protect.noise.noise_columns import LARGE, Floats, Ints, NumberColumn
+from sfumato.public.noise_law import Noise
+
+ALARM = 1e-6
+"""How seldom an honest release may fail a claim by chance."""
+_LEAST = {"uniform": 1.0, "gaussian": 0.75, "discretize": 2.0}
+"""The least scale, in steps, that rounding to whole numbers leaves: half of the cells change, intervals hold two."""
+_REACH = {"uniform": 1.0, "gaussian": 8.0}
+"""How many scales away noise can take a value; Gaussian noise goes further once in 10¹⁵ cells."""
+_GRAIN = 2.0**14
+"""Noise has to be so many times what floating-point numbers are rounded to, or it would not be the noise told."""
+_FINE = 1e-6
+"""The grid that numbers are published on, as a share of the noise's scale: too fine to be seen in any estimate."""
+
+
+def width_for(column: NumberColumn, privacy: float) -> float:
+    """The share of the range, kept within what can be computed; far before those ends it is refused."""
+    return min(max(privacy, 1e-30) * column.span, 1e200)
+
+
+def intervals_for(column: NumberColumn, width: float, confidence: float) -> Noise:
+    """The narrowest equal intervals over the range of which every one, cut by the range, tells no less than `width`.
+
+    A last interval that is cut short by the end of the range would tell more. So intervals are widened until a whole
+    number of them fills it; for whole numbers, until the last one has enough, and two at the least. Where the width
+    asked for is more than the confidence's share of the range, one interval over all of it is all there can be.
+    """
+    least = width / confidence
+    if least > (LARGE if column.whole is None else 2.0**53):
+        raise ImpossibleRelease(f"«{column.name}»: intervals would be too wide to be told; ask for less privacy")
+    if column.whole is None:
+        count = max(1, int(column.span / least + 1e-9))
+        scale = max(column.span / count, least)
+        noise = Noise(kind="discretize", scale=scale, origin=column.low - (count * scale - column.span) / 2)
+        return not_lost(column, noise)
+    enough, numbers = max(2, int(np.ceil(least - 1e-9))), int(column.span) + 1
+    for count in range(max(1, numbers // enough), 0, -1):
+        size = max(-(-numbers // count), enough)
+        if count == 1 or numbers - (count - 1) * size >= enough:
+            break
+    # One interval that is wider than the range stands around its middle.
+    origin = column.low - (count * size - numbers) // 2 if count == 1 else column.low
+    return Noise(kind="discretize", scale=float(size), step=1.0, origin=origin)
+
+
+def middles(column: NumberColumn, noise: Noise) -> Floats | Ints:
+    """The middle of each value's interval; of an even number of whole numbers, the lower one."""
+    if column.whole is not None:
+        origin, size = int(noise.origin), int(noise.scale)
+        return np.asarray(origin + (column.whole - origin) // size * size + (size - 1) // 2)
+    count = max(1, round(column.span / noise.scale))
+    if count == 1:  # the interval may be far wider than the range, and its ends rounded accordingly
+        return np.full(len(column.numbers), column.low + column.span / 2)
+    places = np.clip(np.floor((column.numbers - noise.origin) / noise.scale), 0, count - 1)
+    return np.asarray(noise.origin + (places + 0.5) * noise.scale)
+
+
+def noise_for(column: NumberColumn, kind: Literal["uniform", "gaussian"], width: float, confidence: float) -> Noise:
+    """Noise under which a value is told to within `width`; for whole numbers, at least what rounding leaves."""
+    asked = Noise.for_privacy(kind, width, confidence, column.step)
+    return with_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
+
+
+def grid_for(column: NumberColumn, noise: Noise) -> float:
+    """The step of the grid that a column is published on: a power of ten, of two where stored digits are too few.
+
+    It is computed from the noise and the range alone, which are public. Digits of the data have no part in it.
+    """
+    if column.step:
+        return column.step
+    least = 2 * column.grain_at(_REACH[noise.kind] * noise.scale)
+    fine = float(f"1e{int(np.floor(np.log10(_FINE * noise.scale)))}")
+    return fine if fine >= least else float(2.0 ** np.ceil(np.log2(least)))
+
+
+def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: float, confidence: float) -> float:
+    """c, the least by which the data's deviations are multiplied so that every column has its level."""
+    noises = [noise_for(column, "gaussian", width_for(column, privacy), confidence) for column in columns]
+    ratios = [noise.scale / np.sqrt(spread[at, at]) for at, noise in enumerate(noises)]
+    if not np.isfinite(ratios).all():
+        raise ImpossibleRelease("some columns vary so little that noise shaped like them would be none")
+    return float(max(ratios))
+
+
+def with_room(column: NumberColumn, noise: Noise) -> Noise:
+    """The noise with its grid, if it neither takes values where they cannot be stored nor is lost when they are."""
+    column.refuse_beyond(_REACH[noise.kind] * noise.scale)
+    kept = not_lost(column, noise)
+    return kept.model_copy(update={"grid": grid_for(column, kept)})
+
+
+def not_lost(column: NumberColumn, noise: Noise) -> Noise:
+    """The noise, if it is more than what numbers are rounded to when they are stored."""
+    if not column.step and noise.scale < _GRAIN * column.grain:
+        raise ImpossibleRelease(
+            f"«{column.name}»: its numbers are stored with so few digits that so little noise would be rounded off "
+            "again; ask for more privacy, or subtract from all of them what they have in common"
+        )
+    return noise
+
+
+def achieved_level(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> float:
+    """The level that the noise gives. Whole numbers may get more than was asked for. Intervals are cut by the range,
+    which everybody knows, so with a confidence no more than that share of the range is left open."""
+    if noise.kind == "discretize":
+        return min(privacy, confidence)
+    return max(privacy, noise.interval(confidence) / column.span)
+
+
+def deviation_of(noise: Noise) -> float:
+    """The deviation of what is added once it is rounded."""
+    if not noise.step or noise.scale > 100:
+        return float(np.sqrt(noise.variance + noise.step**2 / 12))
+    steps = np.arange(-1_000.0, 1_001.0)
+    shares = noise.below((steps + 0.5) * noise.step) - noise.below((steps - 0.5) * noise.step)
+    return float(noise.step * np.sqrt(shares @ steps**2))
+
+
+def most_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
+    """How many values noise may leave as they are, before that is rarer than `chance`."""
+    from scipy.special import bdtrc
+
+    count, half = len(column.numbers), (noise.step or noise.grid) / 2
+    within = float(noise.below(np.array([half]))[0] - noise.below(np.array([-half]))[0])
+    low, high = -1, count  # more than `low` are likelier, more than `high` are not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if bdtrc(middle, count, within) <= chance else (middle, high)
+    return high
+
+
+def draw_together(spread: Floats, count: int, chance: np.random.Generator) -> Floats:
+    """Gaussian noise of a covariance, also where some columns follow from others: one row a column."""
+    # Of correlations: beside a column of large numbers, one of small ones would be lost in rounding.
+    deviations = np.sqrt(np.diag(spread))
+    sizes, directions = np.linalg.eigh(spread / np.outer(deviations, deviations))
+    shaped = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))
+    return np.asarray(shaped @ chance.standard_normal((len(spread), count)))
+
+
+def round_up(times: float) -> float:
+    """The least number of two digits that is not below another."""
+    unit = 10.0 ** (np.floor(np.log10(times)) - 1)
+    return float(f"{np.ceil(times / unit - 1e-9) * unit:.2g}")
+
+
+def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
+    """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its least."""
+    numbers = np.array([one.to_physical().cast(pl.Float64).to_numpy() for one in published])
+    seen = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
+    fine = np.array([0.0 if one.dtype.is_float() else 1 / 12 for one in published])
+    own = np.diag(seen)
+    scales = np.sqrt(np.maximum((own - fine) * times / (1 + times), np.square(least)))
+    together = np.outer(np.sqrt(own), np.sqrt(own))
+    alike = np.divide(seen, together, out=np.eye(len(own)), where=together > 0)
+    np.fill_diagonal(alike, 1.0)
+    return np.asarray(alike * np.outer(scales, scales))
+
+
+def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Generator) -> Floats | Ints:
+    """Noise on whole numbers with all its digits: floats have none below a share of 2⁻⁵² of the scale.
+
+    Noise of 10¹⁷ would be a multiple of 16, and what is published would tell everybody's remainder. So digits below a
+    share of 2⁻²⁴ are drawn by themselves, all alike; where the scale is less than 2²⁴ there are none such.
+    """
+    unit = 2 ** max(0, int(np.ceil(np.log2(scale))) - 24)
+    if not step or unit == 1:
+        return noise
+    coarse = np.rint(noise / unit).astype(np.int64) * unit
+    return np.asarray(coarse + chance.integers(-(unit // 2), unit // 2, len(noise)))
+
+
+def least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:
+    """The share of its level below which the interval of `count` differences falls less often than `chance`.
+
+    The narrowest interval that holds a share c of the differences is narrower than t times the level only if, of some
+    difference, c · count − 1 of the others lie within so much above it; each does with a probability that is largest in
+    the middle of the noise. So t comes from a binomial tail, for all differences together.
+    """
+    from scipy.special import bdtrc
+
+    needed = int(np.ceil(confidence * count - 1e-9)) - 1
+    if count < 2 or needed < 1:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        share = (low + high) / 2
+        within = _within(kind, confidence, share)
+        rare = count * float(bdtrc(needed - 1, count - 1, within)) <= chance
+        low, high = (share, high) if rare else (low, share)
+    return low
+
+
+def _within(kind: str, confidence: float, share: float) -> float:
+    """The probability that noise lies in the best interval of a share of its level's width."""
+    if kind == "uniform":
+        return share * confidence
+    from statistics import NormalDist
+
+    normal = NormalDist()
+    return 2 * normal.cdf(share * normal.inv_cdf((1 + confidence) / 2)) - 1

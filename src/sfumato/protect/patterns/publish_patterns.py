@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""Publish patterns alone: the frequent itemsets and their supports, so that none of them leads to a few people.
+
+Against whoever reads the published supports and reckons: subtracting one from another tells how many baskets hold some
+items and not others, and that may be one person. What leaks: the supports, which are those of many; and, where
+supports are raised, that some numbers just above k may be made up. Atzori, Bonchi, Giannotti, Pedreschi,
+*k-anonymous patterns* (2005).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.mine.patterns.channels import channel_frame
+from sfumato.mine.patterns.known_sets import KnownSets
+from sfumato.patterns import Patterns
+from sfumato.progress import tell
+from sfumato.protect.baskets.secret_rules import MinSupport
+from sfumato.protect.method import Method
+from sfumato.protect.patterns.additive import raised
+from sfumato.protect.patterns.suppressive import withheld
+from sfumato.public.thresholds import least_count
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+
+
+class PublishPatterns(Method):
+    """Publish the frequent itemsets with their supports, repaired so that they give no small group away.
+
+    Guarantee: no pattern («these items and none of those», and two such together) with a support above 0 and below k
+    follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets
+    (inference channels), nor by bounds on a set whose proper subsets are known, nor, where at most six items are
+    published, by any reasoning about single patterns at all. Rules read off the published sets tell no more. Against:
+    whoever reads the patterns and reckons. Limits: with `additive`, published supports are raised and some may be known
+    to be so by whoever knows the method; with `suppressive` they are true, but fewer; with more than six items,
+    inferences that need several unknown supports at once are not looked for; `none` repairs nothing and claims nothing
+    of this. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
+    """
+
+    shape: ClassVar[str] = "baskets"
+    gives: ClassVar[str] = "patterns"
+    iso_20889: ClassVar[str] = "aggregation"
+
+    method: Literal["publish_patterns"] = "publish_patterns"
+    k: int = Field(ge=2, strict=True)
+    """The least number of people that a pattern may tell of, if it tells of any."""
+    min_support: MinSupport
+    """The support from which on an itemset is published: a number of baskets, or a share of them; at least k."""
+    repair: Literal["additive", "suppressive", "none"] = "additive"
+    """`additive` raises supports, `suppressive` withholds itemsets, `none` publishes everything as it is."""
+
+    def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
+        """Mine, look for what the supports give away, and repair until they give nothing away."""
+        least = self._least(data)
+        tell("mining")
+        found = find_itemsets(data, least)
+        known = KnownSets.of(found.offsets, found.codes, found.supports, found.rows)
+        channels = known.small_patterns(self.k, border=False)
+        true = Patterns(found.items, found.offsets, found.codes, found.supports, found.rows, least)
+        details: dict[str, Any] = {
+            "channels": channel_frame(known, channels, found.items),
+            "min_support": least,
+            "added": (),
+            "rounds": 0,
+        }
+        published = true
+        if self.repair == "additive":
+            done = raised(data, least, self.k)
+            published = done.patterns
+            named = [(tuple(data.items[code] for code in basket), copies) for basket, copies in done.added]
+            details |= {"added": tuple(named), "rounds": done.rounds}
+        elif self.repair == "suppressive":
+            kept = withheld(true, self.k, data)
+            published = kept.patterns
+            details |= {"rounds": kept.rounds}
+        return Release(
+            data=published,
+            method=self,
+            claims=self._claims(published, least),
+            losses=_losses(true, published),
+            details=details,
+        )
+
+    def _least(self, data: Baskets) -> int:
+        if not len(data):
+            raise DataError("there are no baskets to find patterns in")
+        least = least_count(self.min_support, len(data))
+        if len(data) < self.k:
+            raise ImpossibleRelease(f"{len(data)} baskets cannot hide anybody among {self.k}; ask for a smaller k")
+        if least < self.k:
+            raise PolicyError(
+                f"min_support is {least} baskets, fewer than k = {self.k}: a published itemset would itself tell of "
+                "too few; raise min_support or lower k"
+            )
+        return least
+
+    def _claims(self, published: Patterns, least: int) -> tuple[Claim, ...]:
+        large = Claim(
+            property="least_support",
+            threshold=least,
+            measure="least_support",
+            meaning="Every published itemset is held by so many baskets, or more.",
+        )
+        return (large, *self._safe(published), *self._true())
+
+    def _safe(self, published: Patterns) -> tuple[Claim, ...]:
+        if self.repair == "none":
+            return ()
+        safe = Claim(
+            property="inferable_patterns",
+            threshold=0,
+            bound="exactly",
+            measure="inferable_patterns",
+            arguments={"k": self.k, "complete_from": published.complete_from or 0},
+            meaning=f"No pattern of 1 to {self.k - 1} people follows from the published supports.",
+        )
+        return (safe,)
+
+    def _true(self) -> tuple[Claim, ...]:
+        """What only someone with the baskets can check: nothing is missing, or nothing is false."""
+        complete = Claim(
+            property="lost_itemsets",
+            threshold=0,
+            bound="exactly",
+            measure="lost_itemsets",
+            arguments={"min_support": self.min_support},
+            needs_original=True,
+            meaning="Every frequent itemset of the baskets is published, with its support or a larger one.",
+        )
+        true = Claim(
+            property="untrue_supports",
+            threshold=0,
+            bound="exactly",
+            measure="untrue_supports",
+            needs_original=True,
+            meaning="Every published support is the true one.",
+        )
+        return {"additive": (complete,), "suppressive": (true,), "none": (complete, true)}[self.repair]
+
+
+def _losses(true: Patterns, published: Patterns) -> dict[str, Number]:
+    """What an analyst misses: sets withheld count as wholly wrong, raised supports by how much they grew."""
+    before = {tuple(items): support for items, support in true.to_lists()}
+    after = {tuple(items): support for items, support in published.to_lists()}
+    errors = [abs(after[items] - support) / support if items in after else 1.0 for items, support in before.items()]
+    return {
+        "loss": round(sum(errors) / len(errors), 12) if errors else 0.0,
+        "lost_itemsets": sum(items not in after for items in before),
+        "ghost_itemsets": sum(items not in before for items in after),
+        "changed_supports": sum(items in before and before[items] != support for items, support in after.items()),
+        "added_baskets": published.baskets - true.baskets,
+    }

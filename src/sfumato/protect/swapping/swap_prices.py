@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: MIT
+"""Prices for swapping: problem (12) with its sums taken out, one price a category and one for every change.
+
+Who takes a category pays its price and is paid that of the one given away. Given prices, every record decides for
+itself, and what that costs is a lower bound of problem (12) whatever the prices are (Lagrange). The best prices are
+those of the linear program. They are looked for first in a sample of the records, then in the few of all records that
+are nearly undecided: those who are sure at the old prices stay sure at new ones nearby. Everything is counted in whole
+units, so that the bound is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.progress import tell
+from sfumato.protect.swapping.posteriors import UNIT
+from sfumato.protect.swapping.swap_marginal import least_shift
+from sfumato.protect.swapping.swap_records import Ints, Records, total
+
+Floats = npt.NDArray[np.float64]
+NEVER = 1 << 60
+"""The cost of what is not allowed."""
+WHOLE = 1 << 58
+"""The width of a core that has every record."""
+_SAMPLE = 3_000
+_MOST = 200_000
+"""Records of a core at the most: a linear program of more takes too long."""
+_FEW = 50
+"""Undecided records that are left to the integer program."""
+_GROWTH = 4
+_ROUNDS = 40
+_REACH = 3.0
+"""How far prices move in one step, in widths of the core."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What it costs to take a category, and to change at all."""
+
+    category: Ints
+    change: int
+
+    def shifting(self) -> Ints:
+        """What it costs beyond the best that a category grows by one record, then that it shrinks by one."""
+        return np.concatenate([self.category.max() - self.category, self.category - self.category.min()])
+
+    def moved(self, category: Floats, change: float) -> Prices:
+        """Other prices nearby."""
+        return Prices(self.category + np.rint(category).astype(np.int64), self.change + round(change))
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What every record prefers at some prices."""
+
+    regret: Ints
+    """What each category costs a record beyond its best one; its own category means to stay."""
+    second: Ints
+    """The least regret of all categories but the best."""
+    best: Ints
+    bound: int
+    """The least that problem (12) can cost."""
+
+
+def decide(records: Records, prices: Prices, shift: int) -> Decided:
+    """Let every record choose; counts of categories may shift by `shift` in all."""
+    everyone = np.arange(len(records.own))
+    cost = prices.category - records.chances
+    cost += (-cost[everyone, records.own] + prices.change * records.free)[:, None]
+    cost[everyone, records.own] = np.where(records.free, 0, NEVER)
+    best = cost.argmin(axis=1)
+    least = cost[everyone, best]
+    cost -= least[:, None]
+    second = np.partition(cost, 1, axis=1)[:, 1]
+    spread = int(prices.category.max() - prices.category.min())
+    bound = total(least, records.weight) - prices.change * records.changes - shift // 2 * spread
+    return Decided(cost, second, best, bound)
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """The records that are nearly undecided at some prices, those alike taken together; all others take their best."""
+
+    members: Ints
+    """The records."""
+    kind: Ints
+    """The kind of each of them."""
+    own: Ints
+    """The true category of each kind."""
+    free: npt.NDArray[np.bool_]
+    size: Ints
+    """How many copies each kind has."""
+    of_kind: Ints
+    """Of every option, the kind; an option is a category that is nearly the best."""
+    takes: Ints
+    """Of every option, the category."""
+    regret: Ints
+    shift: Ints
+    """By how much the counts of categories grow through all other records."""
+    changed: int
+    """How many free ones of the others change."""
+    width: int
+    """The largest regret that an option may have."""
+
+    @classmethod
+    def of(cls, records: Records, decided: Decided, width: int) -> Core:
+        """All options with a regret up to the width."""
+        inside = decided.second <= width
+        members = np.flatnonzero(inside)
+        regret = decided.regret[members]
+        labels = np.column_stack(
+            [records.own[members], records.free[members], np.where(regret <= width, regret, NEVER)]
+        )
+        kinds, kind = np.unique(labels, axis=0, return_inverse=True)
+        kind = kind.reshape(-1)
+        size = np.zeros(len(kinds), dtype=np.int64)
+        np.add.at(size, kind, records.weight[members])
+        options = kinds[:, 2:]
+        of_kind, takes = np.nonzero(options < NEVER)
+        others = ~inside
+        best, own, weight = decided.best[others], records.own[others], records.weight[others]
+        shift = np.zeros(records.categories, dtype=np.int64)
+        np.add.at(shift, best, weight)
+        np.subtract.at(shift, own, weight)
+        return cls(
+            members,
+            kind,
+            kinds[:, 0],
+            kinds[:, 1].astype(np.bool_),
+            size,
+            of_kind.astype(np.int64),
+            takes.astype(np.int64),
+            options[of_kind, takes],
+            shift,
+            int((records.free[others] & (best != own)).sum()),
+            width,
+        )
+
+    @property
+    def gives(self) -> Ints:
+        """Of every option, the category given away."""
+        return self.own[self.of_kind]
+
+    @property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """Which options are changes that count."""
+        return np.asarray(self.free[self.of_kind] & (self.takes != self.gives))
+
+
+def find_prices(records: Records, shift: int) -> tuple[Prices, Decided]:
+    """The prices with the highest bound that were found, and what records choose at them.
+
+    First in a small sample, then in larger ones: each starts where prices are nearly right.
+    """
+    prices = Prices(np.zeros(records.categories, dtype=np.int64), 0)
+    everybody = len(records.own)
+    # Which records are looked at first changes how long it takes, not what is found: no chance of the release.
+    order = np.random.default_rng(0).permutation(everybody)
+    free = int(records.free.sum())
+    sampled = _SAMPLE
+    while sampled < everybody:
+        which = np.sort(order[:sampled])
+        share = int(records.free[which].sum()) / max(free, 1)
+        part = records.some(which, round(records.changes * share))
+        # A sample that has no solution would drive prices to no end, so its counts may shift as they must.
+        allowed = max(least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
+        prices = _improved(part, allowed, prices)[0]
+        sampled *= _GROWTH
+    return _improved(records, shift, prices)
+
+
+def _improved(records: Records, shift: int, prices: Prices) -> tuple[Prices, Decided]:
+    """Better and better prices, until the core's linear program costs what the bound says."""
+    decided = decide(records, prices, shift)
+    wanted = _SAMPLE
+    for step in range(_ROUNDS):
+        tell("pricing swaps", step)
+        core = Core.of(records, decided, _width(decided.second, wanted))
+        moved = _relaxed(core, records, prices, shift)
+        other = prices.moved(moved.category, moved.change)
+        judged = decide(records, other, shift)
+        gained = judged.bound - decided.bound
+        if gained > 0:
+            prices, decided = other, judged
+        if moved.feasible and moved.left - max(gained, 0) <= _width(decided.second, _FEW):
+            break
+        if gained <= 0:
+            if wanted >= min(len(records.own), _MOST):
+                break
+            wanted *= 2
+    return prices, decided
+
+
+def _width(second: Ints, wanted: int) -> int:
+    """The width of a core of about so many records."""
+    if wanted >= len(second):
+        return WHOLE
+    return min(int(np.partition(second, wanted)[wanted]), WHOLE)
+
+
+@dataclass(frozen=True, eq=False)
+class _Moved:
+    """How prices move in the linear program of a core."""
+
+    category: Floats
+    change: float
+    left: float
+    """How much more the core costs than the bound at the old prices."""
+    feasible: bool
+    """Whether the sums come out right without help: then the core is a solution, in fractions."""
+
+
+def _relaxed(core: Core, records: Records, prices: Prices, shift: int) -> _Moved:
+    """Solve the core in fractions; regrets are measured by the width, so that the solver sees numbers around 1."""
+    from scipy import optimize
+
+    linprog: Any = optimize.linprog
+    whole = core.width == WHOLE
+    scale = float(UNIT) if whole else float(max(core.width, 1))
+    reach = 4.0 * (records.categories + 1) if whole else _REACH
+    categories, options = records.categories, len(core.takes)
+    regrets = prices.shifting()
+    upper = np.full(options + 4 * categories + 2, np.inf)
+    upper[options : options + 2 * categories][regrets > core.width] = 0
+    done = linprog(
+        np.concatenate([core.regret / scale, regrets / scale, np.full(2 * categories + 2, reach)]),
+        A_eq=_lines(core, categories),
+        b_eq=np.concatenate([-core.shift, [records.changes - core.changed], core.size, [shift]]).astype(np.float64),
+        bounds=np.column_stack([np.zeros(len(upper)), upper]),
+        method="highs",
+    )
+    assert done.x is not None, "with help every sum comes out right"
+    duals = -np.asarray(done.eqlin.marginals) * scale
+    help_used = float(done.x[-2 * categories - 2 :].sum())
+    return _Moved(duals[:categories], float(duals[categories]), float(done.fun) * scale, help_used < 1e-7)
+
+
+def _lines(core: Core, categories: int) -> Any:
+    """The sums as a matrix. After the options: shifts of every category up and down, and help, up and down, for every
+    sum that is off; the last line is the sum of all shifts."""
+    from scipy.sparse import coo_array
+
+    rows, columns, entries = sums(core, categories)
+    options, kinds = len(core.takes), len(core.size)
+    balance, helped = np.arange(categories), np.arange(categories + 1)
+    shifts = options + np.arange(2 * categories)
+    helps = options + 2 * categories + np.arange(2 * categories + 2)
+    last = categories + 1 + kinds
+    rows = np.concatenate([rows, balance, balance, helped, helped, np.full(2 * categories, last)])
+    columns = np.concatenate([columns, shifts, helps, shifts])
+    up, down = np.repeat([-1.0, 1.0], categories), np.repeat([1.0, -1.0], categories + 1)
+    entries = np.concatenate([entries, up, down, np.ones(2 * categories)])
+    return coo_array((entries, (rows, columns)), shape=(last + 1, int(helps[-1]) + 1)).tocsr()
+
+
+def sums(core: Core, categories: int) -> tuple[Ints, Ints, Floats]:
+    """The entries of the sums over a core's options: the shift of each category, the changes, each kind's copies."""
+    places = np.arange(len(core.takes))
+    moving, counted = core.takes != core.gives, core.counted
+    rows = [core.takes[moving], core.gives[moving], np.full(int(counted.sum()), categories)]
+    columns = [places[moving], places[moving], places[counted], places]
+    signs = [np.ones(int(moving.sum())), -np.ones(int(moving.sum())), np.ones(int(counted.sum())), np.ones(len(places))]
+    return np.concatenate([*rows, categories + 1 + core.of_kind]), np.concatenate(columns), np.concatenate(signs)

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: MIT
+"""Sequential trees: foretell each column from those before it, and draw its value from the leaf's people.
+
+A table is drawn column by column. The first is drawn from everybody. For each next one a tree is grown on the columns
+before it; a synthetic row falls into a leaf, and takes the value of one of the people there. Whether a cell is missing
+is drawn first, by a tree of its own. A leaf has at least `min_leaf` people, so no value is drawn from fewer. What
+leaks: values are people's own values unless smoothed, and a leaf whose people all agree tells what they have. Words of
+too few people are nobody's to give: the tree of a column is grown without the people who have them.
+J. P. Reiter, *Using CART to generate partially synthetic public use microdata* (2005); B. Nowok, G. M. Raab, C. Dibben,
+*synthpop* (2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.data.coarse_range import narrow_range
+from sfumato.errors import ImpossibleRelease
+from sfumato.progress import tell
+from sfumato.protect.synthesis.synthesis_columns import (
+    Column,
+    Drawn,
+    Floats,
+    Ints,
+    classes_of,
+    grouped,
+    order_by_classes,
+    order_by_mean,
+)
+
+# A cut must explain as much as half of one person's spread. Cuts that explain less follow chance: where many columns
+# are looked at, they give some people far more weight than others, and they copy.
+_LEAST_GAIN = 0.5
+# Where more people than that have a word of their own or nearly so, the others' words would say nothing of a column.
+_MOST_RARE = 0.75
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Leaves:
+    """A tree grown on some people, who stand in the order of their leaves."""
+
+    tree: Any
+    """None where everybody is in one leaf."""
+    readers: tuple[tuple[str, Floats | None], ...]
+    """The columns that the tree looks at, with the number of each category; None for a number itself."""
+    places: Ints
+    """The leaf's place, by the tree's own number of it."""
+    donors: Ints
+    """The people's cells, leaf by leaf: codes of their values, in order."""
+    starts: Ints
+    sizes: Ints
+
+    @property
+    def smallest(self) -> int:
+        """The people of the smallest leaf."""
+        return int(self.sizes.min())
+
+    def fallen(self, rows: Mapping[str, Drawn], count: int) -> Ints:
+        """The leaf into which each synthetic row falls."""
+        if self.tree is None:
+            return np.zeros(count, dtype=np.int64)
+        cells = np.empty((count, len(self.readers)), dtype=np.float32)
+        for at, (name, numbers) in enumerate(self.readers):
+            codes = rows[name].codes
+            cells[:, at] = codes if numbers is None else numbers[codes.astype(np.int64)]
+        return np.asarray(self.places[self.tree.apply(cells)])
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees are grown."""
+
+    min_leaf: int
+    smooth: bool
+    seed: int
+    rare: bool = False
+    """Whether words that fewer than `min_leaf` people have are drawn, too."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Model:
+    """How one column is drawn once those before it are: first whether it is missing, then the value."""
+
+    column: Column
+    missing: Leaves | None
+    values: Leaves | None
+    growth: Growth
+
+    @classmethod
+    def fit(cls, column: Column, before: Sequence[Column], growth: Growth, source: str) -> Model:
+        """Grow the trees of a column on those before it."""
+        everybody, known = np.arange(len(column.codes), dtype=np.int64), column.known
+        if 0 < len(known) < growth.min_leaf:
+            raise ImpossibleRelease(
+                f"{source}: only {len(known)} people that are learnt from have a value of «{column.name}», and none "
+                f"may be drawn from fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column out"
+            )
+        if len(known) and growth.smooth and column.kind == "number":
+            _refuse_few(column, growth.min_leaf, source)
+        missing = None
+        if 0 < len(known) < len(everybody):
+            missing = grown(everybody, (column.codes >= 0).astype(np.int64), 2, before, growth)
+        if not len(known):
+            return cls(column, missing, None, growth)
+        if column.kind == "category":
+            givers = known if growth.rare else _givers(column, growth.min_leaf, source)
+            classes, width = classes_of(column, givers)
+            return cls(column, missing, grown(givers, classes, width, before, growth, column.codes[givers]), growth)
+        return cls(column, missing, grown(known, column.codes[known], 0, before, growth), growth)
+
+    def draw(self, rows: Mapping[str, Drawn], count: int, chance: np.random.Generator) -> Drawn:
+        """Draw the column for rows whose columns before it are drawn."""
+        codes = np.full(count, -1.0)
+        numbers = np.zeros(count, dtype=self.column.numbers.dtype) if self.column.kind == "number" else np.zeros(0)
+        if self.values is None:
+            return Drawn(codes, numbers)
+        present = np.ones(count, dtype=np.bool_)
+        if self.missing is not None:
+            present = _drawn(self.missing, self.missing.fallen(rows, count), chance)[0] == 1
+        leaf = self.values.fallen(rows, count)
+        found, place = _drawn(self.values, leaf, chance)
+        if self.column.kind == "category":
+            return Drawn(np.where(present, found, -1).astype(np.float64), numbers)
+        if self.growth.smooth:
+            drawn = self._smoothed(found, place, leaf, chance)
+        else:
+            drawn = Drawn(found.astype(np.float64), self.column.numbers[found])
+        drawn.codes[~present] = -1.0
+        return drawn
+
+    def _smoothed(self, found: Ints, place: Ints, leaf: Ints, chance: np.random.Generator) -> Drawn:
+        """Numbers that few people have, moved towards the nearest other one in the leaf; none beyond the extremes.
+
+        A value of at least `min_leaf` people is nobody's own and stays, so that heaps at round numbers do.
+        """
+        assert self.values is not None
+        column, donors = self.column, self.values.donors
+        numbers = column.numbers
+        start = self.values.starts[leaf]
+        last = start + self.values.sizes[leaf] - 1
+        below, above = donors[np.maximum(place - 1, start)], donors[np.minimum(place + 1, last)]
+        here, low, high = (numbers[one].astype(np.float64) for one in (found, below, above))
+        down, up = here - low, high - here
+        nearer_below = (place > start) & ((place == last) | (down <= up))
+        gap = np.where(nearer_below, -down, up)
+        few = column.counts[found] < self.growth.min_leaf
+        drawn = _moved(numbers[found], np.where(few, gap, 0.0), chance.random(len(found)), column.decimals)
+        low, high = _bounds(column, self.growth.min_leaf)
+        if column.decimals is None and high > low:
+            # The last bits of a sum of floats would tell what was added to what; nobody needs them.
+            drawn = np.where(few, np.round(drawn, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), drawn)
+        drawn = np.clip(drawn, low, high)
+        allowed = column.allowed(self.growth.min_leaf)
+        if allowed is not None:
+            drawn = _nearest(allowed, drawn)
+        return Drawn(_standing(numbers, drawn), drawn)
+
+
+def grown(
+    people: Ints,
+    target: Ints,
+    classes: int,
+    before: Sequence[Column],
+    growth: Growth,
+    donated: Ints | None = None,
+) -> Leaves:
+    """A tree that foretells a target (of so many classes; 0 for a number) of some people from columns before it."""
+    donated = target if donated is None else donated
+    if not before or len(people) < 2 * growth.min_leaf or len(np.unique(target)) < 2:
+        return _leaves(None, (), np.zeros(len(people), dtype=np.int64), donated)
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    readers = tuple(_reader(column, people, target, classes, growth) for column in before)
+    cells = np.empty((len(people), len(before)), dtype=np.float32)
+    for at, (column, (_, numbers)) in enumerate(zip(before, readers, strict=True)):
+        codes = column.codes[people]
+        cells[:, at] = codes if numbers is None else numbers[codes]
+    kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
+    least = _LEAST_GAIN * _spread(target, classes) / len(target)
+    tree = kind(min_samples_leaf=growth.min_leaf, min_impurity_decrease=least, random_state=growth.seed)
+    tree.fit(cells, target if classes else target.astype(np.float64))
+    return _leaves(tree.tree_, readers, np.asarray(tree.tree_.apply(cells)), donated)
+
+
+def _spread(target: Ints, classes: int) -> float:
+    """The impurity of everybody together: Gini's index of classes, the variance of numbers."""
+    if not classes:
+        return float(target.astype(np.float64).var())
+    shares = np.bincount(target, minlength=classes) / len(target)
+    return float(1 - (shares * shares).sum())
+
+
+def _reader(column: Column, people: Ints, target: Ints, classes: int, growth: Growth) -> tuple[str, Floats | None]:
+    """How a tree reads a column: numbers as they stand, categories in an order that suits the target."""
+    if column.kind == "number":
+        return column.name, None
+    group, count = grouped(column, growth.min_leaf)
+    groups = group[column.codes[people]]  # −1, a missing cell, is the last
+    ordered = (
+        order_by_classes(groups, count, target, classes)
+        if classes
+        else order_by_mean(groups, count, target.astype(np.float64))
+    )
+    # Ranks, because trees read single precision: different numbers must stay different.
+    _, ranks = np.unique(ordered, return_inverse=True)
+    return column.name, ranks.reshape(-1).astype(np.float64)[group]
+
+
+def _leaves(tree: Any, readers: tuple[tuple[str, Floats | None], ...], leaf: Ints, donated: Ints) -> Leaves:
+    """People in the order of their leaves, and of their values within."""
+    numbers, inverse, sizes = np.unique(leaf, return_inverse=True, return_counts=True)
+    inverse = inverse.reshape(-1)
+    order = np.lexsort((donated, inverse))
+    places = np.zeros(int(numbers[-1]) + 1, dtype=np.int64)
+    places[numbers] = np.arange(len(numbers))
+    sizes = sizes.astype(np.int64)
+    return Leaves(tree, readers, places, donated[order].astype(np.int64), np.cumsum(sizes) - sizes, sizes)
+
+
+def _drawn(leaves: Leaves, leaf: Ints, chance: np.random.Generator) -> tuple[Ints, Ints]:
+    """For each row the cell of one of its leaf's people, all alike, and where that person stands."""
+    place = leaves.starts[leaf] + (chance.random(len(leaf)) * leaves.sizes[leaf]).astype(np.int64)
+    return leaves.donors[place], place
+
+
+def _moved(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals: int | None) -> npt.NDArray[Any]:
+    """Numbers that went part of the way to another one; whole ones come to lie between, where something does."""
+    if numbers.dtype.kind == "i":
+        wide = np.abs(gap) >= 2
+        between = np.sign(gap) * (1 + np.floor(part * (np.abs(gap) - 1)))
+        return np.asarray(numbers + np.where(wide, between, np.rint(part * gap)).astype(np.int64))
+    moved = numbers + part * gap
+    return np.asarray(moved if decimals is None else np.round(moved, decimals))
+
+
+def _nearest(numbers: npt.NDArray[Any], drawn: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The listed number that is nearest to each."""
+    above = np.clip(np.searchsorted(numbers, drawn), 1, max(len(numbers) - 1, 1))
+    low, high = numbers[above - 1], numbers[np.minimum(above, len(numbers) - 1)]
+    return np.asarray(np.where(drawn - low <= high - drawn, low, high))
+
+
+def _extremes(column: Column, fewest: int) -> tuple[int, int]:
+    """The places of the lowest and the highest value that at least so many people reach or go beyond."""
+    from_below = np.cumsum(column.counts)
+    from_above = from_below[-1] - from_below + column.counts
+    return int(np.argmax(from_below >= fewest)), int(len(from_above) - 1 - np.argmax(from_above[::-1] >= fewest))
+
+
+def _bounds(column: Column, fewest: int) -> tuple[Any, Any]:
+    """Between which numbers are published: those that enough people reach, cut inward to a coarse grid.
+
+    The number itself would be somebody's own, to whom everybody beyond was pulled back; one that enough people have is
+    nobody's, and stays. The grid is a 1-2-5 number that is a hundredth of what lies between, or more.
+    """
+    least, most = _extremes(column, fewest)
+    low, high = column.numbers[least], column.numbers[most]
+    if not high > low:
+        return low, high
+    whole = column.numbers.dtype.kind == "i"
+    inner = narrow_range(low.item(), high.item(), whole=whole)
+    inner_low, inner_high = ((int if whole else float)(end) for end in inner)
+    low_kept, high_kept = (bool(column.counts[at] >= fewest) for at in (least, most))
+    coarse = low if low_kept else inner_low, high if high_kept else inner_high
+    return coarse if coarse[0] < coarse[1] else (low, high)
+
+
+def _givers(column: Column, fewest: int, source: str) -> Ints:
+    """The people whose word may be drawn, because enough have it."""
+    if column.rare_share(fewest) > _MOST_RARE:
+        rare = len(column.known) - len(column.common(fewest))
+        raise ImpossibleRelease(
+            f"{source}: {rare} of the {len(column.known)} people that are learnt from have a word of «{column.name}» "
+            f"that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, spell dates and "
+            'amounts all in one way, lower min_leaf, or say rare = "keep" to publish them as they are'
+        )
+    return column.common(fewest)
+
+
+def _refuse_few(column: Column, fewest: int, source: str) -> None:
+    low, high = _extremes(column, fewest)
+    if low > high:
+        raise ImpossibleRelease(
+            f"{source}: «{column.name}» has {len(column.known)} numbers, and none that min_leaf = {fewest} people "
+            "reach from below and from above; lower min_leaf, take more people, or say smooth = false"
+        )
+
+
+def _standing(numbers: npt.NDArray[Any], drawn: npt.NDArray[Any]) -> Floats:
+    """Where numbers stand among the distinct ones; halfway between two if they are none of them."""
+    place = np.searchsorted(numbers, drawn)
+    there = numbers[np.minimum(place, len(numbers) - 1)] == drawn
+    return np.where(there, place, place - 0.5)
+
+
+def fit_models(columns: Sequence[Column], kept: Sequence[Column], growth: Growth, source: str) -> tuple[Model, ...]:
+    """A model for each column, on those that are kept and those before it."""
+    models: list[Model] = []
+    for at, column in enumerate(columns):
+        tell("growing trees", at, len(columns))
+        models.append(Model.fit(column, (*kept, *columns[:at]), growth, source))
+    return tuple(models)
+
+
+def draw_rows(
+    models: Sequence[Model], count: int, chance: np.random.Generator, kept: Mapping[str, Drawn] | None = None
+) -> dict[str, Drawn]:
+    """So many synthetic rows, column by column."""
+    rows: dict[str, Drawn] = dict(kept or {})
+    for model in models:
+        tell("drawing rows")
+        rows[model.column.name] = model.draw(rows, count, chance)
+    return rows

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Synthetic data: publish drawn rows in the place of people's, or drawn values in the place of some of their cells.
+
+Against an adversary who looks for somebody's row: with `kind = "full"` no row is anybody's. Columns are drawn one after
+the other from trees grown on the columns before, as synthpop does. What leaks: everything that trees learn about groups
+of `min_leaf` people, and rows that happen to be, or nearly be, somebody's; with `rare = "keep"` or without `smooth`
+also values that few people have. Synthetic is not anonymous by itself; people set aside (`holdout`) show how much is
+learnt of those who were not. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop:
+bespoke creation of synthetic data in R* (Journal of Statistical Software 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
+
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.progress import tell
+from sfumato.protect.claims import nobody_named, with_originals
+from sfumato.protect.method import Method
+from sfumato.protect.synthesis.sequential_trees import Growth, Model, draw_rows, fit_models
+from sfumato.protect.synthesis.spelt_numbers import Spelling
+from sfumato.protect.synthesis.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
+from sfumato.protect.synthesis.synthesis_copies import drawn_frame, without_copies
+from sfumato.protect.synthesis.synthesis_utility import pair_loss
+from sfumato.randomness import Randomness
+from sfumato.release import Claim, Number, Release
+from sfumato.table import Table
+
+
+class Synthesize(Method):
+    """Draw a table from trees that were grown on people, column by column.
+
+    Guarantee: no column that names a person is published. Every value is drawn from a leaf of at least `min_leaf`
+    people, who agree in what the tree asks of the columns before. No drawn word is one that fewer than `min_leaf`
+    people have, unless `rare = "keep"`. With `smooth` no published number lies beyond what at least `min_leaf` people
+    reach; dates, moments and amounts that a column spells as text, all in one way, are numbers, too. With
+    `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of somebody who is
+    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay as they are.
+    Against: an adversary who looks for somebody's row in the release and takes the rest of it for theirs.
+    Limits: synthetic data is not anonymous by itself, and this is no differential privacy. A leaf whose people agree
+    tells their value. Who knows how the release was made learns a little from the absence of a likely row, and that
+    absence moves the data where many people are unique. A partial release shows everybody's other cells, so everybody
+    can be found by them, and every drawn value may be the true one. How much is learnt of people beyond what is learnt
+    of anybody is to be measured, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`.
+    Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben 2016.
+    """
+
+    by_chance: ClassVar[bool] = True
+    iso_20889: ClassVar[str] = "synthetic data"
+
+    method: Literal["synthesize"] = "synthesize"
+    kind: Literal["full", "partial"] = "full"
+    """`full` draws whole rows; `partial` draws only some columns anew, for everybody."""
+    columns: tuple[str, ...] | None = None
+    """The columns that `partial` draws anew: the quasi_identifying and sensitive ones if it is not said. `full` draws
+    all that are published."""
+    order: tuple[str, ...] | None = None
+    """Which columns are drawn first; others follow as they stand in the table, words of many categories last."""
+    min_leaf: int = Field(default=10, ge=1)
+    """The fewest people from whom a value is drawn."""
+    smooth: bool = True
+    """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
+    beyond what `min_leaf` people reach are pulled back to the next point of a coarse grid within, since the number
+    itself is somebody's. Where a hierarchy lists the values, they stay among them; but where these are few in their
+    range and of few people each, as days of birth are, numbers are moved freely, and the release is without that
+    hierarchy. With false, numbers are published as people have them."""
+    rows: int | None = Field(default=None, ge=1)
+    """How many rows `full` draws; as many as there are originals if it is not said."""
+    holdout: float | None = Field(default=None, ge=0.0, le=0.5)
+    """The share of people that are set aside, 0.5 at the most: nothing is learnt from them, so that what the release
+    tells of the others can be compared with what it tells of them. 0.2 if it is not said; 0 with `partial`, which shows
+    everybody."""
+    copies: Literal["redraw", "allow"] | None = None
+    """Whether a row that equals a unique original is drawn again, with the same words and missing cells where it can
+    be; where many people are unique it moves the data. `redraw` with `full` if it is not said; `partial` allows them,
+    since a value that is never the true one would tell which it is not."""
+    most_nearer: float | None = Field(default=None, ge=0.0, le=1.0)
+    """The largest share of synthetic rows that may lie nearer to a person learnt from than to one set aside; 0.5 is
+    fair. If it is given it is claimed, so that a release above it is refused."""
+    rare: Literal["redraw", "keep"] = "redraw"
+    """What becomes of words that fewer than `min_leaf` of the people learnt from have. `redraw` never draws them, but
+    words of others who agree in the columns before; a column in which three of four people have such a word is refused.
+    `keep` publishes them."""
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Synthesize:
+        if self.kind == "partial":
+            said = {"rows": self.rows, "holdout": self.holdout or None, "most_nearer": self.most_nearer}
+            given = [name for name, value in said.items() if value is not None]
+            if given or self.copies == "redraw":
+                raise ValueError(
+                    f"a partial release keeps everybody's row: {', '.join(given) or 'copies = redraw'} is for full ones"
+                )
+        elif self.most_nearer is not None and self.holdout == 0:
+            raise ValueError("most_nearer compares with people set aside: holdout has to be above 0")
+        return self
+
+    @property
+    def _set_aside(self) -> float:
+        return (0.0 if self.kind == "partial" else 0.2) if self.holdout is None else self.holdout
+
+    def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
+        """Set people aside, grow a tree for each column on the columns before it, and draw."""
+        chance = (randomness or Randomness.secure()).generator()
+        names = self._published(data)
+        people = self._people(len(data), chance, data.source)
+        tell("encoding the table")
+        frame = data.frame.select(names)
+        refuse_infinite(frame, data.source)
+        spelt = {name: Spelling.of(frame[name]) for name in names}
+        learnt = {
+            name: Column.of(frame[name][people.learnt], data.source, name in data.hierarchies, spelt[name])
+            for name in names
+        }
+        drawn = self._drawn_columns(data, learnt)
+        kept = [name for name in names if name not in drawn]
+        growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
+        models = fit_models([learnt[n] for n in drawn], [learnt[n] for n in kept], growth, data.source)
+        count = len(data) if self.rows is None else self.rows
+        rows = draw_rows(models, count, chance, {name: Drawn.kept(learnt[name]) for name in kept})
+        redrawn = 0
+        if self.kind == "full" and self.copies != "allow":
+            redrawn = without_copies(frame, models, learnt, rows, chance, data.source)
+        published = drawn_frame(names, learnt, rows)
+        return Release(
+            data=self._explained(data.with_frame(published), learnt, drawn),
+            method=self,
+            claims=self._claims(data, learnt, drawn, kept),
+            losses=self._losses(frame, published, learnt, drawn, redrawn),
+            details={**self._details(people, models, count, chance, redrawn), "public": dict.fromkeys(drawn, _DRAWN)},
+        )
+
+    def _published(self, table: Table) -> list[str]:
+        names = [name for name in table.frame.columns if name not in table.identifying]
+        if not len(table) or not names:
+            raise DataError(f"{table.source}: the table has no {'columns to publish' if len(table) else 'rows'}")
+        return names
+
+    def _people(self, count: int, chance: np.random.Generator, source: str) -> _People:
+        """Who is learnt from, and who is set aside."""
+        aside = round(self._set_aside * count)
+        if count - aside < self.min_leaf:
+            raise ImpossibleRelease(
+                f"{source}: {count - aside} people can be learnt from, and none may be drawn from fewer than "
+                f"min_leaf = {self.min_leaf}; take more people or lower min_leaf"
+            )
+        order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)
+        return _People(np.sort(order[aside:]), np.sort(order[:aside]))
+
+    def _drawn_columns(self, table: Table, learnt: Mapping[str, Column]) -> list[str]:
+        """The columns that are drawn, in order."""
+        names = list(learnt)
+        if self.columns is not None:
+            self._refuse_strange("columns", self.columns, names, table)
+            if self.kind == "full" and set(self.columns) != set(names):
+                raise PolicyError(
+                    f"{table.source}: a full release draws all {len(names)} columns, and `columns` names "
+                    f"{len(self.columns)}; say kind = partial, or leave `columns` out"
+                )
+        wanted = set(names)
+        if self.kind == "partial":
+            wanted = set(self.columns or (*table.quasi_identifying, *table.sensitive))
+            if not wanted:
+                raise PolicyError(f"{table.source}: nothing is to be drawn; name `columns`")
+        self._refuse_strange("order", self.order or (), [name for name in names if name in wanted], table)
+        first = list(self.order or ())
+        rest = [name for name in names if name in wanted and name not in first]
+        return [*first, *sorted(rest, key=lambda name: _many_words(learnt[name]))]
+
+    def _refuse_strange(self, field: str, given: Sequence[str], known: Sequence[str], table: Table) -> None:
+        strange = [name for name in given if name not in known]
+        if strange or len(set(given)) < len(given):
+            raise PolicyError(
+                f"{table.source}: `{field}` names {', '.join(f'«{n}»' for n in strange) or 'a column twice'}; it has "
+                "to name different columns that are published and drawn"
+            )
+
+    def _explained(self, published: Table, learnt: Mapping[str, Column], drawn: Sequence[str]) -> Table:
+        """Without the hierarchies that do not list what was drawn."""
+        moved = [
+            name
+            for name in drawn
+            if self.smooth and learnt[name].kind == "number" and learnt[name].allowed(self.min_leaf) is None
+        ]
+        kept = {name: one for name, one in published.hierarchies.items() if name not in moved}
+        return replace(published, hierarchies=MappingProxyType(kept))
+
+    def _claims(
+        self, table: Table, learnt: Mapping[str, Column], drawn: Sequence[str], kept: Sequence[str]
+    ) -> tuple[Claim, ...]:
+        made = []
+        numbers = tuple(name for name in drawn if learnt[name].kind == "number" and len(learnt[name].values))
+        if self.smooth and numbers:
+            said = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
+            made.append(with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, said))
+        words = tuple(name for name in drawn if learnt[name].kind == "category" and len(learnt[name].values))
+        if self.rare == "redraw" and words:
+            said = f"At least {self.min_leaf} people have every word that was drawn."
+            arguments = {"fewest": self.min_leaf, "columns": words}
+            made.append(with_originals("rare_words", 0, "exactly", arguments, said))
+        if self.kind == "partial":
+            said = "Nothing but the columns drawn was changed."
+            made.append(with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, said))
+        elif self.copies != "allow":
+            made.append(with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique."))
+        if self.most_nearer is not None:
+            said = "No larger share of rows lies nearer to people learnt from than to as many people set aside."
+            made.append(with_originals("nearer_training", self.most_nearer, "at_most", {}, said))
+        return (*made, nobody_named(table))
+
+    def _losses(
+        self,
+        before: pl.DataFrame,
+        after: pl.DataFrame,
+        learnt: Mapping[str, Column],
+        drawn: Sequence[str],
+        redrawn: int,
+    ) -> dict[str, Number]:
+        tell("comparing before and after")
+        words = [name for name in drawn if learnt[name].kind == "category"]
+        rare = sum(_rare_cells(before[name], after[name], self.min_leaf) for name in words)
+        replaced = sum(learnt[name].rare_share(self.min_leaf) for name in words) if self.rare == "redraw" else 0.0
+        return {
+            "loss": pair_loss(*(_read(frame, learnt) for frame in (before, after))),
+            "redrawn_rows": redrawn,
+            "rare_words": rare / max(after.height * len(words), 1),
+            "replaced_words": replaced / max(len(words), 1),
+        }
+
+    def _details(
+        self, people: _People, models: Sequence[Model], count: int, chance: np.random.Generator, redrawn: int
+    ) -> dict[str, Any]:
+        told: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
+        if self.kind == "full":
+            # No row is anybody's: these are the people whom attacks try, in no order.
+            rows = np.resize(chance.permutation(people.learnt), count)
+            told = {"rows": rows, "training": people.learnt, "holdout": people.aside}
+        grown = {model.column.name: model.values for model in models if model.values is not None}
+        return {
+            **told,
+            "order": [model.column.name for model in models],
+            "leaves": {name: len(leaves.sizes) for name, leaves in grown.items()},
+            "smallest_leaf": {name: leaves.smallest for name, leaves in grown.items()},
+            "redrawn": redrawn,
+            "words_left_out": {
+                model.column.name: int((model.column.counts < self.min_leaf).sum())
+                for model in models
+                if model.column.kind == "category" and self.rare == "redraw"
+            },
+        }
+
+
+_DRAWN = {"kind": "synthetic"}
+
+
+@dataclass(frozen=True, eq=False)
+class _People:
+    """Row numbers of the originals."""
+
+    learnt: Ints
+    aside: Ints
+
+
+def _many_words(column: Column) -> bool:
+    return column.kind == "category" and len(column.values) > MOST_CLASSES
+
+
+def _read(frame: pl.DataFrame, learnt: Mapping[str, Column]) -> pl.DataFrame:
+    """Numbers that are kept as text, as numbers."""
+    spelt = {name: column.spelling for name, column in learnt.items()}
+    return frame.with_columns(one.read(frame[name]).alias(name) for name, one in spelt.items() if one is not None)
+
+
+def _rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
+    """How many cells hold a word that fewer than so many people have."""
+    counted = before.drop_nulls().alias("word").value_counts(name="people")
+    rare = counted.filter(pl.col("people") < fewest)["word"]
+    return int(after.is_in(rare.implode()).sum())

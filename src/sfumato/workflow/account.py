@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""What a run found out, in numbers and words: what is left of the data, whether suppressed rows are safe, the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from math import isfinite
+from typing import Any, Literal
+
+import polars as pl
+
+from sfumato import measure
+from sfumato.attack import Attack, Linking, Outcome
+from sfumato.baskets import Baskets
+from sfumato.data.hierarchy import spelt
+from sfumato.progress import tell
+from sfumato.protect.anonymity.explain import explain, lattice_nodes
+from sfumato.protect.method import KeyedMethod
+from sfumato.public.unknown_items import MARK
+from sfumato.release import Release
+from sfumato.report.account import Account
+from sfumato.report.sections import outgoing_sections, sections
+from sfumato.table import Table
+from sfumato.workflow.outgoing import published_counts
+from sfumato.workflow.policy import Policy
+
+
+def starred(release: Release) -> Any:
+    """Whether rows of stars are suppressed rows or a class, as the claims say."""
+    return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
+
+
+def utility(policy: Policy, published: Any, original: Any, release: Release) -> dict[str, float]:
+    """What the release is worth, measured on the written file."""
+    tell("measuring what is left")
+    if not isinstance(published, Table):
+        return _of_baskets(published, original, release)
+    found: dict[str, float] = {}
+    if isinstance(release.method, KeyedMethod):
+        return {"loss": 0.0}  # codes can be undone by whoever has the key; nothing is lost
+    if "derived" in release.details:
+        found["loss"] = measure.blanked_share(published, original)
+    elif any(method.by_chance for method in policy.methods()):
+        found |= _of_chance(published, original, release)
+    elif published.quasi_identifying:
+        found |= _of_classes(published, original, release)
+    known = _of_the_originals(published, original, release)
+    asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
+    if policy.measure.queries and published.quasi_identifying and asked:
+        answers = measure.query_accuracy(original, published, policy.measure.queries, columns=asked)
+        found["query_error"] = answers.count.median
+    target = policy.measure.classify
+    if target and target in known:
+        learnt = [name for name in known if name != target]
+        scores = measure.classification_accuracy(
+            original, published, target, columns=learnt, rows=release.details.get("rows")
+        )
+        for model, score in scores.items():
+            found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            found["zero_r_accuracy"] = score.zero_r
+    return {name: round(value, 12) for name, value in found.items() if isfinite(value)}
+
+
+def _of_the_originals(published: Table, original: Table, release: Release) -> list[str]:
+    """Columns whose cells can be read as values of the originals: chance may have made others, but for numbers."""
+    return [
+        name
+        for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
+        if name not in release.public
+        or column.dtype.is_numeric()
+        or spelt(column).drop_nulls().is_in(spelt(original.frame[name]).implode()).all()
+    ]
+
+
+def _of_classes(published: Table, original: Table, release: Release) -> dict[str, float]:
+    """How much detail generalized cells keep, and how large the crowds became."""
+    stars = starred(release)
+    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    moved = measure.marginal_distance(original, published)
+    means = "information_loss" in release.losses  # a mean is a number like any other: labels do not show what it lost
+    return {
+        "loss": float(release.losses["loss"]) if means else measure.loss(published, original),
+        "discernibility": measure.discernibility(published, stars),
+        "average_class_size": measure.average_class_size(published, stars),
+        "c_avg": measure.c_avg(published, least, stars),
+        "precision": measure.precision(original, published),
+        "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
+        "total_variation": sum(moved.values()) / len(moved),
+    }
+
+
+def _of_chance(published: Table, original: Table, release: Release) -> dict[str, float]:
+    """How far drawn values are from the originals, as statistics see it: each column alone, and two together."""
+    shown = [name for name in published.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
+    together = measure.correlations(original, published)
+    moments = measure.moments(original, published).columns
+    shifts = [abs(one.mean_shift) for one in moments if one.mean_shift is not None]
+    ratios = [abs(one.std_ratio - 1) for one in moments if one.std_ratio is not None]
+    return {
+        "loss": float(release.losses["loss"]),
+        **(
+            {"pair_total_variation": measure.pairwise_total_variation(original, published, columns=shown)}
+            if shown
+            else {}
+        ),
+        **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
+        **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
+    }
+
+
+def _of_baskets(published: Any, original: Any, release: Release) -> dict[str, float]:
+    """What hiding did besides, counted on the published baskets; what a pattern lost is its method's own loss."""
+    found = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
+    if isinstance(published, Baskets) and "sensitive" in release.details:
+        method = release.method
+        effects = measure.side_effects(
+            original, published, method.min_support, method.min_confidence, release.details["sensitive"], MARK
+        )
+        found |= {name: float(value) for name, value in asdict(effects).items()}
+    return found
+
+
+def suppression(policy: Policy, release: Release) -> dict[str, Any]:
+    """How many rows were suppressed, whether they can be seen, and whether they hide one another."""
+    suppressed = int(release.losses.get("suppressed_rows", 0))
+    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
+        return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
+    if starred(release) != "suppressed":
+        return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
+    if suppressed >= least:
+        why = (
+            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: whoever is not found in "
+            f"a published class is one of {suppressed}."
+        )
+        return {"rows": suppressed, "seen": True, "safe": True, "why": why}
+    rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
+    why = (
+        f"Only {rows} suppressed, fewer than k = {least}: whoever is not found in a published class must be "
+        'among them. Leave them out (suppressed_rows = "drop") if that is too few.'
+    )
+    return {"rows": suppressed, "seen": True, "safe": False, "why": why}
+
+
+def gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]) -> list[dict[str, Any]]:
+    """Each limit of the gate beside what was found: of a risk, the upper end of its interval."""
+    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
+    found = {
+        "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
+        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=0.0),
+        "max_loss": float(body["utility"].get("loss", 0.0)),
+    }
+    limits = policy.gate.model_dump(exclude_none=True)
+    for name, limit in limits.pop("max_risk").items():
+        limits[f"max_risk.{name}"] = limit
+        found[f"max_risk.{name}"] = max(o.high for attack, o in attacks if attack.model_dump()["attack"] == name)
+    return [
+        {"gate": name, "limit": limit, "found": found[name], "open": found[name] <= limit}
+        for name, limit in limits.items()
+    ]
+
+
+def account(
+    policy: Policy,
+    original: Any,
+    release: Release,
+    published: Any,
+    body: dict[str, Any],
+    seconds: Mapping[str, float],
+) -> Account:
+    """Gather what a report tells."""
+    tell("comparing before and after")
+    told = Account(
+        title=policy.title,
+        certificate=body,
+        original=original,
+        published=published,
+        before=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        column_loss={},
+        details={**release.details, "rows_in_release": len(release.data)},
+        reasons=(),
+        lattice=(),
+        advice=advice(body, release),
+        seconds=seconds,
+        source=original.source if isinstance(original, Table) else policy.data.path,
+        sections=sections(release, original, published, body["utility"]),
+    )
+    return with_columns(told, release) if isinstance(original, Table) else told
+
+
+def outgoing_account(certificate: Mapping[str, Any], published: Any) -> Account:
+    """What the report that leaves tells: made from the certificate and the released data, and nothing else."""
+    told = Account(
+        title=certificate["title"],
+        certificate=certificate,
+        original=None,
+        published=published,
+        before=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        column_loss={},
+        details={},
+        reasons=(),
+        lattice=(),
+        advice=(),
+        seconds={},
+        source="",
+        sections=outgoing_sections(certificate["public"], published),
+    )
+    tags = {method["method"] for method in certificate["methods"]}
+    if not isinstance(published, Table) or "encode_for_trees" in tags:
+        return told
+    stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
+    crowds = bool(published.quasi_identifying) and "suppress_entries" not in tags
+    return replace(
+        told,
+        distributions={name: published_counts(published.frame[name]) for name in published.frame.columns},
+        sizes_after=measure.class_size_counts(published, None, stars) if crowds else _NO_CROWDS,
+    )
+
+
+_NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
+
+
+def with_columns(told: Account, release: Release) -> Account:
+    """What only a table has to tell: how its columns came out, and, where people can be linked, their crowds."""
+    if isinstance(release.method, KeyedMethod):
+        return told  # codes beside values compare with nothing
+    original, published = told.original, told.published
+    names = published.quasi_identifying
+    told = replace(
+        told,
+        distributions={
+            name: measure.distribution(
+                original.frame[name],
+                published.frame[name],
+                original.hierarchies.get(name) if name in names else None,
+            )
+            for name in published.frame.columns
+        },
+        reasons=tuple(why.sentence() for why in explain(release, original)),
+        lattice=lattice_nodes(release, original),
+    )
+    if not names or "derived" in release.details:
+        return told
+    return replace(
+        told,
+        before=Linking().run(Release(original, None, (), {}), original),
+        sizes_before=measure.class_size_counts(original),
+        sizes_after=measure.class_size_counts(published, None, starred(release)),
+        column_loss={
+            name: measure.column_loss(published.frame[name], measure.domain_of(published, name, original))
+            for name in names
+            if name not in release.public
+        },
+    )
+
+
+def advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
+    """What to do next."""
+    said = [*_about_levels(body, release)]
+    if body["data"]["shape"] == "table":
+        said += _about_rows(body, release)
+    if "derived" in release.details:
+        said.append(
+            "The promise is about rules. The attack by learners tells how far a stronger adversary gets: look at it "
+            "before the release leaves, and set learner_risk if it gets too far."
+        )
+    said.append("Before you release the same people again, compare the two releases: together they may say more.")
+    return tuple(said)
+
+
+def _about_levels(body: Mapping[str, Any], release: Release) -> list[str]:
+    levels, heights = body["levels"], body["heights"]
+    said = []
+    lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
+    if lost:
+        said.append(
+            f"{', '.join(lost)} left nothing but «*»: add levels to the hierarchy between the finest and the top, or "
+            "allow more suppression, to keep some of it."
+        )
+    if release.details.get("without_hierarchy"):
+        said.append(
+            f"No hierarchy was given for {', '.join(release.details['without_hierarchy'])}: such a column is kept as "
+            "it is or starred whole. A hierarchy would keep part of it."
+        )
+    return said
+
+
+def _about_rows(body: Mapping[str, Any], release: Release) -> list[str]:
+    said = []
+    if not body["suppression"]["safe"]:
+        said.append(body["suppression"]["why"])
+    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
+        said.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
+    if any(claim.property == "k_anonymity" for claim in release.claims):
+        said.append(
+            "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
+            "columns before the release leaves."
+        )
+    said.append(
+        "Rows keep the order they were read in. If that order says something (sorted by name, or by day of admission), "
+        'set order = "shuffled" under [output].'
+    )
+    return said

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Attack a release that lies in a folder once more: with what stays in the house beside it, as its custodian can."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from sfumato.attack import Attack, Outcome
+from sfumato.data.read import TextFormat, read_frame
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import tell
+from sfumato.release import Release
+from sfumato.table import Table
+from sfumato.workflow.certificate import release_folder, unchanged
+from sfumato.workflow.policy import Policy
+
+_TOLD = ("sensitive", "private", "derived", "holdout", "training")
+"""What attacks look at of a method's decisions, beside its frames."""
+
+
+def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple[Attack, Outcome], ...]:
+    """Run the attacks of a policy on a release folder, against the data that the policy names."""
+    rules = policy if isinstance(policy, Policy) else Policy.read(policy)
+    if not rules.attacks():
+        raise PolicyError("the policy names no attack; add [[attack]] to it")
+    root = release_folder(Path(folder))
+    certificate = unchanged(root)
+    made, wanted = certificate.body["data"]["shape"], rules.methods()[-1].gives
+    if made != wanted:
+        raise PolicyError(
+            f"{root}: this release holds {made}, and the policy makes {wanted}; give the policy that made the release"
+        )
+    tell("reading")
+    published, original = certificate.published(root), rules.original()
+    told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}
+    release = Release(_explained(published, original), rules.methods()[-1], certificate.claims(), {}, told)
+    return attacked(rules.attacks(), release, original)
+
+
+def _explained(published: Any, original: Any) -> Any:
+    """A published table with the hierarchies that say what its labels cover: a file has none."""
+    if not isinstance(published, Table) or not isinstance(original, Table):
+        return published
+    kept = {name: one for name, one in original.hierarchies.items() if name in published.frame.columns}
+    return replace(published, hierarchies=MappingProxyType(kept))
+
+
+def attacked(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
+    """Run attacks on a release: against the people it is of, with those whom the method set aside as control."""
+    judged, truth, strangers = _sides(release, original)
+    found = []
+    for number, attack in enumerate(attacks):
+        tell("attacking", number, len(attacks))
+        found.append((attack, attack.run(judged, truth, strangers)))
+    return tuple(found)
+
+
+def _sides(release: Release, original: Any) -> tuple[Release, Any, Any]:
+    """The release as attacks see it, the originals, and the control.
+
+    Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
+    many people fits more of few.
+    """
+    aside, learnt = (np.asarray(release.details.get(name, ()), dtype=np.int64) for name in ("holdout", "training"))
+    if not len(aside):
+        return release, original, None
+    size = min(len(aside), len(learnt))
+    chance = np.random.default_rng(0)
+    chosen, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (learnt, aside))
+    rows = np.resize(np.arange(size), len(release.data))
+    judged = replace(release, details={**release.details, "rows": rows})
+    return judged, *(original.with_frame(original.frame[side]) for side in (chosen, strangers))
+
+
+def _kept_private(folder: Path) -> dict[str, Any]:
+    """What the method decided, as the run kept it."""
+    if not (folder / "record.json").is_file():
+        raise DataError(f"{folder}: the custodian's record is not there; attack a release in the folder of its run")
+    frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    told: dict[str, Any] = {name: _tuples(record[name]) for name in _TOLD if record.get(name) is not None}
+    if (rows := frames.pop("rows", None)) is not None:
+        told["rows"] = rows["original_row"].to_numpy()
+    return {**told, **frames}
+
+
+def _tuples(told: Any) -> Any:
+    """Pairs as the method gave them: JSON knows lists only."""
+    return tuple(_tuples(one) for one in told) if isinstance(told, list) else told

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What is at risk in a file as it stands: who could be singled out, and by how little."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+from sfumato.data.propose import RoleProposal, propose_roles
+from sfumato.data.roles import Role
+from sfumato.errors import DataError
+from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
+from sfumato.progress import tell
+from sfumato.table import Table
+
+MOST_COLUMNS = 40
+"""Pairs are looked at among so many quasi-identifying columns, those with the most values first."""
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Some columns, and the share of people who stand alone with their values in them."""
+
+    columns: tuple[str, ...]
+    unique_share: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an adversary could do with a table as it stands."""
+
+    source: str
+    rows: int
+    columns: int
+    proposals: tuple[RoleProposal, ...]
+    quasi_identifying: tuple[str, ...]
+    k: int | None
+    """The size of the smallest crowd; None without quasi-identifying columns."""
+    unique_share: float | None
+    pairs: tuple[Combination, ...]
+    """Pairs of quasi-identifying columns, the riskiest first."""
+    columns_in_pairs: int
+    riskiest: Combination | None
+    """The smallest combination that singles out nearly as many people as all columns together."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The audit for a script."""
+        return asdict(self)
+
+    def sentences(self) -> tuple[str, ...]:
+        """The audit in words."""
+        if self.unique_share is None or self.k is None:
+            return ("No column looks like something others know about a person, so nobody can be looked up by it.",)
+        known = _listed(self.quasi_identifying)
+        said = [
+            f"Of {self.rows:,} people, {self.unique_share:.1%} are the only one with their {known}.",
+            "Whoever knows these about somebody finds their row.",
+        ]
+        if (
+            self.riskiest
+            and self.riskiest.unique_share > 0
+            and len(self.riskiest.columns) < len(self.quasi_identifying)
+        ):
+            said.append(
+                f"{_listed(self.riskiest.columns)} alone single out {self.riskiest.unique_share:.1%}: "
+                "generalize these first."
+            )
+        if self.k > 1:
+            said.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")
+        return tuple(said)
+
+
+def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit:
+    """Look at a table as an adversary would, before anything is done to it.
+
+    Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
+    """
+    tell("proposing roles")
+    proposals = propose_roles(table.frame)
+    if quasi_identifying is None:
+        quasi_identifying = (
+            table.quasi_identifying
+            if table.roles
+            else [one.column for one in proposals if one.role is Role.QUASI_IDENTIFYING]
+        )
+    names = tuple(dict.fromkeys(quasi_identifying))
+    unknown = [name for name in names if name not in table.frame.columns]
+    if unknown:
+        raise DataError(f"{table.source}: there is no column {', '.join(f'«{name}»' for name in unknown)}")
+    distinct = {one.column: one.distinct for one in proposals}
+    considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
+    pairs = _pairs(table, considered)
+    unique = uniqueness(table, names) if names else None
+    return Audit(
+        source=table.source,
+        rows=len(table),
+        columns=table.frame.width,
+        proposals=proposals,
+        quasi_identifying=names,
+        k=k_anonymity(table, names) if names else None,
+        unique_share=unique,
+        pairs=pairs,
+        columns_in_pairs=len(considered),
+        riskiest=_riskiest(table, considered, pairs, unique) if names else None,
+    )
+
+
+def _pairs(table: Table, names: list[str]) -> tuple[Combination, ...]:
+    every = list(combinations(sorted(names, key=table.frame.columns.index), 2))
+    found = []
+    for number, pair in enumerate(every):
+        tell("looking at pairs of columns", number, len(every))
+        found.append(Combination(pair, uniqueness(table, pair)))
+    return tuple(sorted(found, key=lambda one: -one.unique_share))
+
+
+def _riskiest(
+    table: Table, names: list[str], pairs: tuple[Combination, ...], unique: float | None
+) -> Combination | None:
+    """Start from the riskiest pair and add the column that tells most, until nine tenths of the danger is there."""
+    if not pairs:
+        return Combination(tuple(names), unique or 0.0)
+    best = pairs[0]
+    while best.unique_share < 0.9 * (unique or 0.0) and len(best.columns) < len(names):
+        others = [name for name in names if name not in best.columns]
+        wider = [Combination((*best.columns, name), uniqueness(table, (*best.columns, name))) for name in others]
+        best = max(wider, key=lambda one: one.unique_share)
+    return best
+
+
+def _listed(names: Sequence[str], most: int = 8) -> str:
+    shown = list(names[:most]) + ([f"{len(names) - most} more"] if len(names) > most else [])
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

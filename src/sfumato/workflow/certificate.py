@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: MIT
+"""What was found, on paper: claims measured again on the written file, attacks, losses, checksums, a signature.
+
+`check` looks at a release in memory, `verify` at a folder on disk: the second needs nothing but the folder,
+and says which claims it cannot judge without the originals.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from sfumato.data.read import input_files
+from sfumato.data.write import MARKS
+from sfumato.errors import CertificateRefused, DataError, SfumatoError
+from sfumato.measure.checks import Evidence, measured
+from sfumato.release import Claim, Finding, Number, Release
+from sfumato.table import Table
+from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
+from sfumato.workflow.claim_forms import has_known_form
+from sfumato.workflow.commitment import opens
+from sfumato.workflow.file_shapes import shape_named, shape_of
+from sfumato.workflow.folder import is_unfinished, sha256
+from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
+from sfumato.workflow.signature import check_signature
+
+NAME = "certificate.json"
+MOST_CLAIMS = 5_000
+"""Claims of one certificate at most."""
+MOST_FILES = 100
+"""Files of one release at most."""
+MOST_PROBLEMS = 20
+"""Problems that are listed one by one; the rest is counted."""
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_HOLES = 1000
+"""A file this many times as long as the room it takes on its disk is made of holes, and would be read for ever."""
+
+
+class _DataFile(DataFile):
+    @model_validator(mode="after")
+    def _known_format(self) -> _DataFile:
+        shape = shape_named(self.shape)
+        if self.format not in shape.formats or self.file != shape.file(self.format):
+            raise ValueError("no such format, or no file of this format")
+        return self
+
+
+class _Body(OutgoingCertificate):
+    """A whole certificate; one that says anything otherwise is refused before anything is opened."""
+
+    data: _DataFile
+    claims: tuple[CertifiedClaim, ...] = Field(min_length=1, max_length=MOST_CLAIMS)
+    files: Mapping[str, str] = Field(max_length=MOST_FILES)
+    signer: str
+    signature: str
+
+
+_FIELDS = frozenset({*_Body.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A certificate as written: the signed body, readable as JSON, and the bytes that were signed."""
+
+    body: Mapping[str, Any]
+    raw: bytes = b""
+    """The file, byte for byte; empty where there is none, since nothing was published."""
+
+    @classmethod
+    def of(cls, raw: bytes) -> Certificate:
+        """Parse the bytes of a certificate, strictly."""
+        return cls(parse_certificate(raw), raw)
+
+    @classmethod
+    def read(cls, folder: Path) -> Certificate:
+        """Read the certificate of a release folder; nothing in it is believed before it has the right form."""
+        path = folder / NAME
+        try:
+            certificate = cls.of(_read_certificate(path))
+            if certificate.body.get("format") == "sfumato certificate 1":
+                raise CertificateRefused(
+                    "this certificate has the older form 1, whose signature does not cover its bytes; run the policy "
+                    "again with this version"
+                )
+            _Body.model_validate(certificate.body)
+        except ValidationError as error:
+            # Only names of our own are repeated: whatever else stands in a certificate may be anybody's text.
+            known = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
+            raise CertificateRefused(
+                f"{path}: this is not a certificate that sfumato wrote ({'.'.join(known) or 'all of it'} is not as it "
+                "must be)"
+            ) from None
+        except CertificateRefused as refused:
+            raise CertificateRefused(f"{path}: {refused}") from None
+        except (OSError, ValueError):
+            raise CertificateRefused(f"{path}: the certificate cannot be read") from None
+        return certificate
+
+    def claims(self) -> tuple[Claim, ...]:
+        """The claims, to be measured again."""
+        return tuple(
+            Claim.model_validate({name: one[name] for name in Claim.model_fields}) for one in self.body["claims"]
+        )
+
+    def published(self, folder: Path) -> Any:
+        """The data of the release, read as the certificate says it is spelt."""
+        data = self.body["data"]
+        return shape_named(data["shape"]).read(folder / data["file"], self.body)
+
+
+def _read_certificate(path: Path) -> bytes:
+    """The bytes of a certificate; a link, a pipe or a device is never opened for reading."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        raise CertificateRefused("the certificate is missing, or it is a link") from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise CertificateRefused("the certificate is missing: there is no plain file of its name")
+        return file.read(LARGEST_CERTIFICATE + 1)
+
+
+def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
+    """Measure every claim of a release again, in memory; claims about the originals need them."""
+    evidence = Evidence(
+        release.data, original, release.details.get("rows"), population_of(release.method), release.details
+    )
+    return tuple(measured(claim, evidence) for claim in release.claims)
+
+
+def read_release(folder: str | Path) -> Release:
+    """A release as whoever receives it has it: the data, its claims, and what was made public of chance.
+
+    Who made it and what it hides stays with the custodian, so `method` is None. A folder that was changed after it was
+    signed is refused; claims are measured by `verify`.
+    """
+    root = release_folder(Path(folder))
+    certificate = unchanged(root)
+    told = {"public": certificate.body.get("public", {})}
+    losses = certificate.body.get("losses", {})
+    return Release(_read_published(root, certificate), None, certificate.claims(), losses, told)
+
+
+def unchanged(root: Path) -> Certificate:
+    """The certificate of a release folder, refused if anything in the folder was changed after it was signed."""
+    certificate = Certificate.read(root)
+    if problems := _signature_problems(certificate, None) + _file_problems(root, certificate):
+        raise CertificateRefused(f"{root}: {problems[0]}; nothing is to be read from it")
+    return certificate
+
+
+def population_of(method: Any) -> Table | None:
+    """The population that a method's models compare with."""
+    populations = [one for model in getattr(method, "models", ()) for one in model.populations()]
+    return populations[0] if populations else None
+
+
+def finding_json(claim: Claim, finding: Finding) -> dict[str, Any]:
+    """A claim and what was found of it, for certificate and script."""
+    return {**asdict(finding), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
+
+
+def versions() -> dict[str, str]:
+    """What made the release."""
+    named = {name: version(name) for name in ("sfumato", "polars", "numpy", "numba", "pyarrow")}
+    return {**named, "python": platform.python_version()}
+
+
+def stamp() -> str:
+    """Now, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """An auditor's re-check of a release folder."""
+
+    problems: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    signer: str | None
+    signer_known: bool
+    """Whether the auditor named the signer; otherwise anybody could have signed."""
+    for_publication: bool | None = None
+    """False where the certificate itself says «not for publication»; None if there is no certificate to ask."""
+    input_shown: bool | None = None
+    """Whether an opening showed that the release was made from a given input; None if none was given."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        """The verification for a script."""
+        return {
+            "holds": self.holds,
+            "for_publication": self.for_publication,
+            "problems": list(self.problems),
+            "claims": [asdict(finding) for finding in self.findings],
+            "unchecked": [finding.property for finding in self.findings if finding.measured is None],
+            "signer": self.signer,
+            "signer_known": self.signer_known,
+            "input_shown": self.input_shown,
+        }
+
+
+def show_input(folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None) -> Verification:
+    """Verify a release, and check by the custodian's opening that it was made from the given input file or glob."""
+    checked = verify(folder, signer)
+    if not checked.holds:
+        return checked
+    commitment = Certificate.read(release_folder(Path(folder))).body["input_commitment"]
+    if commitment is not None and opens(commitment, Path(opening), input_files(given)):
+        return replace(checked, input_shown=True)
+    problem = "the opening does not show that the release was made from this input"
+    return replace(checked, input_shown=False, problems=(problem,))
+
+
+def verify(folder: str | Path, signer: str | None = None) -> Verification:
+    """Check a release folder from its files alone: signature, checksums, and every claim that can be.
+
+    Whatever is in the folder, the answer is a verification: a file or a claim that cannot be judged is a problem.
+    """
+    root = release_folder(Path(folder))
+    try:
+        certificate = Certificate.read(root)
+    except SfumatoError as error:
+        return Verification((str(error), *_unfinished_hint(root)), (), None, False)
+    problems = _signature_problems(certificate, signer)
+    key = None if problems else certificate.body["signer"]
+    findings: tuple[Finding, ...] = ()
+    try:
+        problems += _file_problems(root, certificate) + _claim_problems(certificate)
+        if not problems:
+            published = _read_published(root, certificate)
+            findings = _measure_claims(certificate, published)
+            problems = _content_problems(certificate, published, findings)
+    except (SfumatoError, OSError) as error:
+        said = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
+        problems = [said]
+    shown = (*_count_rest(problems), *(_unfinished_hint(root) if problems else ()))
+    return Verification(shown, findings, key, signer is not None, certificate.body["for_publication"])
+
+
+def _unfinished_hint(root: Path) -> tuple[str, ...]:
+    """Why a folder may be incomplete. It is only said: a check that moves files judges another folder than it got."""
+    if not is_unfinished(root):
+        return ()
+    return ("a run into this folder was interrupted while it published; the next run into it finishes that",)
+
+
+def _count_rest(problems: list[str]) -> list[str]:
+    left = len(problems) - MOST_PROBLEMS
+    return problems if left <= 0 else [*problems[:MOST_PROBLEMS], f"and {left} problems more, which are not listed"]
+
+
+def _read_published(root: Path, certificate: Certificate) -> Any:
+    """The data of a release that somebody else wrote: what is wrong with it is the release's fault, not ours."""
+    with (root / certificate.body["data"]["file"]).open("rb") as file:
+        if file.read(2) == b"\x1f\x8b":
+            raise CertificateRefused("the data file is packed by gzip, which sfumato does not do")
+    with refuse_hostile("the data file cannot be read as the certificate describes it"):
+        return certificate.published(root)
+
+
+def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, ...]:
+    """Measure every claim; a claim that is made twice is measured once."""
+    evidence = Evidence(published)
+    seen: dict[str, Number | None] = {}
+    findings = []
+    for number, claim in enumerate(certificate.claims()):
+        with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
+            question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
+            if question not in seen:
+                seen[question] = measured(claim, evidence).measured
+            findings.append(Finding.of(claim, seen[question]))
+    return tuple(findings)
+
+
+@contextmanager
+def refuse_hostile(why: str) -> Iterator[None]:
+    """Turn whatever goes wrong on a release from outside into a refusal: it can neither crash nor pass a check."""
+    try:
+        yield
+    except (SfumatoError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # polars panics are no Exception
+        if os.environ.get("SFUMATO_DEBUG"):
+            raise
+        raise CertificateRefused(f"{why} ({type(error).__name__})") from None
+
+
+def release_folder(folder: Path) -> Path:
+    """The `release/` folder of an output folder, or the folder itself if it is one."""
+    if not folder.is_dir():
+        raise DataError(f"{folder}: there is no such folder")
+    inner = folder / "release"
+    return inner if not (folder / NAME).exists() and inner.is_dir() else folder
+
+
+def _signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
+    if check_signature(certificate.raw):
+        if signer is not None and not check_signature(certificate.raw, signer):
+            return ["the certificate is signed by another key than the one you named"]
+        return []
+    return ["the signature does not fit the certificate: it was changed after it was signed, or never signed"]
+
+
+def _file_problems(root: Path, certificate: Certificate) -> list[str]:
+    """Only plain files lie in a release folder, each known by its name and its checksum; nothing outside is opened."""
+    expected: Mapping[str, str] = certificate.body["files"]
+    if any(
+        Path(name).name != name or name in ("", ".", "..") for name in (*expected, certificate.body["data"]["file"])
+    ):
+        return ["the certificate names a file outside the release folder"]
+    if NAME in expected or not all(_DIGEST.fullmatch(digest) for digest in expected.values()):
+        return ["the certificate lists itself, or a checksum that is none"]
+    present = {entry.name: entry for entry in root.iterdir()}
+    problems = [
+        f"{name}: this is no plain file" for name, e in sorted(present.items()) if e.is_symlink() or not e.is_file()
+    ]
+    if problems:
+        return problems
+    if hollow := [name for name, entry in sorted(present.items()) if _is_hollow(entry)]:
+        return [f"{name}: the file is made of holes; it is not read" for name in hollow]
+    problems += [f"{name}: the file is missing" for name in expected if name not in present]
+    problems += [
+        f"{name}: the file was changed after it was certified"
+        for name, digest in expected.items()
+        if name in present and sha256(present[name]) != digest
+    ]
+    if certificate.body["data"]["file"] not in expected:
+        problems.append("the certificate does not cover the data file")
+    strangers = sorted(set(present) - {*expected, NAME})
+    return problems + [f"{name}: the certificate does not know this file" for name in strangers]
+
+
+def _is_hollow(path: Path) -> bool:
+    facts = path.stat()
+    return facts.st_size > 1 << 30 and facts.st_size > facts.st_blocks * 512 * _HOLES
+
+
+def _claim_problems(certificate: Certificate) -> list[str]:
+    """Claims in another form than methods make them, roles and limits that contradict a release."""
+    body = certificate.body
+    problems = [
+        f"the claim number {number} is none that sfumato makes: its property, measure and bound do not belong together"
+        for number, claim in enumerate(body["claims"], 1)
+        if not has_known_form(claim)
+    ]
+    kept = [claim["holds"] is True for claim in body["claims"]] + [one["open"] for one in body.get("gate", ())]
+    if not all(kept):
+        problems.append("the certificate says itself that a claim or a limit was not kept")
+    roles, removed = body.get("roles", {}), set(body.get("removed_columns", ()))
+    promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
+    named = {name for arguments in promises for name in arguments.get("names", ())}
+    if "identifying" in roles.values() or removed & roles.keys() or not removed <= named:
+        problems.append("the certificate calls columns identifying that it does not claim to have removed")
+    return problems
+
+
+def _content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
+    """What the certificate says, against what the file gives."""
+    data = certificate.body["data"]
+    counted = shape_of(published).described(published, data["format"])["data"]
+    problems = []
+    if any(data.get(name) != counted[name] for name in ("rows", "columns", "items") if name in counted):
+        problems.append("the certificate speaks of another number of rows or columns than the data file has")
+    if certificate.body.get("formulas") not in (None, shape_of(published).count_formulas(published)):
+        problems.append("the certificate's count of formulas is not that of the data file")
+    if isinstance(published, Table):
+        named = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
+        if not named <= set(published.frame.columns):
+            problems.append("the certificate speaks of columns that the data file does not have")
+        if data["missing_mark"] not in MARKS:
+            problems.append("the certificate calls cells missing that sfumato does not write so")
+    for found, said in zip(findings, certificate.body["claims"], strict=True):
+        if found.holds is False:
+            problems.append(
+                f"the claim «{found.property}» is broken: promised {found.threshold}, measured {found.measured}"
+            )
+        elif said["threshold"] != found.threshold or (
+            found.measured is not None and said["measured"] != found.measured
+        ):
+            problems.append(f"the certificate's figures for «{found.property}» are not those of the data file")
+    return problems

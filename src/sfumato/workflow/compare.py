@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""Two releases side by side: what each promises, what it costs, how the attacks went.
+
+From their certificates; where the custodian's record lies beside both, from the records, which tell more.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.workflow.certificate import Certificate, Verification, refuse_hostile, release_folder, verify
+
+Cell = float | int | str | None
+_ORDER = ("data", "claim", "loss", "level", "attack")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing of both releases."""
+
+    about: str
+    """`claim`, `loss`, `level`, `attack` or `data`."""
+    name: str
+    first: Cell
+    second: Cell
+
+    @property
+    def differs(self) -> bool:
+        """Whether the two are not the same."""
+        return self.first != self.second
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two releases side by side."""
+
+    first: Path
+    second: Path
+    verified: tuple[Verification, Verification]
+    rows: tuple[Difference, ...]
+    internal: bool
+    """Whether the custodian's records were compared, which count the originals."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison for a script."""
+        return {
+            "first": str(self.first),
+            "second": str(self.second),
+            "audience": "custodian" if self.internal else "anyone",
+            "holds": [one.holds for one in self.verified],
+            "rows": [
+                {"about": r.about, "name": r.name, "first": r.first, "second": r.second, "differs": r.differs}
+                for r in self.rows
+            ],
+        }
+
+
+def compare(first: str | Path, second: str | Path) -> Comparison:
+    """Put two release folders side by side; each is verified, and what one of them lacks is None."""
+    folders = (release_folder(Path(first)), release_folder(Path(second)))
+    records = [_record_beside(folder) for folder in folders]
+    internal = all(record is not None for record in records)
+    tables = []
+    for record, folder in zip(records, folders, strict=True):
+        with refuse_hostile(f"{folder}: the certificate lacks what a comparison needs"):
+            tables.append(_facts(record if internal else Certificate.read(folder).body))
+    keys = sorted(dict.fromkeys([*tables[0], *tables[1]]), key=lambda key: _ORDER.index(key[0]))
+    rows = tuple(Difference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys)
+    return Comparison(folders[0], folders[1], (verify(folders[0]), verify(folders[1])), rows, internal)
+
+
+def _record_beside(folder: Path) -> Any:
+    """What the custodian's record says of this release; None where there is no record of it."""
+    try:
+        found = json.loads((folder.parent / "private" / "record.json").read_text(encoding="utf-8"))["found"]
+        return found if found["data"]["sha256"] == Certificate.read(folder).body["data"]["sha256"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _facts(body: Any) -> dict[tuple[str, str], Cell]:
+    """Everything in a certificate that can be put beside another."""
+    facts: dict[tuple[str, str], Cell] = {
+        ("data", "method"): ", ".join(method["method"] for method in body["methods"]),
+        ("data", "shape"): body["data"]["shape"],
+        ("data", "rows"): body["data"]["rows"],
+        **{("data", name): body["data"][name] for name in ("columns", "items") if name in body["data"]},
+        ("data", "suppressed rows"): body["suppression"]["rows"],
+    }
+    for claim in body["claims"]:
+        facts["claim", f"{claim['property']}, promised"] = claim["threshold"]
+        facts["claim", f"{claim['property']}, measured"] = claim["measured"]
+    facts |= {("loss", name): value for name, value in {**body["losses"], **body["utility"]}.items()}
+    facts |= {("level", column): level for column, level in body["levels"].items()}
+    for attack in body["attacks"]:
+        if "risk" in attack:
+            facts["attack", f"{attack['attack']}, risk"] = attack["risk"]
+        facts["attack", f"{attack['attack']}, at most"] = attack.get("high", attack.get("risk_at_most"))
+    return facts

@@ -1,0 +1,407 @@
+# SPDX-License-Identifier: MIT
+"""A release folder on disk: `release/` may leave, `private/` stays; written whole or not at all.
+
+Everything is written into a hidden folder with a random name beside the target, flushed to disk, and moved into place
+at the end. A run holds a lock on its target from beginning to end: a second run waits a few seconds and is then
+refused. A run that is killed leaves the target as it was, or as it should be; the next run finishes what was begun and
+sweeps up. Whether a hidden folder is still in use is told by the lock, not by a process number or an age.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sfumato.errors import DataError
+from sfumato.interrupts import hold_signals, record_completion
+from sfumato.workflow.folder_lock import FolderLock, mount_of
+from sfumato.workflow.manifest import (
+    CERTIFICATE,
+    KEY_SUFFIX,
+    NAME,
+    Manifest,
+    carry_over,
+    hash_files,
+    list_foreign,
+    sha256,
+)
+from sfumato.workflow.publication import (
+    PARTS,
+    ForeignJournal,
+    Journal,
+    Workspace,
+    can_exchange,
+    describe,
+    discard,
+    finish,
+    flush_folder,
+    flush_tree,
+    has_moved,
+    move_in,
+    read_certificate,
+    resume,
+)
+
+__all__ = ["Place", "Staging", "finish_interrupted", "is_unfinished", "reserved", "sha256", "sweep"]
+
+_PARTIAL, _LOCK = ".sfumato-partial-", ".sfumato-lock-"
+_DISK_FAULTS = {
+    errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENAMETOOLONG, errno.ENOSPC, errno.EPERM,
+    errno.EROFS,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Where a run writes before anything is published."""
+
+    root: Path
+
+    @property
+    def release(self) -> Path:
+        """What may leave."""
+        return self.root / "release"
+
+    @property
+    def private(self) -> Path:
+        """What stays: readable by its owner alone."""
+        return self.root / "private"
+
+
+class Place:
+    """A target that one run has for itself, and the hidden folder in which the run writes."""
+
+    def __init__(self, named: Path) -> None:
+        """Nothing is taken before `open`."""
+        self.named = named
+        self.out = named
+        self.published = False
+        self._made: list[Path] = []
+        self._lock: FolderLock | None = None
+        self._workspace: Workspace | None = None
+        self._stack = ExitStack()
+
+    def open(self) -> None:
+        """Take the target, finish what an interrupted run began there, and make the hidden folder."""
+        try:
+            self.out = self.named.resolve()
+            self._make_parents()
+            if os.path.lexists(self.out) and not self.out.is_dir():
+                raise DataError(f"{self.named}: a file lies where the release folder should be; choose another folder")
+            beside = _workspace_folder(self.out)
+            self._lock = FolderLock(beside / f"{_LOCK}{_digest(self.out, beside)}", self.out)
+            self._wait(self._lock)
+            sweep(beside, self._lock)
+            _refuse_strange_parts(self.named, self.out)
+            self._stack.enter_context(_MASK.narrowed())
+            with hold_signals():
+                self._workspace = _make_workspace(beside, self.out)
+        except (OSError, RuntimeError) as error:  # a RuntimeError is a loop of links
+            why = describe(error) if isinstance(error, OSError) else "it is a loop of links"
+            raise DataError(f"{self.named}: the release cannot be written there ({why})") from None
+
+    def _make_parents(self) -> None:
+        missing = [folder for folder in self.out.parents if not os.path.lexists(folder)]
+        for folder in reversed(missing):
+            with suppress(FileExistsError):
+                folder.mkdir()
+                self._made.append(folder)
+
+    def _wait(self, lock: FolderLock) -> None:
+        while True:
+            try:
+                return lock.wait(self.named)
+            except FileNotFoundError:  # a run that failed in this moment took the folder away that it had made
+                self._make_parents()
+
+    @contextmanager
+    def staged(self) -> Iterator[Staging]:
+        """The folders to write to; a full disk is told in a sentence."""
+        assert self._workspace is not None, "the place is open"
+        try:
+            yield Staging(self._workspace.new)
+        except OSError as error:
+            if error.errno not in _DISK_FAULTS:
+                raise
+            why = describe(error)
+            raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
+
+    def publish(self) -> tuple[str, ...]:
+        """Put what was staged into place; sentences about keys of earlier runs that got another name."""
+        assert self._workspace is not None, "the place is open"
+        self._stack.enter_context(hold_signals())  # until the hidden folder is gone
+        workspace, out = self._workspace, self.out
+        staging = Staging(workspace.new)
+        released = staging.release.is_dir()
+        _refuse_mixed(self.named, staging)
+        _refuse_strange_parts(self.named, out)
+        part = "private" if released else "refused"
+        try:
+            self._set_modes(staging)
+            flush_tree(workspace.new)
+            manifest, renamed = _list_and_carry(workspace, out, part)
+            journal = self._move(workspace, manifest)
+        except OSError as error:
+            why = describe(error)
+            raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
+        self.published = True
+        record_completion(
+            f"the release was already published in {self.named}"
+            if released
+            else f"the refusal was already written to {self.named}; nothing was published"
+        )
+        with suppress(OSError):  # if it fails, the journal stays and the next run finishes
+            finish(workspace, journal, out)
+            workspace.journal.unlink(missing_ok=True)
+        return tuple(f"{part}/{old} of an earlier run was kept as {part}/{new}" for old, new in sorted(renamed.items()))
+
+    def _move(self, workspace: Workspace, manifest: Manifest) -> Journal:
+        out = self.out
+        name = out.name if workspace.root.parent != out else ""
+        if not os.path.lexists(out):
+            workspace.new.chmod(_open_mode(workspace.new))
+            workspace.new.rename(out)
+            return Journal(name, manifest.run, manifest.certificate, whole=True)
+        whole = manifest.certificate is not None and can_exchange(out, workspace)
+        journal = Journal(name, manifest.run, manifest.certificate, whole)
+        flush_folder(workspace.new)
+        journal.write(workspace)
+        try:
+            move_in(workspace, journal, out)
+        except OSError as error:
+            if not has_moved(workspace, journal, out):
+                workspace.journal.unlink(missing_ok=True)
+                raise
+            raise DataError(
+                f"{self.named}: publication stopped half-way ({describe(error)}); "
+                "nothing is lost: mend that, and the next run into the folder finishes it"
+            ) from None
+        return journal
+
+    def _set_modes(self, staging: Staging) -> None:
+        """What may leave has the modes of the user's mask (and group), what stays is the owner's alone."""
+        target = self.out.stat() if self.out.is_dir() else None
+        for path in (staging.release, *staging.release.iterdir()) if staging.release.is_dir() else ():
+            if target is not None and target.st_mode & stat.S_ISGID:
+                with suppress(PermissionError):
+                    os.chown(path, -1, target.st_gid)
+            path.chmod(_open_mode(path))
+        for part in (staging.private, staging.root / "refused"):
+            for path in part.iterdir() if part.is_dir() else ():
+                path.chmod(0o600)
+
+    def close(self) -> None:
+        """Leave nothing behind but the target, and let the next run in."""
+        if self._workspace is not None:
+            if self._workspace.journal.exists():  # moving stopped half-way: try again, else leave it to the next run
+                with suppress(OSError, ForeignJournal):
+                    resume(self._workspace, self.out)
+            else:
+                discard(self._workspace)
+        if self._lock is not None:
+            self._lock.release()
+        for folder in reversed(self._made if not self.published else []):
+            with suppress(OSError):
+                folder.rmdir()
+        self._stack.close()  # the mask is the user's again, and signals that were held back arrive
+
+
+@contextmanager
+def reserved(out: Path) -> Iterator[Place]:
+    """Have a target for oneself from reading to publishing; whatever happens inside, nothing stray is left."""
+    place = Place(out.absolute())
+    try:
+        place.open()
+        yield place
+    finally:
+        with hold_signals():
+            place.close()
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether a hidden folder says that publication into a folder (or the one around its `release/`) was interrupted.
+
+    Nothing is touched: whoever looks at a folder from outside must not move anything in it.
+    """
+    with suppress(OSError, RuntimeError):
+        return any(True for _ in _unfinished(folder))
+    return False
+
+
+def finish_interrupted(folder: Path) -> None:
+    """Finish a publication of one's own that was interrupted, if any; nothing is touched while a run is at work."""
+    with suppress(OSError, RuntimeError):
+        for beside, digest in list(_unfinished(folder)):
+            sweep(beside, only=digest)
+
+
+def _unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Where hidden folders with a journal lie, and the digest of their target."""
+    folder = folder.resolve()
+    for out in (folder, folder.parent) if folder.name == "release" else (folder,):
+        for beside in (out.parent, out):
+            mine = [path for path in beside.glob(f"{_PARTIAL}*") if _is_of(path, _digest(out, beside))]
+            if any(os.path.lexists(path / "journal.json") for path in mine):
+                yield beside, _digest(out, beside)
+
+
+def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
+    """Finish or remove what killed runs left in a folder; a living run has its lock and keeps what is its own."""
+    for path in sorted(beside.glob(f"{_PARTIAL}*")):
+        digest = path.name.removeprefix(_PARTIAL).split("-")[0]
+        if not _is_of(path, digest) or only not in (None, digest):
+            continue
+        lock = FolderLock(beside / f"{_LOCK}{digest}")
+        own = held is not None and held.path == lock.path
+        try:
+            if own or lock.take():
+                _sweep_one(beside, digest, Workspace(path))
+        except OSError:
+            continue  # another user's, or a disk that does not let us: the next run tries again
+        except ForeignJournal:
+            if own:
+                raise DataError(
+                    f"{path}: this hidden folder says that an unfinished release is to be moved into place, and your "
+                    "signing key did not write that; look at it, then finish it with the SFUMATO_HOME that began it, "
+                    "or remove it"
+                ) from None
+        finally:
+            lock.release()
+    for path in () if only else sorted(beside.glob(f"{_LOCK}*")):  # a run was killed before it had a hidden folder
+        lock = FolderLock(path)
+        with suppress(OSError):
+            if (held is None or held.path != path) and path.lstat().st_uid == os.geteuid():
+                lock.take()
+        lock.release()
+
+
+def _sweep_one(beside: Path, digest: str, workspace: Workspace) -> None:
+    journal = Journal.read(workspace)
+    if journal is None:
+        discard(workspace)
+        return
+    out = beside / journal.target if journal.target else beside
+    if _digest(out, beside) == digest and not out.is_symlink():
+        resume(workspace, out)
+
+
+def _is_of(path: Path, digest: str) -> bool:
+    """Whether a hidden folder is a run's of this user, for the target of that digest."""
+    parts = path.name.removeprefix(_PARTIAL).split("-")
+    if len(parts) != 2 or parts[0] != digest or len(digest) != 16 or len(parts[1]) != 32:
+        return False
+    facts = path.lstat()
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
+
+
+def _digest(out: Path, beside: Path) -> str:
+    """A short name for a target, as seen from where its lock lies: the same in every container."""
+    name = out.name if beside != out else ""
+    return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+
+
+def _workspace_folder(out: Path) -> Path:
+    """Moving must stay on one disk: where `out` is a disk of its own, the hidden folder lies inside."""
+    if out.is_dir() and (mount_of(out) != mount_of(out.parent) or not os.access(out.parent, os.W_OK | os.X_OK)):
+        return out
+    return out.parent
+
+
+def _make_workspace(beside: Path, out: Path) -> Workspace:
+    workspace = Workspace(beside / f"{_PARTIAL}{_digest(out, beside)}-{secrets.token_hex(16)}")
+    for folder in (workspace.root, workspace.new, workspace.new / "release", workspace.new / "private"):
+        folder.mkdir(mode=0o700)
+    return workspace
+
+
+def _refuse_strange_parts(named: Path, out: Path) -> None:
+    """Links, files and disks where our folders should be, and files in `release/` that are not ours to replace."""
+    if not out.is_dir():
+        return
+    for part in PARTS:
+        path = out / part
+        if not os.path.lexists(path):
+            continue
+        if path.is_symlink() or not path.is_dir():
+            raise DataError(f"{named / part}: this is a link or a file, not a folder that a run made; move it away")
+        if mount_of(path) != mount_of(out):
+            raise DataError(f"{named / part}: this is a disk of its own; mount the folder around it instead")
+    if foreign := list_foreign(out / "release", Manifest.read(out / "private")):
+        raise DataError(
+            f"{named / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
+            "move them away, since release/ holds only what may leave"
+        )
+
+
+def _refuse_mixed(named: Path, staging: Staging) -> None:
+    """The last look before publishing: the certificate covers these very files, and no other lies there."""
+    if not staging.release.is_dir():
+        return
+    files = read_certificate(staging.release).get("files")
+    staged = {path.name: path for path in staging.release.iterdir()}
+    covered = isinstance(files, Mapping) and staged.keys() == {*files, CERTIFICATE}
+    plain = all(stat.S_ISREG(path.lstat().st_mode) for path in staged.values())
+    if not covered or not plain or any(sha256(staged[name]) != digest for name, digest in dict(files or {}).items()):
+        raise DataError(
+            f"{named}: the files are no longer those that were certified, so nothing was published; "
+            "does another program write to the hidden folders?"
+        )
+
+
+def _list_and_carry(workspace: Workspace, out: Path, part: str) -> tuple[Manifest, dict[str, str]]:
+    """List what this run made, then bring over what is not a run's; returns the list and the names that changed."""
+    staging, folder = Staging(workspace.new), workspace.new / part
+    made = hash_files(folder)
+    (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file of that name gets another one
+    released = hash_files(staging.release) if staging.release.is_dir() else {}
+    earlier = Manifest.read(out / part)
+    renamed = carry_over(out / part, folder, earlier)
+    if released:
+        carry_over(out / "refused", workspace.new / "refused", Manifest.read(out / "refused"))
+    kept = {name: digest for name, digest in earlier.kept.items() if (folder / name).is_file()}
+    for name in (name for name in earlier.files if name.endswith(KEY_SUFFIX) and earlier.certificate):
+        kept[renamed.get(name, name)] = str(earlier.certificate)
+    manifest = Manifest(secrets.token_hex(16), released.get(CERTIFICATE), made, tuple(released), kept)
+    manifest.write(folder)
+    flush_folder(folder)
+    return manifest, renamed
+
+
+def _open_mode(path: Path) -> int:
+    """The mode that the user's mask gives a new file or folder; a folder keeps the group it inherited."""
+    mode = path.stat().st_mode
+    return (0o777 if stat.S_ISDIR(mode) else 0o666) & ~_MASK.of_user | (mode & stat.S_ISGID)
+
+
+class _Mask:
+    """The user's mask, and a narrow one while anybody stages: nothing private is ever readable by others."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self.of_user = 0o077
+
+    @contextmanager
+    def narrowed(self) -> Iterator[None]:
+        with self._lock:
+            if not self._users:
+                self.of_user = os.umask(0o077)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    os.umask(self.of_user)
+
+
+_MASK = _Mask()

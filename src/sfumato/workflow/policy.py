@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: MIT
+"""A policy file: what the data is, what each column means, how to protect it, and when to refuse.
+
+TOML, checked by the same models that Python uses. An error names the line and the field, never a value.
+Paths are relative to the policy file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import reduce
+from itertools import pairwise
+from operator import or_
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+
+from sfumato.attack import ATTACKS, Attack
+from sfumato.baskets import BasketFormat, Baskets
+from sfumato.data.builders import builder_of
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.limits import refuse_special
+from sfumato.data.read import MISSING_MARKS
+from sfumato.data.roles import Role
+from sfumato.data.write import Format
+from sfumato.description import Description
+from sfumato.errors import PolicyError
+from sfumato.protect import METHODS, Method
+from sfumato.protect.anonymity.models import MODELS
+from sfumato.table import Table
+from sfumato.workflow.file_shapes import shape_named
+
+DEMO = "demo"
+PATHS = ("external", "other", "population", "file", "memory")
+"""Fields that name a file: relative to the policy, and in a certificate by their name alone."""
+PARTS = ("models", "private")
+"""Fields of methods that hold descriptions of their own."""
+
+
+def _tagged(kinds: tuple[type, ...], tag: str) -> Any:
+    if len(kinds) == 1:
+        return kinds[0]
+    return Annotated[reduce(or_, kinds), Field(discriminator=tag)]
+
+
+AnyMethod: Any = _tagged(METHODS, "method")
+AnyAttack: Any = _tagged(ATTACKS, "attack")
+
+
+def _hierarchy_entry(given: Any) -> Any:
+    """A path, or a description of how to build: read here, so that an error names its own field alone."""
+    if isinstance(given, Mapping):
+        try:
+            return builder_of(given)
+        except PolicyError as error:
+            raise ValueError(str(error).removeprefix("hierarchy: ")) from None
+    if not isinstance(given, (str, BaseModel)):
+        raise ValueError('a hierarchy is a file, or a description such as { kind = "prefix", keep = [3] }')
+    return given
+
+
+HierarchyEntry = Annotated[Any, BeforeValidator(_hierarchy_entry)]
+
+
+class DataSection(Description):
+    """Where the data is and how it is spelt."""
+
+    path: str
+    """A file, a pattern such as `parts/*.csv`, or `demo` for the built-in population."""
+    separator: str | None = None
+    """One character between cells; found out if not given."""
+    missing_marks: tuple[str, ...] = MISSING_MARKS
+    """Cells that mean «not known»."""
+    missing: Literal["own_value", "matches_any", "never_matches", "drop"] = "own_value"
+    """What a missing quasi-identifying cell means when people are counted."""
+    header: bool = True
+    """Whether the first line names the columns."""
+    columns: tuple[str, ...] | None = None
+    """The names of the columns, where the file has none."""
+    encoding: str = "utf-8"
+    """The text encoding."""
+    comment: str | None = Field(default=None, min_length=1)
+    """Lines that start with it are skipped."""
+    trim: bool = True
+    """Whether blanks around a cell are left out."""
+    format: BasketFormat | None = None
+    """Of baskets: `fimi`, `spmf` or `long` (one row for each basket and item); found out if not given."""
+    id: str = "id"
+    """The column of a long-form file that says which basket."""
+    item: str = "item"
+    """The column of a long-form file that says which item."""
+
+
+class RolesSection(Description):
+    """Every column, named once."""
+
+    identifying: tuple[str, ...] = ()
+    """Columns that name a person: never released."""
+    quasi_identifying: tuple[str, ...] = ()
+    """Columns that others know and that can single a person out together."""
+    sensitive: tuple[str, ...] = ()
+    """Columns that an adversary wants to learn."""
+    insensitive: tuple[str, ...] = ()
+    """Columns that are released as they are."""
+
+    @model_validator(mode="after")
+    def _named_once(self) -> RolesSection:
+        names = [name for names in self.by_role().values() for name in names]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"the column {', '.join(f'«{name}»' for name in twice)} has more than one role")
+        return self
+
+    def by_role(self) -> dict[Role, tuple[str, ...]]:
+        """The columns of each role."""
+        return {role: getattr(self, role.value) for role in Role}
+
+    def by_column(self) -> dict[str, Role]:
+        """The role of each column."""
+        return {name: role for role, names in self.by_role().items() for name in names}
+
+
+class GateSection(Description):
+    """When to refuse, although every claim holds. Risks are compared by the upper end of their interval."""
+
+    max_linking_risk: float | None = Field(default=None, ge=0, le=1)
+    """The largest share of people that linking may find."""
+    max_record_risk: float | None = Field(default=None, ge=0, le=1)
+    """The largest chance that linking may have with any one person."""
+    max_loss: float | None = Field(default=None, ge=0, le=1)
+    """The largest loss that is still worth releasing."""
+    max_risk: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
+    """The largest share of tries in which an attack may be right, by the attack's name; it must be run."""
+
+
+class MeasureSection(Description):
+    """What is measured beyond the claims, to see what the release is still worth."""
+
+    queries: int = Field(default=200, ge=0, strict=True)
+    """How many random COUNT queries are asked of originals and release; 0 for none."""
+    classify: str | None = None
+    """A column that models learn to predict, from the release and from the originals; takes some seconds."""
+
+
+class OutputSection(Description):
+    """Where the release goes."""
+
+    path: str = "out"
+    """A folder; it gets `release/` (may leave) and `private/` (stays)."""
+    format: Format | BasketFormat | None = None
+    """The form of the data file: of a table `csv` (if it is not said), `tsv`, `parquet` or `arrow`; of baskets `fimi`,
+    `spmf` or `long`."""
+    order: Literal["as_read", "shuffled"] = "as_read"
+    """Whether rows keep their order. A file sorted by name or date tells by its order who is where: shuffle it."""
+    escape_formulas: bool = False
+    """Whether cells that a spreadsheet would calculate get an apostrophe in front, in `csv`, `tsv` and `long`."""
+
+
+class Policy(Description):
+    """A whole policy."""
+
+    title: str = "Release"
+    """What the report is headed."""
+    data: DataSection
+    roles: RolesSection = RolesSection()
+    hierarchies: Mapping[str, HierarchyEntry] = Field(default_factory=dict)
+    """Column → a hierarchy file, or a description of how to build one."""
+    protect: tuple[AnyMethod, ...] = Field(min_length=1)
+    """Methods, in order."""
+    attack: tuple[AnyAttack, ...] = ()
+    """Attacks to run on the release."""
+    gate: GateSection = GateSection()
+    measure: MeasureSection = MeasureSection()
+    output: OutputSection = OutputSection()
+
+    @model_validator(mode="after")
+    def _methods_once(self) -> Policy:
+        # Chance may be of two kinds, or of two strengths, in different columns.
+        tags = [method.method for method in self.protect if not method.by_chance]
+        if len(set(tags)) < len(tags):
+            raise ValueError("a method stands twice under [[protect]]; the second cannot undo or refine the first")
+        chance = [method for method in self.protect if method.by_chance]
+        if len(chance) > 1 and any(getattr(m, "kind", "") == "full" for m in chance if m.method == "synthesize"):
+            raise ValueError(
+                "a full synthesize draws every column, so no other method can change one by chance and still be "
+                "estimated from; draw some columns only (kind = partial), or leave the other method out"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _shapes_fit(self) -> Policy:
+        for before, after in pairwise(self.protect):
+            if before.gives != after.shape:
+                raise ValueError(f"{after.method} takes {after.shape}, and {before.method} gives {before.gives}")
+        strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
+        if strange:
+            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}")
+        unrun = sorted(set(self.gate.max_risk) - {attack.attack for attack in self.attack})
+        if unrun:
+            raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not under [[attack]]")
+        if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
+            raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
+        if self.gives != "table" and self.output.order != "as_read":
+            raise ValueError(f"the rows of a table can be shuffled; {self.gives} keep their order")
+        if self.output.format is not None:
+            try:
+                shape_named(self.gives).file(self.output.format)
+            except PolicyError as error:
+                raise ValueError(str(error)) from None
+        return self
+
+    @property
+    def shape(self) -> str:
+        """The shape of the data that goes in."""
+        return str(self.protect[0].shape)
+
+    @property
+    def gives(self) -> str:
+        """The shape of the data that comes out."""
+        return str(self.protect[-1].gives)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Policy:
+        """Read a policy file; errors say in which line and field."""
+        file = Path(path)
+        try:
+            refuse_special(file)
+            text = file.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise PolicyError(f"{file}: the policy cannot be read ({error.strerror})") from None
+        except UnicodeDecodeError:
+            raise PolicyError(f"{file}: the policy is not UTF-8; save it as UTF-8") from None
+        except ValueError:
+            raise PolicyError("the policy's path is no file name") from None
+        return cls.parse(text, file)
+
+    @classmethod
+    def parse(cls, text: str, file: Path) -> Policy:
+        """Check the text of a policy; `file` is what paths are relative to and errors name."""
+        try:
+            content = tomllib.loads(text.removeprefix("\ufeff"))
+        except (ValueError, RecursionError) as error:
+            place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+            raise PolicyError(f"{file}: not valid TOML at {place[1] if place else 'some place'}") from None
+        try:
+            policy = cls.model_validate(content)
+        except ValidationError as error:
+            raise PolicyError(_told(error, text, file)) from None
+        return policy._located(file.parent)
+
+    def _located(self, base: Path) -> Policy:
+        """Paths made relative to the policy file's folder."""
+
+        def at(name: str) -> str:
+            try:
+                located = base / Path(name).expanduser()
+            except RuntimeError:
+                raise PolicyError("a path of the policy begins with the home of a user who does not exist") from None
+            if "\0" in name:
+                raise PolicyError("a path of the policy holds a NUL, which no file name can")
+            return str(located)
+
+        hierarchies = {n: at(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
+        attacks = tuple(_with_paths(attack, at) for attack in self.attack)
+        methods = tuple(_with_parts(_with_paths(method, at), at) for method in self.protect)
+        data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": at(self.data.path)})
+        output = self.output.model_copy(update={"path": at(self.output.path)})
+        return self.model_copy(
+            update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}
+        )
+
+    def methods(self) -> tuple[Method, ...]:
+        """The methods, in order."""
+        return self.protect
+
+    def attacks(self) -> tuple[Attack, ...]:
+        """The attacks, in order."""
+        return self.attack
+
+    def original(self) -> Any:
+        """Read the data that the policy speaks of."""
+        return self.table() if self.shape == "table" else self.baskets()
+
+    def baskets(self) -> Baskets:
+        """Read the baskets that the policy speaks of."""
+        data = self.data
+        if data.path == DEMO:
+            raise PolicyError("the built-in population is a table; name a file of baskets")
+        return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator)
+
+    def table(self) -> Table:
+        """Read the table that the policy speaks of."""
+        if self.data.path == DEMO:
+            return self._demo()
+        data = self.data
+        return Table.read(
+            data.path,
+            self.roles.by_column(),
+            self.hierarchies,
+            data.separator,
+            data.missing_marks,
+            data.missing,
+            header=data.header,
+            columns=data.columns,
+            encoding=data.encoding,
+            comment=data.comment,
+            trim=data.trim,
+        )
+
+    def _demo(self) -> Table:
+        from sfumato.data.population import population, population_hierarchies, population_roles
+
+        roles: Mapping[str, str | Role] = self.roles.by_column() or population_roles()
+        built = {name: Hierarchy.of(rows, f"built-in {name}") for name, rows in population_hierarchies().items()}
+        return Table.of(
+            population(), roles, {**built, **self.hierarchies}, self.data.missing, source="built-in population"
+        )
+
+
+def _with_parts(method: Any, at: Any) -> Any:
+    parts = {
+        name: tuple(_with_paths(one, at) for one in held) for name in PARTS if (held := getattr(method, name, None))
+    }
+    return method.model_copy(update=parts) if parts else method
+
+
+def _with_paths(attack: Any, at: Any) -> Any:
+    paths = {name: at(path) for name in PATHS if isinstance(path := getattr(attack, name, None), str)}
+    return attack.model_copy(update=paths) if paths else attack
+
+
+def _told(error: ValidationError, text: str, file: Path) -> str:
+    lines = _lines(text)
+    said = []
+    errors = _innermost(error)
+    for one in errors[:8]:
+        loc = _shown(one["loc"])
+        if one["type"] == "union_tag_invalid":  # it is the tag's own line that is wrong
+            loc = (*loc, one["ctx"]["discriminator"].strip("'"))
+        path, line = _nearest(loc, lines)
+        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
+        message = one["msg"].removeprefix("Value error, ")
+        if one["type"] == "union_tag_not_found":
+            message = f"say which {one['ctx']['discriminator'].strip(chr(39))} it is"
+        place = f"line {line}, " if path else ""
+        said.append(f"{place}{field or 'policy'}: {message[0].lower()}{message[1:]}")
+    more = len(errors) - len(said)
+    return f"{file}: " + "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+
+
+def _innermost(error: ValidationError) -> list[Any]:
+    """The errors that no other error explains: a list is too short only because its one item was refused."""
+    errors = error.errors()
+    places = [one["loc"] for one in errors]
+    return [
+        one
+        for one in errors
+        if not any(len(place) > len(one["loc"]) and place[: len(one["loc"])] == one["loc"] for place in places)
+    ]
+
+
+def _shown(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """The field's path without the tags of methods, attacks and models that pydantic puts in."""
+    unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
+    unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
+    tags = {kind.model_fields[tag].default for kinds, tag in unions for kind in kinds}
+    return tuple(part for part in loc if part not in tags)
+
+
+_Path = tuple[int | str, ...]
+
+
+def _lines(text: str) -> dict[_Path, int]:
+    """In which line each table and key of a TOML text stands."""
+    found: dict[_Path, int] = {}
+    counts: dict[_Path, int] = {}
+    table: _Path = ()
+    for number, line in enumerate(text.splitlines(), 1):
+        if head := re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]", line):
+            table = tuple(part.strip().strip("\"'") for part in head[2].split("."))
+            if head[1] == "[[":
+                counts[table] = counts.get(table, -1) + 1
+                table = (*table, counts[table])
+            found.setdefault(table, number)
+        elif key := re.match(r"\s*([A-Za-z0-9_\-\"'.]+)\s*=", line):
+            path = (*table, *(part.strip("\"'") for part in key[1].split(".")))
+            found.setdefault(path, number)
+    return found
+
+
+def _nearest(loc: _Path, lines: Mapping[_Path, int]) -> tuple[_Path, int]:
+    """The innermost part of a field's path that has a line of its own."""
+    path: _Path = ()
+    for part in loc:
+        if any(known[: len(path) + 1] == (*path, part) for known in lines):
+            path = (*path, part)
+    return path, lines.get(path, next((n for known, n in lines.items() if known[: len(path)] == path), 1))

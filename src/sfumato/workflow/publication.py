@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""How a staged release takes its place: in one step where the system allows it, else in steps that can be finished.
+
+A workspace is the hidden folder of one run. `new/` in it is what will be published, `old/` what was moved out of the
+way, `journal.json` says that publication has begun. The whole target is exchanged with `new/` in one step, with the
+user's own files in it linked over before. Where that cannot be (the target is a disk of its own, holds folders of the
+user, or is where the user stands), the parts are moved one by one: first the private part is taken away, so that no
+release ever stands beside another run's record. A run that dies in between is finished by the next run into the target.
+
+A hidden folder that came with a delivery, or with a repository, could name any files to be moved. So a journal counts
+only if the custodian's own key signed it, for this very folder; and links are never followed.
+"""
+
+from __future__ import annotations
+
+import base64
+import ctypes
+import json
+import os
+import shutil
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+
+from sfumato.errors import DataError
+from sfumato.workflow.folder_lock import mount_of
+from sfumato.workflow.manifest import CERTIFICATE, Manifest, carry_over, free_name, link, list_foreign, sha256
+from sfumato.workflow.signature import signing_key
+
+PARTS = ("release", "private", "refused")
+_AT_FDCWD, _EXCHANGE = -100, 2
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The hidden folder of one run."""
+
+    root: Path
+
+    @property
+    def new(self) -> Path:
+        """What will be published; once it is, what was there before."""
+        return self.root / "new"
+
+    @property
+    def old(self) -> Path:
+        """What was moved out of the way."""
+        return self.root / "old"
+
+    @property
+    def journal(self) -> Path:
+        """Says that publication has begun, and of what."""
+        return self.root / "journal.json"
+
+
+class ForeignJournal(Exception):
+    """A hidden folder says that something is to be published, and it was not this custodian who wrote that."""
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether this is a folder itself, not a link to one."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True)
+class Journal:
+    """What is being published where: enough to finish it without the run that began it."""
+
+    target: str
+    """The name of the target in the folder of the workspace; empty if the workspace lies in the target."""
+    run: str
+    certificate: str | None
+    whole: bool
+    """Whether the whole target is exchanged, or its parts one by one."""
+
+    @classmethod
+    def read(cls, workspace: Workspace) -> Journal | None:
+        """The journal of a workspace; None if publication had not begun. `ForeignJournal` if it is not our own."""
+        try:
+            if not os.path.lexists(workspace.journal):
+                return None
+            if not _is_folder(workspace.root) or workspace.journal.is_symlink():
+                raise ForeignJournal
+            told = json.loads(workspace.journal.read_bytes())
+            seal = base64.b64decode(told.pop("seal"), validate=True)
+            journal = cls(**told)
+            signing_key().public_key().verify(seal, journal._message(workspace))
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidSignature, DataError):
+            raise ForeignJournal from None
+        texts = isinstance(journal.target, str) and isinstance(journal.run, str) and journal.run
+        plain = texts and journal.target not in (".", "..") and Path(journal.target).name == journal.target
+        if not plain:
+            raise ForeignJournal
+        return journal
+
+    def _message(self, workspace: Workspace) -> bytes:
+        """What is signed: the journal, and the very folder it lies in, so that a copy elsewhere counts for nothing."""
+        folder = [workspace.root.name, workspace.root.lstat().st_ino]
+        return b"sfumato journal\0" + json.dumps([vars(self), folder], sort_keys=True).encode()
+
+    def write(self, workspace: Workspace) -> None:
+        """Write it for good before anything is moved."""
+        partial = workspace.root / "journal.partial"
+        seal = base64.b64encode(signing_key().sign(self._message(workspace))).decode()
+        with partial.open("w", encoding="utf-8") as file:
+            json.dump({**vars(self), "seal": seal}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.rename(workspace.journal)
+        flush_folder(workspace.root)
+
+
+def can_exchange(out: Path, workspace: Workspace) -> bool:
+    """Whether the whole target can be exchanged; if so, the user's own files are linked into the new one."""
+    if workspace.root.parent == out or mount_of(out) != mount_of(out.parent) or _stands_in(out) or not _is_ours(out):
+        return False
+    foreign = [path for path in out.iterdir() if path.name not in PARTS]
+    if any(stat.S_ISDIR(path.lstat().st_mode) for path in foreign) or not _can_swap(workspace):
+        return False
+    try:
+        for path in foreign:
+            link(path, workspace.new / path.name, copy=False)
+        shutil.copystat(out, workspace.new)
+        facts = out.stat()
+        if (facts.st_uid, facts.st_gid) != (workspace.new.stat().st_uid, workspace.new.stat().st_gid):
+            os.chown(workspace.new, facts.st_uid, facts.st_gid)
+            workspace.new.chmod(stat.S_IMODE(facts.st_mode))
+    except OSError:
+        for path in foreign:
+            (workspace.new / path.name).unlink(missing_ok=True)
+        return False
+    return True
+
+
+def _is_ours(out: Path) -> bool:
+    """Whether the system lets us move the target itself: not in a sticky folder (/tmp) if it is another user's."""
+    parent, user = out.parent.stat(), os.geteuid()
+    owners = (0, out.stat().st_uid, parent.st_uid)  # the superuser may
+    return os.access(out, os.W_OK) and (not parent.st_mode & stat.S_ISVTX or user in owners)
+
+
+def _stands_in(out: Path) -> bool:
+    """Whether this process works in the target: exchanged, its folder would be gone under the user's feet."""
+    try:
+        return Path.cwd().resolve().is_relative_to(out)
+    except OSError:
+        return False
+
+
+def _can_swap(workspace: Workspace) -> bool:
+    """Try an exchange on two empty folders."""
+    one, other = workspace.root / "probe-1", workspace.root / "probe-2"
+    one.mkdir()
+    other.mkdir()
+    try:
+        return _swap(one, other)
+    finally:
+        one.rmdir()
+        other.rmdir()
+
+
+def _swap(new: Path, old: Path) -> bool:
+    """Exchange two folders in one step; False where the system cannot."""
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    return bool(renameat2 and renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _EXCHANGE) == 0)
+
+
+def move_in(workspace: Workspace, journal: Journal, out: Path) -> None:
+    """Put what is new into place, from wherever it was interrupted."""
+    if journal.whole:
+        if not _is_published(out, journal) and not _swap(workspace.new, out):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+        return
+    workspace.old.mkdir(mode=0o700, exist_ok=True)
+    private, release = workspace.new / "private", workspace.new / "release"
+    if journal.certificate is None:
+        if _belongs(workspace.new / "refused", journal):
+            _put(workspace.new / "refused", out / "refused", workspace.old)
+        return
+    if _belongs(private, journal):
+        if os.path.lexists(out / "private"):
+            (out / "private").rename(_free(workspace.old / "private"))
+        if not _is_certified(out / "release", journal):
+            _put(release, out / "release", workspace.old)
+        private.rename(out / "private")
+
+
+def _put(new: Path, target: Path, old: Path) -> None:
+    if os.path.lexists(target):
+        if _swap(new, target):
+            return
+        target.rename(_free(old / target.name))
+    new.rename(target)
+
+
+def _free(path: Path) -> Path:
+    return free_name(path) if os.path.lexists(path) else path
+
+
+def _belongs(folder: Path, journal: Journal) -> bool:
+    return Manifest.read(folder).run == journal.run
+
+
+def _is_certified(release: Path, journal: Journal) -> bool:
+    path = release / CERTIFICATE
+    return path.is_file() and sha256(path) == journal.certificate
+
+
+def _is_published(out: Path, journal: Journal) -> bool:
+    part = "refused" if journal.certificate is None else "private"
+    in_place = _belongs(out / part, journal)
+    return in_place and (journal.certificate is None or _is_certified(out / "release", journal))
+
+
+def has_moved(workspace: Workspace, journal: Journal, out: Path) -> bool:
+    """Whether anything of the target was moved yet."""
+    moved_away = workspace.old.is_dir() and any(workspace.old.iterdir())
+    return moved_away or (journal.certificate is not None and _is_certified(out / "release", journal))
+
+
+def finish(workspace: Workspace, journal: Journal, out: Path) -> None:
+    """Rescue what a user put into the old folders at the last moment, clear away an earlier refusal, flush."""
+    for root in (workspace.new, workspace.old):
+        if _is_folder(root):
+            _rescue(root, out)
+    if journal.certificate is not None:
+        _clear_refusal(out / "refused")
+    for folder in (out, *(out / part for part in PARTS), out.parent):
+        with suppress(OSError):  # the parent may be somebody else's
+            flush_folder(folder)
+
+
+def _rescue(root: Path, out: Path) -> None:
+    for path in sorted(root.iterdir()):
+        part = path.name.split(".")[0]
+        if part in ("private", "refused") and _is_folder(path):
+            carry_over(path, out / part, Manifest.read(path))
+        elif part == "release" and _is_folder(path):
+            for name in list_foreign(path, Manifest.read(root / "private")):
+                link(path / name, _free(out / "private" / name))
+        elif not _is_same(path, out / path.name):  # it came, or was exchanged, after the user's files were linked
+            path.rename(_free(out / path.name))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    return os.path.lexists(other) and os.path.samestat(path.lstat(), other.lstat())
+
+
+def _clear_refusal(refused: Path) -> None:
+    """A release was published: what an earlier refusal left is out of date, except keys and the user's files."""
+    manifest = Manifest.read(refused)
+    if not manifest.run or refused.is_symlink():
+        return
+    for path in [path for path in refused.iterdir() if manifest.lists(path)]:
+        path.unlink()
+    with suppress(OSError):
+        refused.rmdir()
+
+
+def resume(workspace: Workspace, out: Path) -> None:
+    """Finish a publication that was interrupted, or undo one that had not begun; then the workspace is gone.
+
+    An exchange of the whole target happened or did not: one that did not is undone. Parts are always moved on, because
+    all of them were staged, checked and flushed before the first was moved.
+    """
+    journal = Journal.read(workspace)
+    if journal is not None:
+        if not journal.whole:
+            out.mkdir(exist_ok=True)
+            move_in(workspace, journal, out)
+        if not journal.whole or _is_published(out, journal):
+            finish(workspace, journal, out)
+    discard(workspace)
+
+
+def discard(workspace: Workspace) -> None:
+    """Remove a workspace; links in it are removed, never followed."""
+    shutil.rmtree(workspace.root, ignore_errors=True)
+
+
+def flush_tree(root: Path) -> None:
+    """Put every file and folder below on the disk for good."""
+    for path in root.rglob("*"):
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            with path.open("rb") as file:
+                os.fsync(file.fileno())
+        elif stat.S_ISDIR(mode):
+            flush_folder(path)
+    flush_folder(root)
+
+
+def flush_folder(path: Path) -> None:
+    """Put the names in a folder on the disk for good."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def describe(error: OSError) -> str:
+    """Why the system refused, in its words."""
+    return str(error.strerror or "the system gives no reason")
+
+
+def read_certificate(release: Path) -> dict[str, Any]:
+    """The staged certificate, as plain JSON; empty if there is none."""
+    try:
+        told = json.loads((release / CERTIFICATE).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return told if isinstance(told, dict) else {}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Who vouches for a certificate: an Ed25519 key, made on first use, that never leaves its owner's folder."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from sfumato.errors import CertificateRefused, DataError
+from sfumato.private_file import create_private, read_private, refuse_open_folder
+from sfumato.workflow.certificate_text import add_signature, parse_certificate, spell_body, split_signature
+
+_RAW = (serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+_KEY_BYTES, _SIGNATURE_BYTES = 32, 64
+_LARGEST_KEY_FILE = 1 << 16
+
+
+def home() -> Path:
+    """Where the signing key lives: `SFUMATO_HOME`, else the user's configuration folder."""
+    if given := os.environ.get("SFUMATO_HOME"):
+        return Path(given)
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sfumato"
+
+
+def signing_key() -> Ed25519PrivateKey:
+    """The custodian's signing key; made on first use, mode 0600, and refused once others can read or replace it."""
+    path = home() / "signing_key.pem"
+    try:
+        if not path.exists():
+            _make(path)
+        key = serialization.load_pem_private_key(read_private(path, "the signing key"), password=None)
+    except OSError as error:
+        raise DataError(f"{path}: the signing key cannot be kept there ({error.strerror}); set SFUMATO_HOME") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise DataError(f"{path}: this is not a signing key; move it away and a new one is made") from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise DataError(f"{path}: this is not an Ed25519 key; move it away and a new one is made")
+    return key
+
+
+def _make(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    content = Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    refuse_open_folder(path, "the signing key")
+    with suppress(FileExistsError):  # two first runs at once agree on one key
+        create_private(path, content)
+
+
+def public_text(key: Ed25519PrivateKey) -> str:
+    """The public half, as text to hand to an auditor."""
+    return base64.b64encode(key.public_key().public_bytes(*_RAW)).decode()
+
+
+def sign_certificate(body: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
+    """Write a certificate: the body, its signer, and a signature over the bytes of both."""
+    fields = {name: value for name, value in body.items() if name not in ("signer", "signature")}
+    signed = spell_body({**fields, "signer": public_text(key)})
+    return add_signature(signed, base64.b64encode(key.sign(signed)).decode())
+
+
+def check_signature(raw: bytes, signer: str | None = None) -> bool:
+    """Tell whether these bytes are signed, by `signer` if one is given: an auditor's trust is in that key alone."""
+    parts = split_signature(raw)
+    if parts is None:
+        return False
+    try:
+        claimed = parse_certificate(raw).get("signer")
+    except CertificateRefused:
+        return False
+    key = _decode(claimed, _KEY_BYTES) if isinstance(claimed, str) else None
+    signature = _decode(parts.signature, _SIGNATURE_BYTES)
+    if key is None or signature is None or (signer is not None and _decode(signer, _KEY_BYTES) != key):
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(signature, parts.signed)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def read_signer(given: str) -> str:
+    """A public key as text: given as such, or as a file that holds it (PEM or text)."""
+    path = Path(given)
+    try:
+        is_file = path.is_file()
+        if is_file and path.stat().st_size > _LARGEST_KEY_FILE:
+            raise DataError(f"{path}: this is too large a file for a public key")
+        content = path.read_text(encoding="utf-8") if is_file else given
+    except (OSError, ValueError):
+        raise DataError("the public key cannot be read; name a file that holds it, or give its text") from None
+    if "BEGIN" in content:
+        source = path if is_file else "the signer"  # what was given may be a private key: it is never repeated
+        try:
+            key = serialization.load_pem_public_key(content.encode())
+        except (ValueError, UnsupportedAlgorithm):
+            raise DataError(f"{source}: this is not a public key") from None
+        if not isinstance(key, Ed25519PublicKey):
+            raise DataError(f"{source}: this is not an Ed25519 public key")
+        return base64.b64encode(key.public_bytes(*_RAW)).decode()
+    if _decode(content.strip(), _KEY_BYTES) is None:
+        raise DataError("the signer is not an Ed25519 public key; `sfumato signer` prints yours")
+    return content.strip()
+
+
+def _decode(text: str, length: int) -> bytes | None:
+    """The bytes of a key or a signature; None unless the text is the one spelling of that many bytes."""
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return raw if len(raw) == length and base64.b64encode(raw).decode() == text else None

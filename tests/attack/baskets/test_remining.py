@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.attack.baskets.remining import Remining
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
+from sfumato.public.unknown_items import with_unknowns
+from tests.attack.patterns.test_support_inference import as_is, noise
+
+RULES = ("i0 ==> i1", "i2 ==> i3", "i4 ==> i5", "i6 ==> i7", "i8 ==> i9")
+
+
+def pairs(seed: int = 3, count: int = 2000) -> sf.Baskets:
+    """Ten items; each even one comes mostly with the odd one after it, the others hardly ever together."""
+    chance = np.random.default_rng(seed)
+    held = chance.random((count, 10)) < 0.08
+    for even in range(0, 10, 2):
+        held[:, even] = chance.random(count) < 0.2
+        held[:, even + 1] |= held[:, even] & (chance.random(count) < 0.85)
+    return sf.Baskets.of([[f"i{code}" for code in np.flatnonzero(row)] for row in held])
+
+
+ATTACK = Remining(rules=RULES, min_support=0.05, min_confidence=0.6)
+
+
+def test_it_succeeds_on_the_original_and_fails_on_noise() -> None:
+    data = pairs()
+    outcome = ATTACK.run(as_is(data), data)
+    assert (outcome.attempts, outcome.successes) == (5, 5)
+    assert outcome.low > 0.5
+    assert outcome.facts["visible"] == 5
+    assert ATTACK.run(noise(data), data).risk == 0
+
+
+def test_rules_hidden_a_hair_below_the_threshold_are_found() -> None:
+    data = pairs()
+    release = HideRules(rules=RULES, min_support=0.05, min_confidence=0.6, strategy="1b").protect(data)
+    outcome = Remining(reach=0.5).run(release, data)
+    assert outcome.facts["visible"] == 0
+    assert outcome.facts["seen_below"] == 5
+    assert outcome.successes == 5 > outcome.baseline
+    assert outcome.facts["farthest"] < 0.02
+    assert outcome.facts["just_below"] >= 5
+
+
+def test_a_rule_far_below_is_not_found() -> None:
+    """Where the item is taken out of all baskets with the left side, there is nothing left to find."""
+    data = pairs()
+    emptied = [[i for i in basket if not (i == "i1" and "i0" in basket)] for basket in data.to_lists()]
+    outcome = Remining(rules=RULES[:1], min_support=0.05, min_confidence=0.6).run(as_is(sf.Baskets.of(emptied)), data)
+    assert (outcome.attempts, outcome.successes, outcome.facts["seen_below"]) == (1, 0, 0)
+
+
+def test_ranks_by_hand() -> None:
+    """Confidences 0.59 (hidden), 0.55 and 0.4 below 0.6; the nearest one is named."""
+    lists = [["a", "x"]] * 59 + [["a"]] * 41 + [["b", "y"]] * 55 + [["b"]] * 45 + [["c", "z"]] * 40 + [["c"]] * 60
+    lists += [["x"]] * 100 + [["y"]] * 100 + [["z"]] * 100
+    truth = sf.Baskets.of([["a", "x"]] * 60 + lists[60:])
+    attack = Remining(rules=((("a",), ("x",)),), min_support=20, min_confidence=0.6)
+    outcome = attack.run(as_is(sf.Baskets.of(lists)), truth)
+    assert (outcome.attempts, outcome.successes) == (1, 1)
+    assert outcome.facts["candidates"] == 5  # these, and the reverse of two: 59/159, 55/155; not 40/140
+    assert outcome.facts["nearest"] == pytest.approx(1 - 0.59 / 0.6)
+    assert (outcome.facts["just_below"], outcome.facts["further_below"]) == (2, 0)
+    shallow = Remining(rules=((("a",), ("x",)),), min_support=20, min_confidence=0.6, reach=0.01)
+    assert shallow.run(as_is(sf.Baskets.of(lists)), truth).successes == 0
+
+
+def test_itemsets_and_items() -> None:
+    data = pairs()
+    sets = HideRules(itemsets=("i0,i1", "i2,i3"), min_support=0.05, strategy="cyclic").protect(data)
+    outcome = Remining().run(sets, data)
+    assert (outcome.attempts, outcome.facts["visible"], outcome.facts["seen_below"]) == (2, 0, 2)
+    items = HideItems(items=("i1",), min_support=0.05, min_confidence=0.6).protect(data)
+    outcome = Remining().run(items, data)
+    assert outcome.attempts >= 1
+    assert outcome.facts["visible"] == 0
+    named = Remining(items=("i1",), min_support=0.05, min_confidence=0.6).run(as_is(data), data)
+    assert named.successes == named.attempts >= 1
+
+
+def test_unknowns_are_not_there() -> None:
+    data = sf.Baskets.of([["a", "x"]] * 10)
+    certain = sf.Baskets.of([["a", "x"]] * 5 + [["a"]] * 5)
+    release = as_is(with_unknowns(certain, list(range(5, 10)), ["x"] * 5))
+    outcome = Remining(rules=("a ==> x",), min_support=2, min_confidence=0.8).run(release, data)
+    assert (outcome.facts["visible"], outcome.successes) == (0, 1)
+
+
+def test_outcomes_repeat_and_counts_make_sense() -> None:
+    data = pairs(4, 500)
+    one, two = (ATTACK.run(noise(data), data, control=pairs(5, 500)) for _ in range(2))
+    assert one == two
+    assert one.control is not None
+    assert 0 <= one.baseline <= one.attempts
+    assert one.control == 5
+
+
+def test_json_round_trip_and_bad_input() -> None:
+    assert Remining.model_validate_json(ATTACK.model_dump_json()) == ATTACK
+    data = pairs(1, 50)
+    with pytest.raises(sf.PolicyError, match="min_support"):
+        Remining(rules=RULES).run(as_is(data), data)
+    with pytest.raises(sf.PolicyError, match="which rules"):
+        Remining(min_support=2, min_confidence=0.5).run(as_is(data), data)
+    with pytest.raises(ValueError, match="a,b ==> c"):
+        Remining(rules=("a,b",), min_support=2)

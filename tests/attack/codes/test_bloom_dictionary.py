@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Bloom dictionary: unkeyed filters fall to names, keyed ones to supports."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.attack.codes.bloom_dictionary import BloomDictionary
+from sfumato.protect.codes.encode_bloom import EncodeBloom
+
+
+def shop(items: int = 12, rows: int = 600, seed: int = 2) -> sf.Baskets:
+    chance = np.random.default_rng(seed)
+    held = chance.random((rows, items)) < np.linspace(0.05, 0.6, items)
+    return sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+
+
+def released(data: sf.Baskets, **fields: int | bool) -> sf.Release:
+    method = EncodeBloom(**fields)
+    return method.protect(data, method.new_key(data, sf.Randomness.seeded(1)))
+
+
+def test_a_dictionary_opens_unkeyed_filters_and_no_keyed_ones() -> None:
+    data = shop()
+    opened = BloomDictionary().run(released(data, keyed=False, bits=256), data)
+    assert (opened.attempts, opened.successes, opened.baseline) == (12, 12, 0)
+    assert BloomDictionary().run(released(data, bits=256), data).successes == 0
+
+
+def test_known_supports_open_keyed_filters() -> None:
+    data = shop()
+    outcome = BloomDictionary(knowledge="supports").run(released(data, bits=256), data)
+    assert outcome.successes >= 11
+    crowded = BloomDictionary(knowledge="supports").run(released(data, bits=12, hashes=4), data)
+    assert crowded.successes < outcome.successes
+
+
+@pytest.mark.parametrize("knowledge", ["dictionary", "supports"])
+def test_noise_originals_and_strangers(knowledge: str) -> None:
+    data = shop()
+    attack = BloomDictionary(knowledge=knowledge)
+    assert attack.run(sf.Release(data, None, (), {}), data).risk == 1
+    held = np.random.default_rng(5).random((len(data), 12)) < 0.5
+    noise = sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+    assert attack.run(sf.Release(noise, None, (), {}), data).successes == 0
+    outcome = attack.run(released(data, keyed=False), data, control=shop(seed=8, rows=300))
+    assert outcome.control is not None
+    assert outcome.control <= outcome.attempts
+
+
+def test_the_baseline_knows_what_everybody_buys() -> None:
+    data = sf.Baskets.of([["bag", "milk"] if at % 2 else ["bag"] for at in range(40)])
+    outcome = BloomDictionary().run(released(data), data)
+    assert (outcome.baseline, outcome.attempts) == (1, 2)
+
+
+def test_other_baskets_are_refused() -> None:
+    with pytest.raises(sf.PolicyError, match="as many"):
+        BloomDictionary().run(released(shop()), shop(rows=50))

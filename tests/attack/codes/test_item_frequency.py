@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Item frequency: breaks one-to-n mapping, is held up by padded supports, sees nothing in noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sfumato as sf
+from sfumato.attack.codes.item_frequency import ItemFrequency
+from sfumato.protect.codes.encode_items import EncodeItems
+
+
+def shop(items: int = 24, rows: int = 1500, seed: int = 2) -> sf.Baskets:
+    """Items of different frequency, some of which go together."""
+    chance = np.random.default_rng(seed)
+    held = chance.random((rows, items)) < 1 / np.arange(2, items + 2) ** 0.7
+    for item in range(0, items, 3):
+        held[:, item] |= held[:, (item * 7 + 1) % items] & (chance.random(rows) < 0.5)
+    return sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+
+
+def released(method: EncodeItems, data: sf.Baskets) -> sf.Release:
+    return method.protect(data, method.new_key(data, sf.Randomness.seeded(1)))
+
+
+def test_one_to_one_without_padding_is_read_off() -> None:
+    data = shop()
+    release = released(EncodeItems(kind="one_to_n", n=1, fake_codes=0, noise=0.0), data)
+    for knowledge in ("supports", "pairs"):
+        outcome = ItemFrequency(knowledge=knowledge).run(release, data)
+        assert outcome.attempts == 24
+        assert outcome.successes >= 22
+        assert outcome.baseline == 1
+
+
+def test_one_to_n_breaks_and_padding_holds_supports_back() -> None:
+    """The published break: fake codes and shared ones do not help; k = 6 leaves one guess of six at best."""
+    data = shop()
+    broken = ItemFrequency().run(released(EncodeItems(kind="one_to_n", n=2), data), data)
+    padded = ItemFrequency(knowledge="supports", clean=False).run(released(EncodeItems(k=6), data), data)
+    assert broken.risk > 0.5
+    assert padded.risk < 0.35
+    assert broken.low > padded.risk
+
+
+def test_knowledge_of_pairs_and_its_error() -> None:
+    data = shop()
+    release = released(EncodeItems(kind="one_to_n", n=2), data)
+    exact = ItemFrequency().run(release, data)
+    assert exact.successes >= ItemFrequency(error=0.5).run(release, data).successes
+    assert exact.successes >= ItemFrequency(knowledge="supports", clean=False).run(release, data).successes
+
+
+@pytest.mark.parametrize("knowledge", ["supports", "pairs"])
+def test_noise_and_strangers(knowledge: str) -> None:
+    data = shop()
+    chance = np.random.default_rng(5)
+    held = chance.random((len(data), 24)) < 0.5
+    noise = sf.Baskets.of([[f"i{at}" for at in np.flatnonzero(row)] for row in held])
+    attack = ItemFrequency(knowledge=knowledge)
+    assert attack.run(sf.Release(noise, None, (), {}), data).successes == 0
+    outcome = attack.run(sf.Release(data, None, (), {}), data, control=shop(seed=9))
+    assert outcome.risk > 0.9
+    assert outcome.control is not None
+    assert outcome.control <= outcome.successes
+
+
+def test_fewer_codes_than_items() -> None:
+    data = shop()
+    few = sf.Baskets.of([row[:1] for row in data.to_lists()])
+    outcome = ItemFrequency(items=5).run(sf.Release(few, None, (), {}), data)
+    assert outcome.attempts == 5
+    empty = sf.Baskets.of([[] for _ in range(len(data))])
+    assert ItemFrequency(items=5).run(sf.Release(empty, None, (), {}), data).successes == 0

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Quantile matching: order is all it needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.attack.codes.quantile_matching import QuantileMatching
+from sfumato.mine.codes.coded_columns import CodedColumn
+from sfumato.mine.codes.crack_functions import by_quantile, rival_samples
+
+
+def release(codes: Any) -> sf.Release:
+    return sf.Release(sf.Table.of({"x": codes}), None, (), {})
+
+
+VALUES = np.sort(np.round(np.random.default_rng(0).exponential(100, 3000)))
+TRUTH = sf.Table.of({"x": VALUES})
+
+
+def test_quantiles_by_hand() -> None:
+    """Codes 1, 2, 3 with 2, 1, 1 rows; a sample that has 10 twice, 20 and 30 once gives exactly those."""
+    one = CodedColumn.of("x", pl.Series([1.0, 1, 2, 3]), pl.Series([10.0, 10, 20, 30]))
+    assert one.middle.tolist() == [0.25, 0.625, 0.875]
+    assert by_quantile(one, np.array([2, 1, 1])).tolist() == [10, 20, 30]
+    assert by_quantile(one, np.array([1, 0, 1])).tolist() == [10, pytest.approx(25), 30]
+
+
+def test_samples_are_drawn_without_replacement() -> None:
+    one = CodedColumn.of("x", pl.Series(VALUES), pl.Series(VALUES))
+    drawn = rival_samples(one, 0.2, 40, np.random.default_rng(1))
+    assert (drawn.sum(axis=1) == 600).all() and (drawn <= one.domain_rows).all()
+    whole = rival_samples(one, 1.0, 2, np.random.default_rng(1))
+    assert (whole == one.domain_rows).all()
+
+
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def test_any_curve_is_cracked_and_shuffled_codes_are_not(share: float) -> None:
+    attack = QuantileMatching(share=share, trials=40)
+    assert attack.run(release(np.cbrt(VALUES)), TRUTH).low > 0.6
+    _, place = np.unique(VALUES, return_inverse=True)
+    shuffled = np.random.default_rng(2).permutation(place.max() + 1)[place].astype(float)
+    assert attack.run(release(shuffled), TRUTH).risk < 0.3
+
+
+def test_a_larger_sample_cracks_more() -> None:
+    risks = [
+        QuantileMatching(share=s, trials=40, radius=0.005).run(release(VALUES * 3), TRUTH).risk for s in (0.01, 0.5)
+    ]
+    assert risks[0] < risks[1]
+
+
+def test_controls() -> None:
+    values = np.arange(800.0)
+    attack = QuantileMatching(share=1.0, radius=0.002)
+    outcome = attack.run(release(values), sf.Table.of({"x": values}), control=sf.Table.of({"x": values[::-1].copy()}))
+    assert outcome.risk == 1.0 and outcome.control is not None and outcome.control < 20
+    noise = np.random.default_rng(0).choice(values, 800)
+    assert attack.run(release(noise), sf.Table.of({"x": values})).risk < 0.02

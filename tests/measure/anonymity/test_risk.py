@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, lgamma, log
+from random import Random
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.measure.anonymity import population_size
+from sfumato.measure.anonymity.population_size import Sizes, estimated, negative_binomial, pitman, snb, zayatz
+from sfumato.measure.anonymity.risk import Risk, Uniques, risk
+from tests.brute import Cell, HierarchyRows, Row, crowd_sizes
+from tests.tables import Small, figure_2, small_tables
+
+
+def about(records: int, *shares: float) -> Risk:
+    """A risk with its figures rounded as the measure rounds them."""
+    at_risk, highest, rate = (round(share, 12) for share in shares)
+    return Risk(records, at_risk, highest, rate)
+
+
+MEANINGS = ["own_value", "matches_any", "never_matches", "drop"]
+
+
+def test_figure_2() -> None:
+    """Seed 001, Figure 2: eleven rows in classes of 2, 2, 2, 2 and 3; El Emam's three figures by hand."""
+    found = risk(figure_2(), threshold=0.4)
+    assert found.prosecutor == about(11, 8 / 11, 0.5, 5 / 11)
+    assert found.journalist == found.marketer == found.prosecutor
+    assert found.uniques == Uniques(0, 0.0, 0.0)
+    assert found.estimator.startswith("none: no population")
+
+
+def test_a_threshold_is_exceeded_not_reached() -> None:
+    """1/3 and 1/10 as floats must not put a record above a threshold that it only reaches."""
+    table = sf.Table.of({"q": ["a"] * 3 + ["b"] * 10}, {"q": "quasi_identifying"})
+    assert risk(table, threshold=1 / 3).prosecutor.records_at_risk == 0
+    assert risk(table, threshold=0.1).prosecutor.records_at_risk == pytest.approx(3 / 13)
+    assert risk(table, threshold=0.3).prosecutor.records_at_risk == pytest.approx(3 / 13)
+
+
+def test_a_population_by_hand() -> None:
+    """Two classes of 1 and 3 in the table, of 2 and 4 in the population; El Emam's journalist and marketer."""
+    roles, tree = {"q": "quasi_identifying"}, {"q": [[v, "low" if v < "c" else "high"] for v in "abcd"]}
+    table = sf.Table.of({"q": ["low", "high", "high", "high"]}, roles, tree)
+    population = sf.Table.of({"q": list("abcccd")}, roles)
+    found = risk(table, 0.3, population)
+    assert found.estimator == "given"
+    assert found.marketer == about(4, 0.25, 0.5, (1 / 2 + 3 / 4) / 4)
+    # The other guess, from the population: two classes of six people.
+    assert found.journalist.success_rate == pytest.approx(1 / 3)
+    assert found.uniques == Uniques(1, None, 0.0)
+
+
+def test_suppressed_rows_are_a_crowd_of_their_own() -> None:
+    roles = {"q": "quasi_identifying", "r": "quasi_identifying"}
+    table = sf.Table.of({"q": ["a", "a", "*", "*", "*"], "r": ["x", "x", "*", "*", "*"]}, roles)
+    found = risk(table)
+    assert found.suppressed_rows == 3
+    assert found.prosecutor == about(5, 1.0, 0.5, 2 / 5)
+    # In the population: whoever is not (a, x) may be one of the starred; here five others.
+    population = sf.Table.of({"q": list("aaabbbcc"), "r": list("xxxyyyxx")}, roles)
+    assert risk(table, population=population).marketer.success_rate == pytest.approx((2 / 3 + 3 / 5) / 5)
+
+
+def test_ranges_and_sets_cover_people() -> None:
+    roles = {"age": "quasi_identifying", "town": "quasi_identifying"}
+    table = sf.Table.of({"age": ["[20, 29]", "[25, 40]", "33"], "town": ["{a, b}", "*", "c"]}, roles)
+    population = sf.Table.of({"age": [20, 29, 30, 33, 33, 19], "town": ["a", "c", "b", "c", "a", "a"]}, roles)
+    found = risk(table, 0.3, population)
+    assert found.marketer == about(3, 2 / 3, 1.0, (1 + 1 / 4 + 1) / 3)
+
+
+def fits(row: Row, person: Row, trees: list[HierarchyRows], missing: str) -> bool:
+    """Whether a published row may be a person, cell by cell."""
+    for label, value, tree in zip(row, person, trees, strict=True):
+        if label == "*" or (missing == "matches_any" and (label is None or value is None)):
+            continue
+        if label is None or value is None:
+            swallowed = value is None and any(
+                {leaf[level] for leaf in tree} == {label} for level in range(1, len(tree[0]))
+            )
+            if not swallowed and (label is not value or missing == "never_matches"):
+                return False
+            continue
+        if label not in next((leaf for leaf in tree if leaf[0] == value), [value]):
+            return False
+    return True
+
+
+def people_of(published: list[Row], population: list[Row], trees: list[HierarchyRows], missing: str) -> list[int]:
+    """For each published row, the people it may be; suppressed rows are those who fit no other."""
+    starred = [all(cell == "*" for cell in row) for row in published]
+    others = [row for row, star in zip(published, starred, strict=True) if not star]
+    unmet = sum(not any(fits(row, person, trees, missing) for row in others) for person in population)
+    counts = []
+    for row, star in zip(published, starred, strict=True):
+        alone = missing == "never_matches" and None in row
+        found = unmet if star else sum(fits(row, person, trees, missing) for person in population)
+        counts.append(1 if alone else max(found, published.count(row)))
+    return counts
+
+
+@pytest.mark.parametrize("missing", MEANINGS)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(small=small_tables(with_missing=True), seed=st.integers(0, 2**32))
+def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -> None:
+    """Local recoding at random: each cell at any level of its hierarchy, some rows starred."""
+    chance = Random(seed)
+
+    def publish(row: Row) -> Row:
+        if chance.random() < 0.2:
+            return ("*",) * len(row)
+        cells: list[Cell] = []
+        for cell, tree in zip(row, small.hierarchies, strict=True):
+            leaf = next((leaf for leaf in tree if leaf[0] == cell), None)
+            cells.append(None if leaf is None else chance.choice(leaf))
+        return tuple(cells)
+
+    published = [publish(row) for row in small.rows]
+    population = small.table(missing)
+    names = population.quasi_identifying
+    columns = [pl.Series(name, [row[i] for row in published], dtype=pl.String) for i, name in enumerate(names)]
+    table = population.with_frame(population.frame.with_columns(columns))
+    found = risk(table, 0.3, population)
+    rows, people = published, list(small.rows)
+    if missing == "drop":
+        rows, people = ([row for row in some if None not in row] for some in (published, small.rows))
+    crowd = crowd_sizes(rows, missing)
+    expect(found.prosecutor, [Fraction(1, size) for size in crowd], 0.3)
+    expect(found.marketer, [Fraction(1, size) for size in people_of(rows, people, small.hierarchies, missing)], 0.3)
+    assert found.journalist.success_rate >= found.marketer.success_rate
+    assert found.uniques.sample == crowd.count(1)
+
+
+def expect(found: Risk, risks: list[Fraction], threshold: float) -> None:
+    assert found.records == len(risks)
+    if risks:
+        assert found.records_at_risk == pytest.approx(sum(one > threshold for one in risks) / len(risks))
+        assert found.highest_risk == pytest.approx(float(max(risks)))
+        assert found.success_rate == pytest.approx(float(sum(risks) / len(risks)))
+
+
+def sizes(counts: dict[int, int]) -> Sizes:
+    return Sizes(np.array(list(counts), dtype=float), np.array(list(counts.values()), dtype=float))
+
+
+def test_zayatz_by_whole_numbers() -> None:
+    """Zayatz 1991 with exact binomial coefficients: 40 of 200 people, classes of 1, 2 and 5."""
+    counts, rows, people = {1: 10, 2: 10, 5: 2}, 40, 200
+
+    def drawn(size: int, found: int) -> Fraction:
+        return Fraction(comb(size, found) * comb(people - size, rows - found), comb(people, rows))
+
+    found = zayatz(sizes(counts), 0.2)
+    for place, f in enumerate(counts):
+        weights = {size: number * drawn(size, f) for size, number in counts.items() if size >= f}
+        total = sum(weights.values())
+        assert found.inverse[place] == pytest.approx(float(sum(w / size for size, w in weights.items()) / total))
+        assert found.mean[place] == pytest.approx(float(sum(w * size for size, w in weights.items()) / total))
+    alone = 10 * drawn(1, 1) / sum(number * drawn(size, 1) for size, number in counts.items())
+    assert found.uniques == pytest.approx(float(10 * alone * 5))
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
+def test_negative_binomial_by_its_series(share: float) -> None:
+    """Benedetti and Franconi 1998: P(F = h) = C(h−1, f−1) πᶠ (1−π)ʰ⁻ᶠ; for f = 1, E[1/F] = −π ln π / (1 − π)."""
+    found = negative_binomial(sizes({1: 1, 2: 1, 7: 1}), share)
+    assert found.inverse[0] == pytest.approx(-share * log(share) / (1 - share))
+    for place, f in enumerate((1, 2, 7)):
+        chances = [
+            (h, np.exp(lgamma(h) - lgamma(f) - lgamma(h - f + 1) + f * log(share) + (h - f) * log(1 - share)))
+            for h in range(f, 4000)
+        ]
+        assert found.inverse[place] == pytest.approx(sum(p / h for h, p in chances))
+        assert found.mean[place] == pytest.approx(sum(p * h for h, p in chances))
+
+
+def test_pitman_is_where_the_likelihood_is_highest() -> None:
+    """Pitman's sampling formula, factor by factor in plain Python; nothing around the fit is likelier."""
+    counts = {1: 60, 2: 20, 3: 8, 5: 4, 12: 2}
+    fitted = population_size._fit_pitman(sizes(counts))
+    assert fitted is not None
+    classes, rows = sum(counts.values()), sum(size * number for size, number in counts.items())
+
+    def likelihood(alpha: float, theta: float) -> float:
+        joined = sum(log(theta + i * alpha) for i in range(1, classes)) - sum(log(theta + i) for i in range(1, rows))
+        return joined + sum(number * sum(log(i - alpha) for i in range(1, size)) for size, number in counts.items())
+
+    alpha, theta = fitted
+    best = likelihood(alpha, theta)
+    for a, t in ((1.02, 1), (0.98, 1), (1, 1.05), (1, 0.95), (1.02, 0.95), (0.98, 1.05)):
+        assert likelihood(alpha * a, theta * t) < best
+
+
+def urn(
+    people: int, alpha: float, theta: float, chance: np.random.Generator
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The class sizes of a population that grows as in Pitman's urn."""
+    sizes, member = [1], [0]
+    for person in range(1, people):
+        if chance.random() * (person + theta) < theta + alpha * len(sizes):
+            sizes.append(1)
+            member.append(len(sizes) - 1)
+            continue
+        while True:
+            joined = member[int(chance.integers(person))]
+            if chance.random() * sizes[joined] < sizes[joined] - alpha:
+                break
+        sizes[joined] += 1
+        member.append(joined)
+    return np.array(sizes)
+
+
+def sampled(population: np.ndarray[tuple[int], np.dtype[np.int64]], share: float, chance: np.random.Generator) -> Sizes:
+    found = chance.binomial(population, share)
+    values, counts = np.unique(found[found > 0], return_counts=True)
+    return Sizes(values.astype(float), counts.astype(float))
+
+
+def test_pitman_finds_the_uniques_of_its_own_population() -> None:
+    """30,000 people, a tenth sampled, ten times: no bias. One estimate is off by a tenth (a deviation, over 40 seeds),
+    their mean by a thirtieth, so a seventh is more than four deviations: an error in 10,000."""
+    off = []
+    for seed in range(10):
+        chance = np.random.default_rng(seed)
+        population = urn(30_000, 0.5, 80.0, chance)
+        found = pitman(sampled(population, 0.1, chance), 0.1)
+        assert found is not None
+        off.append(found.uniques / (population == 1).sum() - 1)
+    assert abs(np.mean(off)) < 1 / 7
+
+
+def test_pitman_at_its_edge_is_ewens() -> None:
+    """Ewens: θ such that Σ θ/(θ+i) over i < n is the number of classes; then θN/(θ+N−1) people are alone."""
+    counts = {1: 40, 2: 30, 3: 10}
+    found = pitman(sizes(counts), 0.1)
+    assert found is not None
+    assert found.estimator == "pitman: at its edge, alpha = 0"
+    low, high = 1.0, 1e6
+    for _ in range(200):
+        theta = (low + high) / 2
+        low, high = (theta, high) if sum(theta / (theta + i) for i in range(130)) < 80 else (low, theta)
+    assert found.uniques == pytest.approx(theta * 1300 / (theta + 1299))
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(2.0, 0.3), (0.6, 0.1)])
+def test_snb_finds_the_uniques_and_risks_of_its_own_population(alpha: float, beta: float) -> None:
+    """20,000 classes, half of everybody sampled; uniques and E[1/F | f] within a tenth."""
+    chance = np.random.default_rng(3)
+    population = 1 + chance.negative_binomial(alpha, beta, 20_000)
+    drawn = chance.binomial(population, 0.5)
+    values, counts = np.unique(drawn[drawn > 0], return_counts=True)
+    found = snb(Sizes(values.astype(float), counts.astype(float)), 0.5)
+    assert found is not None
+    assert found.uniques == pytest.approx((population == 1).sum(), rel=0.1)
+    for place in range(3):
+        mine = population[drawn == values[place]]
+        assert found.inverse[place] == pytest.approx((1 / mine).mean(), rel=0.1)
+        assert found.mean[place] == pytest.approx(mine.mean(), rel=0.1)
+
+
+@given(st.dictionaries(st.integers(1, 30), st.integers(1, 50), min_size=1), st.floats(0.001, 1.0))
+@settings(deadline=None, max_examples=80)
+def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
+    sample = sizes(dict(sorted(counts.items())))
+    found = estimated(sample, share)
+    assert (found.mean >= sample.sizes * (1 - 1e-9)).all()
+    assert (found.inverse <= 1 / sample.sizes + 1e-9).all()
+    assert (found.inverse >= 1 / found.mean - 1e-9).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
+    assert 0 <= found.uniques <= sample.rows / share + 1
+
+
+def test_the_rule_of_dankar() -> None:
+    chance = np.random.default_rng(0)
+    skewed = urn(20_000, 0.5, 80.0, chance)
+    assert estimated(sampled(skewed, 0.05, chance), 0.05).estimator == "pitman"
+    half = sampled(skewed, 0.5, chance)
+    other = snb(half, 0.5)
+    assert other is not None
+    assert estimated(half, 0.5).uniques == min(zayatz(half, 0.5).uniques, other.uniques)
+    lonely = sizes({1: 50})
+    assert estimated(lonely, 0.05).estimator == "zayatz: pitman has no fit"
+    assert estimated(lonely, 0.5).estimator == "zayatz: snb has no fit"
+    assert estimated(sizes({5: 3}), 0.05).estimator == "negative_binomial: no sample uniques"
+    assert estimated(lonely, 1.0).estimator == "none: the table is the whole population"
+
+
+def test_an_estimate_is_near_what_the_population_says() -> None:
+    """A tenth of 20,000 invented people: the marketer's rate by the estimate, and by counting the population."""
+    from tests.contract.examples import people
+
+    everybody = people(20_000)
+    sample = everybody.with_frame(everybody.frame.sample(2_000, seed=1))
+    counted, guessed = risk(sample, population=everybody), risk(sample, sampling_share=0.1)
+    assert guessed.estimator.startswith("pitman")
+    assert guessed.marketer.success_rate == pytest.approx(counted.marketer.success_rate, rel=0.05)
+    assert guessed.uniques.both == pytest.approx(counted.uniques.both, rel=0.05)
+    coarse = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(sample).data
+    counted, guessed = risk(coarse, population=everybody), risk(coarse, sampling_share=0.1)
+    assert guessed.marketer.success_rate == pytest.approx(counted.marketer.success_rate, rel=0.1)
+    assert guessed.journalist.highest_risk < 0.2 == risk(coarse).journalist.highest_risk
+
+
+def test_nobody_is_at_risk_in_an_empty_table() -> None:
+    table = figure_2()
+    found = risk(table.with_frame(table.frame.clear()), sampling_share=0.1)
+    assert found.prosecutor == found.journalist == found.marketer == Risk(0, 0.0, 0.0, 0.0)
+    assert found.estimator == "none: nobody is in the table"
+    assert found.as_json()["uniques"] == {"sample": 0, "population": 0.0, "both": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"threshold": 1.5}, "threshold"),
+        ({"threshold": float("nan")}, "threshold"),
+        ({"sampling_share": 0.0}, "sampling_share"),
+        ({"sampling_share": 1.1}, "sampling_share"),
+        ({"sampling_share": 0.1, "population": figure_2()}, "not both"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments: dict[str, object], said: str) -> None:
+    with pytest.raises(sf.PolicyError, match=said):
+        risk(figure_2(), **arguments)  # type: ignore[arg-type]
+
+
+def test_a_population_without_a_column_is_refused() -> None:
+    table = figure_2()
+    with pytest.raises(sf.DataError, match="«zip»"):
+        risk(table, population=table.with_frame(table.frame.drop("zip")))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Disclosure by an encoding for trees: Definitions 1 to 3 by brute force, statistics and advice by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
+
+import sfumato as sf
+from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, shelter_frame, subspace_risk
+from sfumato.mine.codes.coded_columns import CodedColumn, coded_columns, unit_of
+from sfumato.mine.codes.crack_functions import sorted_ranges
+
+quick = settings(max_examples=60, deadline=None)
+rows = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30), st.integers(0, 9), st.integers(0, 30)), min_size=1)
+
+
+def column(codes: Any, truth: Any) -> CodedColumn:
+    return CodedColumn.of("x", pl.Series(codes), pl.Series(truth))
+
+
+@quick
+@given(rows, st.sampled_from([0.01, 0.1, 0.5]))
+def test_domain_and_subspace_risk_by_brute_force(table: list[tuple[int, int, int, int]], radius: float) -> None:
+    """Guesses are the codes, times three. A code is cracked if the guess is near for all its rows."""
+    sides = []
+    for at in (0, 2):
+        codes, truth = [row[at] for row in table], [row[at + 1] for row in table]
+        reach = Fraction(radius).limit_denominator(1000) * (max(truth) - min(truth))
+        cracked = {c: all(abs(3 * c - t) <= reach for o, t in zip(codes, truth, strict=True) if o == c) for c in codes}
+        one = column(codes, truth)
+        assert domain_risk(one, one.codes * 3, radius) == pytest.approx(sum(cracked.values()) / len(cracked))
+        sides.append((one, [cracked[c] for c in codes]))
+    both = [a and b for a, b in zip(sides[0][1], sides[1][1], strict=True)]
+    columns = [one for one, _ in sides]
+    found = subspace_risk(columns, [one.codes * 3 for one in columns], radius)
+    assert found == pytest.approx(sum(both) / len(both))
+
+
+def test_rows_with_missing_cells_are_passed_over() -> None:
+    one, other = column([1, 2, None], [1, 2, 3]), column([1, None, 1], [1, 2, 3])
+    assert subspace_risk([one, other], [one.codes, np.array([2.0])], 0.5) == 1.0
+    with pytest.raises(sf.PolicyError):
+        subspace_risk([], [], 0.5)
+    with pytest.raises(sf.DataError, match="no row"):
+        column([1.0, None], [None, 1.0])
+
+
+def test_paths_by_hand() -> None:
+    """Thresholds 10, then 5 and 20 on codes twice the values; the first two are guessed right, the third is not."""
+    values, classes = np.array([[2], [8], [15], [30]]), ["a", "b", "a", "b"]
+    true = DecisionTreeClassifier(random_state=0).fit(values, classes)
+    coded = DecisionTreeClassifier(random_state=0).fit(values * 2, classes)
+    assert path_risk(coded, true, [lambda codes: codes / 2], [28.0], 0.01).risk == 1.0
+    assert path_risk(coded, true, [lambda codes: codes], [28.0], 0.01).risk == 0.0
+    found = path_risk(coded, true, [lambda codes: np.where(codes > 30, 0, codes / 2)], [28.0], 0.01)
+    assert found.paths.sum() == 4
+    expected = 0
+    tree = true.tree_
+    stack = [(0, True)]
+    while stack:
+        node, whole = stack.pop()
+        if tree.children_left[node] < 0:
+            expected += whole
+        else:
+            right = whole and tree.threshold[node] * 2 <= 30
+            stack += [(tree.children_left[node], right), (tree.children_right[node], right)]
+    assert found.cracks.sum() == expected
+    with pytest.raises(sf.PolicyError, match="fitted decision tree"):
+        path_risk(DecisionTreeClassifier(), true, [], [], 0.1)
+
+
+def test_shelter_by_hand() -> None:
+    """Figure 7's values: 1, 2, 15 | 27, 28 | 29 mixed | 42, 43, 44, with pieces of at least two and of three values."""
+    table = sf.Table.of({"v": [1, 2, 15, 15, 27, 28, 29, 29, 42, 43, 44], "c": list("HHHHLLLHHHH")})
+    (one,) = shelter(table, "c", min_width=2, radius=2 / 43)
+    assert (one.range_width, one.distinct, one.discontinuities, one.pure_pieces) == (44, 9, 35, 3)
+    assert one.mean_length == pytest.approx(8 / 3) and one.pure_share == pytest.approx(8 / 9)
+    assert one.expected_sorting == pytest.approx(5 / 36 / 9)
+    assert one.worst_sorting == pytest.approx(4 / 35 / 9) and one.safe
+    assert shelter(table, "c", min_width=3)[0].pure_pieces == 2
+    full = sf.Table.of({"v": [1, 1, 2, 2, 3, 3], "c": ["H", "L"] * 3})
+    (bare,) = shelter(full, "c")
+    assert bare.worst_sorting == bare.expected_sorting == 1.0 and not bare.safe
+    assert bare.advice.startswith("not safe: 0% of its values are in pure pieces, 0% of its domain")
+    assert shelter_frame([one, bare])["safe"].to_list() == [True, False]
+
+
+@quick
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=12, unique=True), st.integers(0, 6))
+def test_sorting_ranges_by_brute_force(values: list[int], reach: int) -> None:
+    """R_g holds the values that leave room for those below and above; count those within the radius of the truth."""
+    truth = sorted(values)
+    one = column(truth, truth)
+    chance = sorted_ranges(len(truth), truth[0], truth[-1], 1).chance(one, reach / max(one.width, 1))
+    for rank, value in enumerate(truth):
+        possible = range(truth[0] + rank, truth[-1] - (len(truth) - 1 - rank) + 1)
+        near = sum(abs(value - guess) <= reach for guess in possible)
+        assert chance[rank] == pytest.approx(near / len(possible) if one.width else 1.0)
+
+
+def test_bad_input() -> None:
+    table = sf.Table.of({"v": [1, 2], "c": ["a", "b"], "n": pl.Series([None, None], dtype=pl.Float64)})
+    with pytest.raises(sf.PolicyError, match="the target «z»"):
+        shelter(table, "z")
+    with pytest.raises(sf.PolicyError, match="«c» is no column of numbers"):
+        shelter(table, "v", columns=["c"])
+    with pytest.raises(sf.DataError, match="«n» has no value"):
+        shelter(table, "c")
+    with pytest.raises(sf.PolicyError, match="share no column"):
+        coded_columns(sf.Table.of({"c": ["a"]}), table, {"rows": [0]})
+    with pytest.raises(sf.DataError, match="another number of rows"):
+        coded_columns(sf.Table.of({"v": [1]}), table, {})
+
+
+def test_units() -> None:
+    assert unit_of(np.array([1.0, 2, 30])) == 1.0
+    assert unit_of(np.array([1.0, 2.25])) == pytest.approx(0.01)

@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MIT
+"""Estimates from randomized answers: against the formula, brute force, and many seeded surveys."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import e, exp, log
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.answers.likeliest_shares import SLACK, Bitwise, Crossed, Listed, likeliest_of_counts, likeliest_shares
+from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions, warner_estimate
+from sfumato.public.answer_channel import Channel, answer_by_chance, designed, spell_bits
+from sfumato.release import Release
+from sfumato.table import Table
+
+
+def channel(size: int, p: float) -> Channel:
+    return Channel(kind="k_ary", p=p, q=(1 - p) / (size - 1), categories=tuple("abcdefghij"[:size]))
+
+
+def unary(size: int, epsilon: float) -> Channel:
+    return designed("unary", [str(at) for at in range(size)], None, epsilon)
+
+
+def answers(one: Channel, truth: np.ndarray, seed: int) -> pl.Series:
+    """A column of answers drawn with numpy's chance."""
+    chance = np.random.default_rng(seed)
+    found = answer_by_chance(truth, one, lambda part, width: chance.random((len(truth[part]), width)))
+    return spell_bits(found.astype(np.uint8)) if found.ndim == 2 else pl.Series(list(one.categories)).gather(found)
+
+
+def released(columns: dict[str, pl.Series], public: dict[str, Channel]) -> Release:
+    table = Table.of(pl.DataFrame(columns), dict.fromkeys(columns, "sensitive"))
+    return Release(table, None, (), {}, {"public": {name: one.model_dump(mode="json") for name, one in public.items()}})
+
+
+def log_likelihood(counts: np.ndarray, one: Channel, shares: np.ndarray) -> float:
+    likely = one.matrix() @ shares
+    return float(sum(c * log(max(x, 1e-300)) for c, x in zip(counts, likely, strict=True) if c))
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.floats(0.02, 0.98))
+def test_two_categories_are_warners_estimate_and_clipped(yes: int, more: int, p: float) -> None:
+    if abs(p - 0.5) < 0.01:
+        return
+    n = yes + more
+    found = estimate_proportions(["yes"] * yes + ["no"] * more, channel=channel2(p))
+    raw = warner_estimate(yes, n, p)
+    assert raw == pytest.approx((yes / n - (1 - p)) / (2 * p - 1))
+    assert found["raw"][0] == pytest.approx(raw)
+    assert found["estimate"][0] == pytest.approx(min(max(raw, 0), 1), abs=1e-9)
+    assert found["variance"][0] == pytest.approx(yes / n * (more / n) / (n * (2 * p - 1) ** 2))
+    assert found["low"][0] - 1e-9 <= found["estimate"][0] <= found["high"][0] + 1e-9
+
+
+def channel2(p: float) -> dict[str, object]:
+    return {"kind": "warner", "p": p, "q": 1 - p, "categories": ["yes", "no"]}
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 12), min_size=3, max_size=3).filter(any), st.floats(0.01, 0.95))
+def test_three_categories_against_a_grid(counts: list[int], p: float) -> None:
+    if abs(p - 1 / 3) < 0.02:
+        return
+    one, counted = channel(3, p), np.asarray(counts)
+    found = likeliest_of_counts(counted, one)
+    assert found.sum() == pytest.approx(1)
+    assert (found >= 0).all()
+    steps = 40
+    grid = [np.asarray([a, b, steps - a - b]) / steps for a in range(steps + 1) for b in range(steps + 1 - a)]
+    best = max(log_likelihood(counted, one, shares) for shares in grid)
+    assert log_likelihood(counted, one, found) >= best - 1e-9
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 40), min_size=2, max_size=8).filter(any), st.floats(0.01, 0.95))
+def test_many_categories_are_at_the_top_of_a_concave_hill(counts: list[int], p: float) -> None:
+    """No direction leads up: the slope toward each category is at most the mean slope."""
+    size = len(counts)
+    if abs(p - 1 / size) < 0.01:
+        return
+    one, counted = channel(size, p), np.asarray(counts)
+    found = likeliest_of_counts(counted, one)
+    likely = one.matrix() @ found
+    slope = one.matrix().T @ np.where(counted > 0, counted / np.maximum(likely, 1e-300), 0)
+    assert slope.max() <= sum(counts) * (1 + 1e-9)
+
+
+def test_raw_may_leave_the_unit_interval_and_is_kept() -> None:
+    found = estimate_proportions(["yes"] * 19 + ["no"], channel=channel2(0.7))
+    assert found["raw"].to_list() == pytest.approx([1.625, -0.625])
+    assert found["estimate"].to_list() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("size", "p"), [(2, 0.7), (2, 0.2), (5, 0.5), (5, 0.1)])
+def test_no_bias_the_stated_variance_and_coverage(size: int, p: float) -> None:
+    """1,000 surveys of 400: the mean within 5 standard errors, variances within 25 %, 95 % intervals cover 92 to 98."""
+    one, surveys, n = channel(size, p), 1_000, 400
+    truth = np.arange(1, size + 1) / (size * (size + 1) / 2)
+    chance = np.random.default_rng(size)
+    frames = []
+    for counts in chance.multinomial(n, one.matrix() @ truth, surveys):
+        said = pl.Series(list(one.categories)).gather(np.repeat(np.arange(size), counts))
+        frames.append(estimate_proportions(said, channel=one))
+    raw = np.stack([frame["raw"].to_numpy() for frame in frames])
+    variance = np.stack([frame["variance"].to_numpy() for frame in frames])
+    assert (np.abs(raw.mean(axis=0) - truth) < 5 * raw.std(axis=0) / surveys**0.5).all()
+    assert variance.mean(axis=0) == pytest.approx(raw.var(axis=0), rel=0.25)
+    covered = np.mean([(f["low"] <= pl.Series(truth)) & (f["high"] >= pl.Series(truth)) for f in frames], axis=0)
+    assert ((covered > 0.92) & (covered < 0.98)).all()
+
+
+def test_repeated_people_widen_the_variance_by_as_much_as_it_grows() -> None:
+    """300 people stand in four rows each with one answer: the variance told is that of 300 answers."""
+    one = Channel.of(channel2(0.7)).model_copy(update={"repeats": 4.0})
+    chance = np.random.default_rng(3)
+    raws, told = [], []
+    for yes in chance.binomial(300, 0.3 * 0.7 + 0.7 * 0.3, 1_000):
+        found = estimate_proportions(["yes"] * (4 * yes) + ["no"] * (4 * (300 - yes)), channel=one)
+        raws.append(found["raw"][0])
+        told.append(found["variance"][0])
+    assert np.mean(told) == pytest.approx(np.var(raws), rel=0.15)
+
+
+def test_unary_answers_give_unbiased_and_likeliest_shares() -> None:
+    one, n = unary(12, 1.0), 3_000
+    truth = np.arange(1, 13) / 78
+    chance = np.random.default_rng(5)
+    raws, errors = [], []
+    for seed in range(40):
+        people = chance.choice(12, n, p=truth)
+        found = estimate_proportions(answers(one, people, seed), channel=one)
+        raws.append(found["raw"].to_numpy())
+        errors.append([np.square(found[name].to_numpy() - truth).sum() for name in ("raw", "estimate")])
+        assert found["estimate"].sum() == pytest.approx(1)
+        assert found["estimate"].to_numpy().min() >= 0
+    spread = 4 * e / (e - 1) ** 2 / n
+    assert (np.abs(np.mean(raws, axis=0) - truth) < 5 * (1.3 * spread / 40) ** 0.5).all()
+    raw, likeliest = np.mean(errors, axis=0)
+    assert likeliest < raw
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_unary_likelihood_against_every_row_written_out(epsilon: float) -> None:
+    """Three categories, all eight rows of bits: the maximum over a grid of shares is no higher."""
+    one = unary(3, epsilon)
+    rows = np.asarray(list(product([0, 1], repeat=3)), dtype=np.uint8)
+    times = np.random.default_rng(1).integers(0, 9, 8)
+    cells = spell_bits(np.repeat(rows, times, axis=0))
+    found = estimate_proportions(cells, channel=one)["estimate"].to_numpy()
+
+    def likelihood(shares: np.ndarray) -> float:
+        total = 0.0
+        for bits, count in zip(rows, times, strict=True):
+            each = [
+                np.prod(
+                    [
+                        (one.p if own == at else one.q) if bits[at] else 1 - (one.p if own == at else one.q)
+                        for at in range(3)
+                    ]
+                )
+                for own in range(3)
+            ]
+            total += count * log(float(np.dot(each, shares)))
+        return total
+
+    grid = [np.asarray([a, b, 50 - a - b]) / 50 for a in range(51) for b in range(51 - a)]
+    assert likelihood(found) >= max(map(likelihood, grid)) - 2 * SLACK
+
+
+def test_joint_tables_have_no_bias_and_the_stated_variance() -> None:
+    one, two = channel(2, 0.75), channel(3, 0.6)
+    truth = np.asarray([[0.1, 0.2, 0.3], [0.25, 0.05, 0.1]])
+    chance = np.random.default_rng(2)
+    raws, told = [], []
+    for seed in range(300):
+        pairs = chance.choice(6, 800, p=truth.ravel())
+        columns = {"a": answers(one, pairs // 3, seed), "b": answers(two, pairs % 3, 1000 + seed)}
+        found = estimate_joint(released(columns, {"a": one, "b": two}), ("a", "b"))
+        raws.append(found["raw"].to_numpy())
+        told.append(found["variance"].to_numpy())
+        assert found["estimate"].sum() == pytest.approx(1)
+    assert (np.abs(np.mean(raws, axis=0) - truth.ravel()) < 5 * np.std(raws, axis=0) / 300**0.5).all()
+    assert np.mean(told, axis=0) == pytest.approx(np.var(raws, axis=0), rel=0.4)
+    assert found["first"].to_list() == ["a"] * 3 + ["b"] * 3
+
+
+def test_joint_raw_is_the_inverse_of_the_product_of_channels() -> None:
+    one, two = channel(3, 0.7), channel(2, 0.8)
+    counts = np.asarray([[24, 22], [19, 30], [18, 22]])
+    first = pl.Series(list("abc")).gather(np.repeat(np.arange(3), counts.sum(axis=1)))
+    second = pl.Series(list("ab")).gather(np.concatenate([np.repeat([0, 1], row) for row in counts]))
+    found = estimate_joint(released({"x": first, "y": second}, {"x": one, "y": two}), ("x", "y"))
+    solved = np.linalg.solve(np.kron(one.matrix(), two.matrix()), counts.ravel() / counts.sum())
+    assert found["raw"].to_numpy() == pytest.approx(solved)
+    assert solved.min() > 0
+    assert found["estimate"].to_numpy() == pytest.approx(solved, abs=1e-3)
+
+
+def test_joint_with_a_plain_column_and_with_bits() -> None:
+    chance = np.random.default_rng(6)
+    plain, secret = chance.choice(2, 20_000, p=[0.4, 0.6]), chance.integers(0, 4, 20_000)
+    secret = np.where(plain == 1, secret, 0)
+    one, two = channel(4, 0.6), unary(4, 2.0)
+    columns = {"sex": pl.Series(["f", "m"]).gather(plain), "k": answers(one, secret, 1), "u": answers(two, secret, 2)}
+    release = released(columns, {"k": one, "u": two})
+    expected = [0.4, 0, 0, 0, 0.15, 0.15, 0.15, 0.15]
+    for name in ("k", "u"):
+        found = estimate_joint(release, ("sex", name))
+        assert found["first"].to_list() == ["f"] * 4 + ["m"] * 4
+        assert np.abs(found["estimate"].to_numpy() - expected).max() < 0.03
+        assert (np.abs(found["raw"].to_numpy() - expected) < 5 * found["variance"].to_numpy() ** 0.5 + 0.02).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_newton_and_expectation_maximization_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(seed)
+    counts = chance.integers(0, 12, (3, 4)).astype(float)
+    pair = Crossed(counts, (channel(3, 0.6), channel(4, 0.7)))
+    start = np.full((3, 4), 1 / 12)
+    quick = likeliest_shares(pair, start)
+    monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._WIDEST", 0)
+    slow = likeliest_shares(pair, start)
+    assert pair.pulls(quick)[1] == pytest.approx(pair.pulls(slow)[1], abs=3 * SLACK)
+    bits = (chance.random((80, 5)) < 0.3).astype(np.uint8)
+    alone = Bitwise(np.ones(80), np.packbits(bits, axis=1), unary(5, 1.0))
+    listed = Listed(np.ones(80), bits, np.zeros(80, dtype=np.int64), (unary(5, 1.0), None), (5, 1))
+    found = likeliest_shares(alone, np.full(5, 0.2))
+    assert listed.pulls(found[:, None])[0][:, 0] == pytest.approx(alone.pulls(found)[0])
+    assert listed.curvature(found[:, None]) == pytest.approx(alone.curvature(found))
+    assert float(alone.pulls(found)[0].max()) <= 80 + 2 * SLACK
+
+
+def test_missing_answers_are_left_out_or_are_an_answer() -> None:
+    told = channel2(0.8)
+    some = pl.Series(["yes", None, "no", None, "yes"])
+    assert estimate_proportions(some, channel=told).equals(estimate_proportions(some.drop_nulls(), channel=told))
+    three = Channel(kind="k_ary", p=0.6, q=0.2, categories=("yes", "no", None))
+    found = estimate_proportions(some, channel=three)
+    assert found["raw"].to_list() == pytest.approx([(0.4 - 0.2) / 0.4, 0.0, (0.4 - 0.2) / 0.4])
+    assert found["value"].to_list() == ["yes", "no", None]
+
+
+def test_answers_that_say_nothing_cannot_be_estimated_from() -> None:
+    with pytest.raises(PolicyError, match="say nothing"):
+        estimate_proportions(["yes", "no"], channel=channel2(0.5))
+    with pytest.raises(PolicyError, match="p = 1/2"):
+        warner_estimate(3, 10, 0.5)
+    release = released({"a": pl.Series(["yes"]), "b": pl.Series(["u"])}, {"a": Channel.of(channel2(0.5))})
+    with pytest.raises(PolicyError, match="«a»: every answer"):
+        estimate_joint(release, ("a", "b"))
+
+
+def test_what_cannot_be_estimated_is_refused() -> None:
+    with pytest.raises(PolicyError, match="channel"):
+        estimate_proportions(["yes"])
+    with pytest.raises(DataError, match="2 cells are none of its 2 categories; take the answers"):
+        estimate_proportions(["zzz", "yes", "zzz"], channel=channel2(0.7))
+    with pytest.raises(DataError, match="no answers"):
+        estimate_proportions(pl.Series([None, None], dtype=pl.String), channel=channel2(0.7))
+    with pytest.raises(PolicyError, match="confidence"):
+        estimate_proportions(["yes"], confidence=1.0, channel=channel2(0.7))
+    with pytest.raises(DataError, match="told as kind"):
+        estimate_proportions(["yes"], channel={"kind": "warner", "p": 0.7, "q": 0.7, "categories": ["yes", "no"]})
+    release = released({"a": pl.Series(["yes"])}, {})
+    with pytest.raises(DataError, match="no randomized answers in «a»"):
+        estimate_proportions(release, "a")
+    two = released({"a": pl.Series(["yes"]), "b": pl.Series(["yes"])}, dict.fromkeys("ab", Channel.of(channel2(0.7))))
+    with pytest.raises(PolicyError, match="estimate_joint"):
+        estimate_proportions(two, ("a", "b"))  # type: ignore[arg-type]
+    with pytest.raises(PolicyError, match="0 columns"):
+        estimate_proportions(release)
+    for cells in (["x0", "nonsense"], ["x00", "xg0"], ["x00", "x\u00e9"], [1, 2]):
+        with pytest.raises(DataError, match="spelt"):
+            estimate_proportions(cells, channel=unary(3, 1.0))
+
+
+@pytest.mark.parametrize("yes", [9, -1, float("nan"), np.asarray([1, 9])])
+def test_more_yeses_than_people_are_refused(yes: object) -> None:
+    with pytest.raises(DataError, match="of 5 who were asked, from 0 to 5"):
+        warner_estimate(yes, 5, 0.7)
+    with pytest.raises(PolicyError, match="between 0 and 1"):
+        warner_estimate(3, 5, 1.7)
+    assert warner_estimate(5, 5, 0.7) == pytest.approx(1.75)
+
+
+@given(st.integers(2, 60), st.floats(0.001, 0.999))
+def test_auto_never_takes_bits_where_p_is_given(size: int, p: float) -> None:
+    chosen = designed("auto", [str(at) for at in range(size)], p, None)
+    assert (chosen.kind, chosen.p) == ("warner" if size == 2 else "k_ary", p)
+
+
+@pytest.mark.parametrize("size", range(2, 60))
+def test_pure_chance_has_epsilon_zero_exactly(size: int) -> None:
+    assert designed("k_ary", [str(at) for at in range(size)], 1 / size, None).epsilon == 0
+
+
+@pytest.mark.parametrize("size", [2, 9, 16, 17, 31, 64])
+def test_bits_are_weighed_the_same_by_bytes_and_by_two(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(size)
+    bits = chance.integers(0, 2, (50, size)).astype(np.uint8)
+    shares, weights = chance.dirichlet(np.ones(size)), chance.random(50)
+    for many in (1_000, 1):
+        monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._MANY_ROWS", many)
+        rows = Bitwise(np.ones(50), np.packbits(bits, axis=1), unary(size, 1.0))
+        assert rows.words.itemsize == (1 if many > 50 else 2)
+        assert rows.held(weights) == pytest.approx(weights @ bits)
+        likely = np.where(bits, 0.5 / rows.channel.q, 0.5 / (1 - rows.channel.q)) @ shares
+        assert rows.pulls(shares)[1] == pytest.approx(np.log(likely).sum())
+
+
+@given(st.integers(2, 40), st.floats(0.05, 6.0))
+def test_auto_takes_what_varies_less(size: int, epsilon: float) -> None:
+    names = [str(at) for at in range(size)]
+    chosen = designed("auto", names, None, epsilon)
+    assert chosen.epsilon == pytest.approx(epsilon)
+    direct = designed("k_ary", names, None, epsilon)
+    bits = designed("unary", names, None, epsilon)
+    rare = [one.q * (1 - one.q) / (one.p - one.q) ** 2 for one in (direct, bits)]
+    if abs(rare[0] - rare[1]) > 1e-9 * rare[0]:
+        assert (chosen.kind == "unary") == (rare[1] < rare[0])
+    assert bits.q == pytest.approx(1 / (exp(epsilon) + 1))
+
+
+@given(st.integers(1, 70), st.integers(1, 20), st.integers(0, 99))
+def test_bits_are_read_as_they_were_spelt(width: int, rows: int, seed: int) -> None:
+    bits = np.random.default_rng(seed).integers(0, 2, (rows, width + 1)).astype(np.uint8)
+    assert (unary(width + 1, 1.0).bits(spell_bits(bits)) == bits).all()

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: MIT
+"""Trees on noisy data: the seed's figures, the steps against brute force, every kind of column, and bad input."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.data.quest_people import GROUP, RANGES, quest_people, quest_roles
+from sfumato.errors import DataError, PolicyError
+from sfumato.mine.noise.tree_on_noise import Reconstruct, TreeOnNoise, train_tree_on_noise
+from sfumato.mine.noise.tree_on_noise_columns import Column
+from sfumato.mine.noise.tree_on_noise_intervals import Intervals
+from sfumato.mine.noise.tree_on_noise_local import best_split
+from sfumato.mine.noise.tree_on_noise_nodes import LEAF, Nodes
+from sfumato.protect.noise.add_noise import AddNoise
+from sfumato.public.noise_law import Noise
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.table import Table
+
+WAYS: tuple[Reconstruct, ...] = get_args(Reconstruct)
+
+
+def people(rows: int, function: str = "Fn1", seed: int = 1) -> Table:
+    return Table.of(quest_people(rows, function, seed), quest_roles())
+
+
+def noisy(
+    table: Table, kind: str = "gaussian", privacy: float = 1.0, columns: tuple[str, ...] = tuple(RANGES)
+) -> Release:
+    ranges = {name: RANGES[name] for name in columns}
+    method = AddNoise(columns=columns, kind=kind, privacy=privacy, ranges=ranges)
+    return method.protect(table, Randomness.seeded(1))
+
+
+def test_golden_fn1_at_full_gaussian_privacy() -> None:
+    """GOLDEN 001, «Noise»: original 1.000, randomized .717, ByClass .964; 100,000 rows to learn from, 5,000 to test on.
+
+    That tree is not pruned; ours, pruned by rows that are reconstructed apart, is better.
+    """
+    train, test = people(100_000), people(5_000, seed=1001)
+    release = noisy(train)
+    assert train_tree_on_noise(people(20_000), GROUP, "none").accuracy(test) == pytest.approx(1.0, abs=0.001)
+    assert train_tree_on_noise(release, GROUP, "none").accuracy(test) == pytest.approx(0.717, abs=0.03)
+    unpruned = train_tree_on_noise(release, GROUP, "by_class", prune=False).accuracy(test)
+    assert unpruned == pytest.approx(0.964, abs=0.02)
+    pruned = train_tree_on_noise(release, GROUP)
+    assert pruned.accuracy(test) > 0.945
+    assert pruned.n_leaves < 60
+    assert pruned.grown_on + pruned.held_out == 100_000 and pruned.held_out == 33_333
+
+
+def test_ways_come_in_the_seeds_order() -> None:
+    """ByClass and Local are near Original, Global is not, Randomized is far off (20,000 rows, uniform noise)."""
+    train, test = people(20_000), people(4_000, seed=1001)
+    release = noisy(train, "uniform")
+    found = {way: train_tree_on_noise(release, GROUP, way).accuracy(test) for way in WAYS}
+    assert found["by_class"] > 0.93 and found["local"] > 0.93
+    assert found["global"] < 0.85 and found["none"] < 0.75
+
+
+def test_local_reconstructs_again() -> None:
+    """Fn2 tests two columns: after the first, Local sees another distribution of the second."""
+    train, test = people(20_000, "Fn2"), people(4_000, "Fn2", seed=1001)
+    release = noisy(train, privacy=0.5)
+    local, by_class = (train_tree_on_noise(release, GROUP, way) for way in ("local", "by_class"))
+    assert local.rules() != by_class.rules()
+    assert local.accuracy(test) > 0.8
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_noise_every_way_is_a_plain_tree(way: Reconstruct) -> None:
+    train, test = people(4_000, "Fn2"), people(2_000, "Fn2", seed=9)
+    before = train.frame.clone()
+    assert train_tree_on_noise(train, GROUP, way).accuracy(test) > 0.96
+    assert train.frame.equals(before)
+
+
+def test_the_own_grower_finds_scikit_learns_tree() -> None:
+    chance = np.random.default_rng(5)
+    frame = pl.DataFrame({name: chance.integers(0, 9, 600) for name in "abc"})
+    label = ((frame["a"] > 4) & (frame["b"] < 3)) | (frame["c"] == 8)
+    table = Table.of(frame.with_columns(label.alias("y")))
+    one, other = (
+        train_tree_on_noise(table, "y", way, prune=False, min_rows=5, max_depth=4) for way in ("none", "local")
+    )
+    assert (one.predict(table) == other.predict(table)).mean() > 0.99
+    assert one.rules().splitlines()[0] == other.rules().splitlines()[0]
+    assert one.depth <= 4 and other.depth <= 4
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_only_data_and_public_facts_are_used_and_the_same_chance_gives_the_same_tree(way: Reconstruct) -> None:
+    release = noisy(people(2_500), privacy=0.5, columns=("age", "salary"))
+    bare = Release(release.data, None, (), {}, {"public": dict(release.public)})
+    one, other = train_tree_on_noise(release, GROUP, way), train_tree_on_noise(bare, GROUP, way)
+    assert one.rules() == other.rules()
+    if way != "none":
+        assert one.rules() != train_tree_on_noise(bare, GROUP, way, randomness=Randomness.seeded(3)).rules()
+
+
+@pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated", "discretize"])
+def test_every_kind_of_noise(kind: str) -> None:
+    train, test = people(6_000), people(2_000, seed=7)
+    release = noisy(train, kind, 0.3, ("age", "salary", "loan"))
+    tree = train_tree_on_noise(release, GROUP, columns=("age", "salary", "loan"))
+    assert tree.feature_names == ("age", "salary", "loan")
+    assert tree.accuracy(test) > 0.85
+
+
+def mixed(rows: int, seed: int) -> Table:
+    """Dates, words, truth values and missing cells; what tells the class is the date, and a word."""
+    chance = np.random.default_rng(seed)
+    days = chance.integers(0, 4000, rows)
+    word = chance.choice(["north", "south", "east", "west"], rows)
+    born = [datetime.date(1990, 1, 1) + datetime.timedelta(days=int(day)) for day in days]
+    kind = np.where(days < 1500, "old", np.where(word == "south", "new", "newest"))
+    frame = pl.DataFrame({"name": [f"n{n}" for n in range(rows)], "born": born, "place": word, "kind": kind})
+    frame = frame.with_columns(pl.Series("paid", chance.random(rows) < 0.5))
+    gaps = pl.Series(chance.random(rows) < 0.05)
+    frame = frame.with_columns(pl.when(gaps).then(None).otherwise(pl.col("born")).alias("born"))
+    roles = dict.fromkeys(("born", "place", "paid"), "quasi_identifying")
+    return Table.of(frame, {"name": "identifying", "kind": "sensitive"} | roles)
+
+
+@pytest.mark.parametrize("way", ["by_class", "local", "global"])
+def test_dates_words_truth_values_and_missing_cells(way: Reconstruct) -> None:
+    train, test = mixed(6_000, 1), mixed(2_000, 2)
+    release = AddNoise(columns="born", privacy=0.2).protect(train, Randomness.seeded(1))
+    tree = train_tree_on_noise(release, "kind", way)
+    assert tree.feature_names == ("born", "place", "paid")
+    assert tree.accuracy(test) > 0.85
+    assert set(tree.predict(test)) == {"old", "new", "newest"}
+    assert "born <= 199" in tree.rules() and "place in {" in tree.rules()
+    spelt = test.frame.with_columns(pl.col("born").cast(pl.String))
+    assert (tree.predict(spelt) == tree.predict(test)).all()
+    strange = test.frame.with_columns(pl.lit("nowhere").alias("place"))
+    assert len(tree.predict(strange)) == len(test)
+
+
+def test_missing_classes_are_left_out_and_classes_keep_their_type() -> None:
+    train = people(3_000)
+    numbers = pl.when(pl.col(GROUP) == "A").then(1).otherwise(0)
+    gaps = pl.int_range(pl.len()) % 10 == 0
+    frame = train.frame.with_columns(pl.when(gaps).then(None).otherwise(numbers).alias("class")).drop(GROUP)
+    roles = dict.fromkeys(RANGES, "sensitive") | {"class": "insensitive"}
+    tree = train_tree_on_noise(noisy(Table.of(frame, roles), privacy=0.5), "class")
+    assert tree.grown_on + tree.held_out == 2_700
+    known = frame.drop_nulls("class")
+    told = tree.predict(known)
+    assert told.dtype.kind == "i" and set(told) == {0, 1}
+    assert tree.accuracy(frame) == pytest.approx((told == known["class"].to_numpy()).mean())
+
+
+def test_rare_words_and_empty_columns_tell_nothing() -> None:
+    """A number for each person, as text, would tell the classes of those it came from, and of nobody else."""
+    table = people(2_000)
+    person = pl.Series("person", [f"n{number}" for number in range(2_000)])
+    nothing = pl.lit(None, dtype=pl.Float64).alias("nothing")
+    frame = table.frame.with_columns(person, nothing)
+    for way in WAYS:
+        told = train_tree_on_noise(Table.of(frame), GROUP, way, columns=("person", "nothing"))
+        assert told.n_leaves == 1
+    assert train_tree_on_noise(Table.of(frame), GROUP, columns=("person", "age")).accuracy(frame) > 0.98
+
+
+def test_probabilities_are_the_leaves_shares() -> None:
+    table = people(2_000)
+    tree = train_tree_on_noise(noisy(table, privacy=0.5, columns=("age",)), GROUP, max_depth=3)
+    found = tree.predict_proba(table)
+    assert found.shape == (2_000, 2) and np.allclose(found.sum(axis=1), 1)
+    assert (tree.classes_[found.argmax(axis=1)] == tree.predict(table)).all()
+
+
+def test_one_class_one_leaf() -> None:
+    table = people(300).frame.with_columns(pl.lit("A").alias(GROUP))
+    for way in WAYS:
+        tree = train_tree_on_noise(noisy(Table.of(table, quest_roles()), columns=("age",)), GROUP, way)
+        assert tree.n_leaves == 1 and tree.depth == 0
+        assert tree.rules().startswith("|--- group: A (")
+        assert set(tree.predict(table)) == {"A"}
+
+
+def test_rules_are_text_and_the_repr_tells_no_value() -> None:
+    train = people(5_000)
+    tree = train_tree_on_noise(noisy(train, privacy=0.1, columns=("age",)), GROUP)
+    lines = tree.rules().splitlines()
+    assert lines[0].startswith("|--- age <= ")
+    assert sum("group:" in line for line in lines) == tree.n_leaves
+    assert len(lines) == 3 * tree.n_leaves - 2
+    assert repr(tree) == f"TreeOnNoise(group, reconstruct='by_class': {tree.n_leaves} leaves, depth {tree.depth})"
+
+
+# --- the steps, against brute force ---
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(2, 6), st.integers(0, 5))
+def test_values_are_put_into_intervals_by_order(values: list[int], bins: int, seed: int) -> None:
+    column = Column("x", noise=Noise(kind="gaussian", scale=2.0), edges=np.linspace(-0.5, 12.5, bins + 1))
+    made = Intervals.of(column, np.array(values, dtype=float), np.random.default_rng(seed))
+    where = made.assigned(made.order)
+    assert sorted(made.order.tolist()) == list(range(len(values)))
+    assert (np.diff(np.array(values)[made.order]) >= 0).all() and (np.diff(where) >= 0).all()
+    assert len(where) == len(values) and where.min() >= 0 and where.max() < bins
+
+
+def plain_gini(sides: list[list[int]]) -> float:
+    return sum(len(side) * (1 - sum((side.count(c) / len(side)) ** 2 for c in set(side))) for side in sides)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=30),
+    st.integers(1, 4),
+)
+def test_the_best_split_leaves_the_least_impurity(rows: list[tuple[int, int, int]], min_rows: int) -> None:
+    """Code 3 of the second column is what missing cells have: they go with the larger side."""
+    codes, classes = np.array([row[:2] for row in rows], dtype=np.int16), [row[2] for row in rows]
+    codes[:, 0] = np.minimum(codes[:, 0], 2)
+    found = best_split(codes, np.array(classes), 3, 3, min_rows)
+    best = plain_gini([classes])
+    for at in range(2):
+        for cut in range(3):
+            sides: list[list[int]] = [[], []]
+            for code, label in zip(codes[:, at], classes, strict=True):
+                if code != 3:
+                    sides[int(code > cut)].append(label)
+            missing = [label for code, label in zip(codes[:, at], classes, strict=True) if code == 3]
+            sides[int(len(sides[0]) < len(sides[1]))] += missing
+            if min(map(len, sides)) >= min_rows:
+                best = min(best, plain_gini(sides))
+    if found is None:
+        assert best == pytest.approx(plain_gini([classes]), abs=1e-6)
+        return
+    low = np.where(codes[:, found.feature] == 3, found.missing_left, codes[:, found.feature] <= found.code)
+    left = [c for c, side in zip(classes, low, strict=True) if side]
+    right = [c for c, side in zip(classes, low, strict=True) if not side]
+    assert min(len(left), len(right)) >= min_rows
+    assert plain_gini([left, right]) == pytest.approx(best, abs=1e-9)
+
+
+def random_nodes(chance: np.random.Generator) -> Nodes:
+    """A tree of random tests on three columns."""
+    rows: list[list[Any]] = []
+
+    def add(depth: int) -> int:
+        at = len(rows)
+        rows.append([])
+        inner = depth < 3 and chance.random() < 0.8
+        test = (int(chance.integers(3)), float(chance.random())) if inner else (LEAF, np.nan)
+        left, right = (add(depth + 1), add(depth + 1)) if inner else (LEAF, LEAF)
+        rows[at] = [*test, left, right, bool(chance.random() < 0.5), chance.integers(1, 9, 2)]
+        return at
+
+    add(0)
+    feature, threshold, left, right, missing, tally = zip(*rows, strict=True)
+    return Nodes(*(np.array(part) for part in (feature, threshold, left, right, missing, tally)))
+
+
+def walked(nodes: Nodes, row: Any) -> int:
+    at = 0
+    while nodes.feature[at] != LEAF:
+        cell = row[nodes.feature[at]]
+        low = nodes.missing_left[at] if np.isnan(cell) else cell <= nodes.threshold[at]
+        at = int(nodes.left[at] if low else nodes.right[at])
+    return at
+
+
+def least_wrong(nodes: Nodes, seen: Any, at: int = 0) -> int:
+    """The fewest held-out errors of all trees that cutting branches off can make."""
+    own = int(seen[at].sum() - seen[at][nodes.told[at]])
+    if nodes.feature[at] == LEAF:
+        return own
+    return min(own, least_wrong(nodes, seen, int(nodes.left[at])) + least_wrong(nodes, seen, int(nodes.right[at])))
+
+
+@given(st.integers(0, 10_000))
+def test_walking_and_pruning(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    nodes = random_nodes(chance)
+    rows = np.where(chance.random((40, 3)) < 0.1, np.nan, chance.random((40, 3)))
+    classes = chance.integers(0, 2, 40)
+    assert nodes.reached(rows).tolist() == [walked(nodes, row) for row in rows]
+    seen = nodes.counted(rows, classes)
+    assert seen[0].tolist() == np.bincount(classes, minlength=2).tolist()
+    pruned = nodes.pruned(seen)
+    wrong = int((pruned.told[pruned.reached(rows)] != classes).sum())
+    assert wrong == least_wrong(nodes, seen)
+    assert pruned.leaves <= nodes.leaves and pruned.depth <= nodes.depth
+    assert 2 * pruned.leaves - 1 == len(pruned.feature)
+
+
+# --- what is refused ---
+
+SMALL = people(120)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"target": "grup"}, DataError, "no column «grup»"),
+        ({"reconstruct": "each"}, PolicyError, "by_class"),
+        ({"bins": 1}, PolicyError, "bins"),
+        ({"min_rows": 0}, PolicyError, "min_rows"),
+        ({"max_depth": 0}, PolicyError, "max_depth"),
+        ({"columns": ("age", "agee")}, DataError, "agee"),
+        ({"columns": (GROUP,)}, DataError, GROUP),
+        ({"columns": ()}, DataError, "one column or more"),
+        ({"columns": ("age", "age")}, DataError, "named once"),
+    ],
+)
+def test_bad_input(change: dict[str, Any], error: type[Exception], said: str) -> None:
+    given: dict[str, Any] = {"release": SMALL, "target": GROUP, **change}
+    with pytest.raises(error, match=said):
+        train_tree_on_noise(**given)
+
+
+def test_a_target_under_noise_is_refused() -> None:
+    release = noisy(SMALL, columns=("age",))
+    with pytest.raises(PolicyError, match="«age» was itself changed"):
+        train_tree_on_noise(release, "age")
+
+
+def test_tables_that_cannot_be_learnt_from_are_refused() -> None:
+    with pytest.raises(DataError, match="no rows"):
+        train_tree_on_noise(Table.of(SMALL.frame.clear(), quest_roles()), GROUP)
+    empty = Table.of(SMALL.frame.with_columns(pl.lit(None, dtype=pl.String).alias(GROUP)), quest_roles())
+    with pytest.raises(DataError, match="missing in all 120 rows"):
+        train_tree_on_noise(empty, GROUP)
+    with pytest.raises(DataError, match="different values"):
+        train_tree_on_noise(people(1_200), "loan")
+    with pytest.raises(PolicyError, match="a table"):
+        train_tree_on_noise(Release([["a"]], None, (), {}), GROUP)
+
+
+def test_records_that_cannot_be_told_are_refused() -> None:
+    tree: TreeOnNoise = train_tree_on_noise(noisy(SMALL, columns=("age",)), GROUP)
+    with pytest.raises(DataError, match="not there: age"):
+        tree.predict(SMALL.frame.drop("age"))
+    with pytest.raises(DataError, match="neither numbers nor dates"):
+        tree.predict(SMALL.frame.with_columns(pl.lit(True).alias("age")))
+    with pytest.raises(DataError, match="no column «group»"):
+        tree.accuracy(SMALL.frame.drop(GROUP))
+    with pytest.raises(DataError, match="1 values of «loan» are infinite"):
+        first = pl.int_range(pl.len()) == 0
+        tree.predict(
+            SMALL.frame.with_columns(pl.when(first).then(float("inf")).otherwise(pl.col("loan")).alias("loan"))
+        )

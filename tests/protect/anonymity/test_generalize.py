@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""The options of Generalize beyond the optimum: local recoding, heuristic search, weights, populations, reasons."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.protect.anonymity.explain import explain, lattice_nodes
+from tests.brute import best_node, every_node, work_out
+from tests.contract.examples import people
+from tests.tables import Small, hospital, small_tables
+
+quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@quick
+@given(small=small_tables(with_missing=True), k=st.integers(1, 3), diverse=st.booleans())
+def test_local_recoding_keeps_every_promise(small: Small, k: int, diverse: bool) -> None:
+    """Each class of published tuples satisfies the models, cells are true, and nothing is worse than globally."""
+    table = small.table()
+    models: tuple[Any, ...] = (sf.KAnonymity(k=k),)
+    if diverse:
+        models = (*models, sf.LDiversity(l=2, column="s"))
+    method = sf.Generalize(models=models, suppression_limit=0.5, recoding="local")
+    try:
+        release = method.protect(table)
+    except sf.ImpossibleRelease:
+        return
+    assert all(found.holds for found in sf.check(release, table))
+    names = table.quasi_identifying
+    rows = release.data.frame.select(names).rows()
+    kept = [row for row in rows if row != ("*",) * len(names)]
+    if release.losses["suppressed_rows"]:
+        sizes = Counter(kept)
+        assert release.losses["suppressed_rows"] == len(rows) - len(kept)
+    else:
+        sizes = Counter(rows)
+    assert min(sizes.values(), default=k) >= k
+    apart = sf.Generalize(models=models, suppression_limit=0.5).protect(table)
+    if not diverse:
+        assert release.losses["loss"] <= apart.losses["loss"] + 1e-9
+
+
+@quick
+@given(small=small_tables(), k=st.integers(1, 3))
+def test_a_heuristic_search_finds_something_true(small: Small, k: int) -> None:
+    method = sf.Generalize(models=(sf.KAnonymity(k=k),), search="heuristic", seconds=0.05)
+    best = best_node(list(every_node(small.rows, small.hierarchies, k, "own_value")), "loss", 0)
+    if best is None:
+        with pytest.raises(sf.ImpossibleRelease):
+            method.protect(small.table())
+        return
+    release = method.protect(small.table())
+    levels = tuple(release.details["levels"].values())
+    node = work_out(small.rows, small.hierarchies, levels, k, "own_value")
+    assert node.suppressed == 0
+    assert release.losses["loss"] == pytest.approx(float(node.loss))
+    assert node.loss >= best.loss
+    if release.details["proven"]:
+        assert node.loss == best.loss
+
+
+def test_a_heuristic_search_goes_where_no_optimal_one_can() -> None:
+    columns = {f"q{i}": [f"v{(row * (i + 1)) % 3}" for row in range(300)] for i in range(26)}
+    table = sf.Table.of(columns, dict.fromkeys(columns, "quasi_identifying"))
+    with pytest.raises(sf.PolicyError, match="67,108,864 combinations"):
+        sf.Generalize(models=(sf.KAnonymity(k=2),)).protect(table)
+    release = sf.Generalize(models=(sf.KAnonymity(k=2),), search="heuristic", seconds=0.5).protect(table)
+    assert not release.details["proven"]
+    assert all(found.holds for found in sf.check(release, table))
+
+
+@quick
+@given(
+    small=small_tables(),
+    k=st.integers(1, 3),
+    weights=st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=3, max_size=3),
+)
+def test_weights_decide_what_is_best(small: Small, k: int, weights: list[float]) -> None:
+    table = small.table()
+    chosen = dict(zip(table.quasi_identifying, weights, strict=False))
+    method = sf.Generalize(models=(sf.KAnonymity(k=k),), weights=chosen)
+    try:
+        release = method.protect(table)
+    except sf.ImpossibleRelease:
+        return
+    whole = sum(chosen.values())
+
+    def weighted(node: Any) -> float:
+        columns = [
+            work_out([(row[i],) for row in small.rows], [small.hierarchies[i]], (level,), 1, "own_value").loss
+            for i, level in enumerate(node.levels)
+        ]
+        return sum(w * float(x) for w, x in zip(chosen.values(), columns, strict=True)) / whole
+
+    safe = [n for n in every_node(small.rows, small.hierarchies, k, "own_value") if n.suppressed == 0]
+    assert release.losses["weighted_loss"] == pytest.approx(min(weighted(node) for node in safe))
+
+
+def test_a_population_may_hide_people() -> None:
+    """Everybody is alone in the release, and one of two in the population."""
+    table = sf.Table.of({"age": ["1", "2", "3"]}, {"age": "quasi_identifying"}, {"age": [[a, "*"] for a in "123"]})
+    everybody = sf.Table.of({"age": ["1", "1", "2", "2", "3", "3"]}, source="census")
+    release = sf.Generalize(models=(sf.KMap(k=2, population=everybody),)).protect(table)
+    assert release.details["levels"] == {"age": 0}
+    assert next((f.property, f.measured, f.holds) for f in sf.check(release, table)) == ("k_map", 2, True)
+    present = sf.DeltaPresence(high=0.5, population=everybody)
+    assert sf.Generalize(models=(present,)).protect(table).details["levels"] == {"age": 0}
+    with pytest.raises(sf.ImpossibleRelease):
+        sf.Generalize(models=(sf.DeltaPresence(high=0.4, population=everybody),)).protect(table)
+
+
+def test_presence_of_absent_people() -> None:
+    """Somebody who fits no published class is known not to be there: low > 0 forbids that."""
+    table = sf.Table.of({"age": ["1", "2"]}, {"age": "quasi_identifying"}, {"age": [[a, "*"] for a in "123"]})
+    everybody = sf.Table.of({"age": ["1", "1", "2", "2", "3"]}, source="census")
+    release = sf.Generalize(models=(sf.DeltaPresence(low=0.1, high=0.5, population=everybody),)).protect(table)
+    assert release.details["levels"] == {"age": 1}
+
+
+def test_models_that_compare_need_suppressed_rows_to_stay() -> None:
+    with pytest.raises(ValueError, match="star them"):
+        sf.Generalize(models=(sf.TCloseness(t=0.2, column="s"),), suppression_limit=0.1, suppressed_rows="drop")
+
+
+def test_reasons_for_levels() -> None:
+    table = hospital()
+    release = sf.Generalize(models=(sf.KAnonymity(k=2),)).protect(table)
+    whys = {why.column: why for why in explain(release, table)}
+    assert whys["zip"].level == 0
+    assert whys["dob"].forced_by == 6
+    assert whys["sex"].forced_by == 2
+    assert whys["dob"].finer_levels == {"dob": 0, "sex": 1, "zip": 2}
+    assert "6 rows" in whys["dob"].sentence()
+    assert len(lattice_nodes(release, table)) == 12
+    assert [node.levels for node in lattice_nodes(release, table) if node.chosen] == [(1, 1, 0)]
+
+
+def test_a_column_that_cannot_be_finer_says_what_it_would_take() -> None:
+    table = sf.Table.of({"id": ["1", "2", "3", "4"]}, {"id": "quasi_identifying"}, {"id": [[a, "*"] for a in "1234"]})
+    release = sf.Generalize(models=(sf.KAnonymity(k=2),)).protect(table)
+    (why,) = explain(release, table)
+    assert why.finer_loss is None
+    assert why.needed_limit == 1.0
+    assert "suppression limit of 1.0000" in why.sentence()
+
+
+def test_the_nearest_possible_setting_is_told() -> None:
+    table = sf.Table.of({"sex": ["f"] * 5 + ["m"] * 3}, {"sex": "quasi_identifying"}, {"sex": [["f", "f"], ["m", "m"]]})
+    with pytest.raises(sf.ImpossibleRelease, match=r"suppression_limit to 0\.3750 .* k = 3 at most"):
+        sf.Generalize(models=(sf.KAnonymity(k=4),)).protect(table)
+
+
+def test_minimal_search_publishes_one_of_the_minimal_nodes() -> None:
+    table = people(300)
+    release = sf.Generalize(models=(sf.KAnonymity(k=3),), search="minimal", suppression_limit=0.1).protect(table)
+    assert tuple(release.details["levels"].values()) in release.details["minimal"]
+    optimal = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.1).protect(table)
+    assert release.losses["loss"] >= optimal.losses["loss"] - 1e-12
+
+
+def test_a_class_accepted_by_a_hair_rules_nothing_out() -> None:
+    """Its distance is exactly t, up to rounding: the search must not take it for refused (found by exhaustion)."""
+    table = sf.Table.of(
+        {"q": [None] * 5 + ["v0"], "s": ["s0", "s1", "s1", "s2", "s2", "s0"]},
+        {"q": "quasi_identifying", "s": "sensitive"},
+    )
+    release = sf.Generalize(models=(sf.TCloseness(t=0.5, column="s", distance="ordered"),)).protect(table)
+    assert release.details["levels"] == {"q": 0}
+    assert all(found.holds for found in sf.check(release, table))

@@ -1,0 +1,578 @@
+# SPDX-License-Identifier: MIT
+"""Synthetic tables: types, the smallest leaf, missing cells, people set aside, and everything that is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.measure.checks import Evidence
+from sfumato.measure.synthesis.synthetic import evidence_checks, foreign_values
+from sfumato.protect.synthesis.sequential_trees import Growth, Model
+from sfumato.protect.synthesis.spelt_numbers import Spelling
+from sfumato.protect.synthesis.synthesis_columns import Column, classes_of, order_by_classes
+from sfumato.protect.synthesis.synthesize import Synthesize
+
+ROLES = {
+    "name": "identifying",
+    "age": "quasi_identifying",
+    "town": "quasi_identifying",
+    "born": "quasi_identifying",
+    "married": "insensitive",
+    "price": "insensitive",
+    "ill": "sensitive",
+}
+
+
+def mixed(rows: int = 600, seed: int = 1) -> sf.Table:
+    """Every kind of column, and cells that are missing where somebody is old."""
+    chance = np.random.default_rng(seed)
+    age = chance.integers(18, 90, rows)
+    town = chance.choice(["Ulm", "Trier", "Kiel"], rows, p=[0.5, 0.3, 0.2])
+    ill = np.where(chance.random(rows) < np.where(age > 60, 0.8, 0.2), "yes", "no")
+    price = np.round(age * 2.5 + chance.normal(0, 5, rows), 2)
+    frame = pl.DataFrame(
+        {
+            "name": [f"p{at}" for at in range(rows)],
+            "age": pl.Series(age, dtype=pl.Int16),
+            "town": town,
+            "born": [date(2000, 1, 1) - timedelta(days=int(one) * 365) for one in age],
+            "married": (age > 30) & (chance.random(rows) < 0.7),
+            "price": pl.Series(price).set(pl.Series((age > 60) & (chance.random(rows) < 0.6)), None),
+            "ill": ill,
+        }
+    )
+    return sf.Table.of(frame, ROLES)
+
+
+def checked(release: sf.Release, original: sf.Table) -> dict[str, Any]:
+    """Every claim measured again; whether it holds."""
+    checks = evidence_checks()
+    found = {}
+    for claim in release.claims:
+        if claim.measure in checks:
+            evidence = Evidence(release.data, original, release.details["rows"], None, release.details)
+            found[claim.property] = claim.holds(checks[claim.measure](evidence, claim.arguments))
+    return found
+
+
+def made(table: sf.Table, seed: int = 3, **said: Any) -> sf.Release:
+    return Synthesize(**{"min_leaf": 5, **said}).protect(table, sf.Randomness.seeded(seed))
+
+
+@pytest.mark.parametrize("kind", ["full", "partial"])
+def test_columns_keep_their_types_and_names_leave(kind: str) -> None:
+    table = mixed()
+    release = made(table, kind=kind)
+    before = table.frame.drop("name").schema
+    assert release.data.frame.schema == before
+    assert len(release.data) == len(table)
+    assert len(release.details["rows"]) == len(table)
+    assert all(checked(release, table).values())
+    assert foreign_values(table, release.data, release.data.frame.columns) == 0
+    assert 0 <= release.losses["loss"] <= 1
+    spelt = release.data.frame["price"].drop_nulls()
+    assert spelt.round(2).equals(spelt)
+
+
+def test_claims_of_each_kind() -> None:
+    table = mixed(200)
+    names = [claim.property for claim in made(table).claims]
+    assert names == ["people_at_extremes", "rare_words", "copied_uniques", "identifying_columns"]
+    names = [claim.property for claim in made(table, kind="partial", columns=("town", "price")).claims]
+    assert names == ["people_at_extremes", "rare_words", "kept_cells_changed", "identifying_columns"]
+    said: dict[str, Any] = {"smooth": False, "copies": "allow", "most_nearer": 0.9, "rare": "keep"}
+    assert [claim.property for claim in made(table, **said).claims] == ["nearer_training", "identifying_columns"]
+
+
+def test_the_originals_break_the_claims() -> None:
+    table = mixed(200)
+    release = made(table)
+    forged = sf.Release(table.with_frame(table.frame.drop("name")), release.method, release.claims, {}, release.details)
+    found = checked(forged, table)
+    assert not found["copied_uniques"]
+    assert not found["people_at_extremes"]
+    partial = made(table, kind="partial", columns=("ill",))
+    turned = partial.data.with_frame(partial.data.frame.with_columns(pl.col("age").reverse()))
+    assert not checked(sf.Release(turned, None, partial.claims, {}, partial.details), table)["kept_cells_changed"]
+
+
+def test_seeds_decide_everything_drawn() -> None:
+    table = mixed(200)
+    assert made(table, 1).data == made(table, 1).data
+    assert made(table, 1).data != made(table, 2).data
+    one, two = made(table, 1, kind="partial", columns=("ill",)), made(table, 2, kind="partial", columns=("ill",))
+    assert one.data.frame.drop("ill").equals(two.data.frame.drop("ill"))
+    assert not one.data.frame["ill"].equals(two.data.frame["ill"])
+
+
+def test_what_goes_together_still_does() -> None:
+    table = mixed(4000)
+    drawn = made(table, holdout=0.0).data.frame
+    shares = [
+        frame.group_by(pl.col("age") > 60).agg((pl.col("ill") == "yes").mean()).sort("age")["ill"].to_numpy()
+        for frame in (table.frame, drawn)
+    ]
+    # Two independent shares of about 1,600 at the fewest: five standard errors are 0.09.
+    assert np.abs(shares[0] - shares[1]).max() < 0.09
+    both = [frame.drop_nulls().select(pl.corr("age", "price")).item() for frame in (table.frame, drawn)]
+    assert abs(both[0] - both[1]) < 0.02
+
+
+def test_missing_cells_keep_their_pattern() -> None:
+    table = mixed(4000)
+    drawn = made(table, holdout=0.0).data.frame
+    assert drawn.filter(pl.col("age") <= 60)["price"].null_count() == 0
+    old = drawn.filter(pl.col("age") > 60)
+    truth = table.frame.filter(pl.col("age") > 60)
+    gap = old["price"].null_count() / len(old) - truth["price"].null_count() / len(truth)
+    assert abs(gap) < 0.09
+    assert drawn.drop("price").null_count().row(0) == (0,) * 5
+
+
+def test_partial_keeps_all_but_the_columns_named() -> None:
+    table = mixed()
+    release = made(table, kind="partial", columns=("price", "ill"))
+    assert release.data.frame.drop("price", "ill").equals(table.frame.drop("name", "price", "ill"))
+    assert not release.data.frame["ill"].equals(table.frame["ill"])
+    assert release.details["rows"].tolist() == list(range(len(table)))
+    assert release.details["order"] == ["price", "ill"]
+    assert "holdout" not in release.details
+    usual = made(table, kind="partial")
+    assert usual.details["order"] == ["age", "town", "born", "ill"]
+    assert usual.data.frame["married"].equals(table.frame["married"])
+
+
+def test_rows_and_order() -> None:
+    table = mixed(300)
+    release = made(table, rows=37, order=("ill", "age"))
+    assert len(release.data) == 37
+    assert len(release.details["rows"]) == 37
+    assert release.details["order"] == ["ill", "age", "town", "born", "married", "price"]
+    assert len(made(table, rows=1000).data) == 1000
+    assert made(table, columns=("age", "town", "born", "married", "price", "ill"), rows=5).data.frame.height == 5
+
+
+def test_people_set_aside_leave_no_trace() -> None:
+    """Every person has a word of their own: only words of people learnt from may be drawn."""
+    table = mixed(400)
+    frame = table.frame.with_columns(pl.Series("town", [f"t{at}" for at in range(400)]))
+    table = sf.Table.of(frame, ROLES)
+    with pytest.raises(sf.ImpossibleRelease, match=r"300 of the 300 people .* «town»"):
+        made(table, holdout=0.25)
+    release = made(table, holdout=0.25, rare="keep")
+    learnt, aside = release.details["training"], release.details["holdout"]
+    assert len(aside) == 100
+    assert sorted([*learnt, *aside]) == list(range(400))
+    assert set(release.data.frame["town"]) <= {f"t{at}" for at in learnt}
+    assert set(release.details["rows"]) <= set(learnt.tolist())
+    assert release.losses["rare_words"] == pytest.approx(1 / 3)  # of three columns of words or truth values
+    assert release.details["order"][-1] == "town"  # it has more categories than a tree tells apart
+
+
+def test_leaves_have_enough_people() -> None:
+    table = mixed()
+    for fewest in (1, 5, 40):
+        release = made(table, min_leaf=fewest)
+        assert min(release.details["smallest_leaf"].values()) >= fewest
+    assert max(made(table, min_leaf=150).details["leaves"].values()) <= 3
+
+
+def test_values_are_drawn_from_the_leaf_of_their_row() -> None:
+    """Two words that decide a number: each row's number is that of somebody with the same word."""
+    frame = pl.DataFrame({"word": ["a"] * 30 + ["b"] * 30, "number": [*range(30), *range(100, 130)]})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    drawn = made(table, smooth=False, copies="allow", holdout=0.0).data.frame
+    assert set(drawn.filter(pl.col("word") == "a")["number"]) <= set(range(30))
+    assert set(drawn.filter(pl.col("word") == "b")["number"]) <= set(range(100, 130))
+
+
+def test_the_people_of_a_leaf_are_drawn_alike() -> None:
+    column = Column.of(pl.Series("x", ["a"] * 30 + ["b"] * 60 + ["c"] * 10), "test")
+    model = Model.fit(column, (), Growth(5, True, 0), "test")
+    drawn = column.published(model.draw({}, 30_000, np.random.default_rng(5)))
+    counts = Counter(drawn.to_list())
+    for word, share in (("a", 0.3), ("b", 0.6), ("c", 0.1)):
+        assert abs(counts[word] / 30_000 - share) < 5 * (share * (1 - share) / 30_000) ** 0.5
+
+
+def test_smoothing_keeps_heaps_and_blurs_the_rare() -> None:
+    chance = np.random.default_rng(4)
+    numbers = np.concatenate([np.zeros(500), np.full(300, 1000.0), chance.uniform(0, 5000, 200), [1e9]])
+    frame = pl.DataFrame({"x": numbers, "y": chance.integers(0, 3, len(numbers))})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    drawn = made(table, holdout=0.0).data.frame["x"]
+    assert (drawn == 0).sum() > 400
+    assert (drawn == 1000).sum() > 230
+    rare = {float(one) for one in numbers if one not in (0, 1000)}
+    assert sum(one in rare for one in drawn.to_list()) == 0
+    # The fifth highest is somebody's: they are pulled back to the grid below it.
+    assert sorted(numbers)[-5] - 50 <= drawn.max() < sorted(numbers)[-5]
+    assert drawn.max() % 50 == 0
+    plain = made(table, holdout=0.0, smooth=False).data.frame["x"]
+    assert set(plain) <= {float(one) for one in numbers}
+
+
+@pytest.mark.parametrize("numbers", [np.arange(0, 102, 2), np.arange(0, 70, 7)])
+def test_numbers_of_a_hierarchy_stay_in_it(numbers: np.ndarray[Any, Any]) -> None:
+    """Ages, which fill their range, and few numbers that many people have, beside others that few have."""
+    chance = np.random.default_rng(8)
+    x = [*chance.choice(numbers, 97).tolist(), *np.repeat(numbers[:10], 10).tolist(), 30, 44, 52, 58, 66, 100]
+    frame = pl.DataFrame({"x": x, "y": chance.normal(size=203)})
+    kinds = dict.fromkeys(frame.columns, "quasi_identifying")
+    table = sf.Table.of(frame, kinds, {"x": {"kind": "intervals", "widths": [10, 1000]}})
+    release = made(table, holdout=0.0, rows=3000)
+    assert set(release.data.frame["x"]) <= set(x)
+    assert "x" in release.data.hierarchies
+    assert all(checked(release, table).values())
+    assert not set(made(sf.Table.of(frame, kinds), holdout=0.0, rows=3000).data.frame["x"]) <= set(x)
+
+
+def test_whole_numbers_of_few_people_come_to_lie_between() -> None:
+    """Everybody has an even number of their own: but for those pulled back to the fifth extreme, all drawn are odd."""
+    table = sf.Table.of({"x": [2 * at for at in range(100)]}, {"x": "quasi_identifying"})
+    drawn = made(table, holdout=0.0, rows=500).data.frame["x"]
+    assert set(drawn.filter(drawn % 2 == 0)) <= {8, 190}
+    assert drawn.n_unique() > 80
+
+
+def test_a_hierarchy_of_peoples_own_numbers_is_given_up() -> None:
+    chance = np.random.default_rng(8)
+    frame = pl.DataFrame({"x": chance.choice(np.arange(0, 30_000, 7), 200), "y": chance.normal(size=200)})
+    kinds = dict.fromkeys(frame.columns, "quasi_identifying")
+    table = sf.Table.of(frame, kinds, {"x": {"kind": "intervals", "widths": [100, 1000]}})
+    release = made(table, holdout=0.0)
+    assert release.data.frame["x"].is_in(frame["x"].implode()).mean() < 0.3
+    assert not release.data.hierarchies
+    assert all(checked(release, table).values())
+    plain = made(table, holdout=0.0, smooth=False)
+    assert set(plain.data.frame["x"]) <= set(frame["x"])
+    assert list(plain.data.hierarchies) == ["x"]
+
+
+def test_whole_numbers_of_any_size() -> None:
+    big = 2**60
+    frame = pl.DataFrame({"x": [big + 2 * at for at in range(100)], "tiny": pl.Series([0, 255] * 50, dtype=pl.UInt8)})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    release = made(table, holdout=0.0)
+    drawn = release.data.frame["x"]
+    assert drawn.dtype == pl.Int64
+    assert big + 8 <= drawn.min() <= drawn.max() <= big + 190
+    assert set(release.data.frame["tiny"]) == {0, 255}
+    assert all(checked(release, table).values())
+
+
+def test_one_value_no_spread_and_nothing_at_all() -> None:
+    frame = pl.DataFrame(
+        {
+            "one": ["x"] * 50,
+            "still": [7] * 50,
+            "never": pl.Series([None] * 50, dtype=pl.Float64),
+            "blank": pl.Series([None] * 50, dtype=pl.String),
+            "some": pl.Series([True, None] * 25),
+        }
+    )
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    for kind in ("full", "partial"):
+        said: dict[str, Any] = {"columns": tuple(frame.columns)} if kind == "partial" else {}
+        release = made(table, kind=kind, **said)
+        drawn = release.data.frame
+        assert drawn.schema == frame.schema
+        assert set(drawn["one"]) == {"x"}
+        assert set(drawn["still"]) == {7}
+        assert drawn["never"].null_count() == drawn["blank"].null_count() == 50
+        assert 0 < drawn["some"].null_count() < 50
+        assert all(checked(release, table).values())
+
+
+def test_copies_of_unique_people_are_drawn_again() -> None:
+    """Two columns that decide a third: nearly every row is somebody's unless it is refused."""
+    chance = np.random.default_rng(6)
+    one, two = chance.integers(0, 12, 150), chance.integers(0, 12, 150)
+    frame = pl.DataFrame({"one": one, "two": two}).cast(pl.String)
+    frame = frame.with_columns("w" + pl.col("one"))
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
+    uniques = {row for row, count in Counter(frame.rows()).items() if count == 1}
+    allowed = made(table, copies="allow", holdout=0.0, rows=2000)
+    assert any(row in uniques for row in allowed.data.frame.rows())
+    release = made(table, holdout=0.0, rows=2000)
+    assert release.losses["redrawn_rows"] > 0
+    assert not any(row in uniques for row in release.data.frame.rows())
+    everyone = sf.Table.of({"id": [f"p{at}" for at in range(50)]}, {"id": "quasi_identifying"})
+    with pytest.raises(sf.ImpossibleRelease, match="50 synthetic rows"):
+        made(everyone, rare="keep")
+
+
+def test_rows_that_cannot_be_drawn_anew_take_others() -> None:
+    """Ninety-nine of a hundred draws are somebody unique: after some rounds the rest repeats what is nobody's."""
+    words = [f"p{at}" for at in range(990)] + ["many"] * 10
+    table = sf.Table.of({"id": words}, {"id": "quasi_identifying"})
+    assert set(made(table, holdout=0.0, rare="keep").data.frame["id"]) == {"many"}
+
+
+def test_drawing_again_keeps_the_share_of_groups() -> None:
+    """Where c is x, b is missing, and most rows are somebody's: they must not give way to rows of other groups."""
+    chance = np.random.default_rng(3)
+    frame = pl.DataFrame({"a": chance.integers(0, 100, 500), "b": chance.normal(size=500)})
+    frame = frame.with_columns(pl.Series("c", chance.choice(list("xyz"), 500)))
+    frame = frame.with_columns(pl.when(pl.col("c") != "x").then(pl.col("b")).alias("b"))
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
+    shares = []
+    for copies in ("allow", "redraw"):
+        drawn = [made(table, seed, min_leaf=10, holdout=0.0, copies=copies) for seed in range(8)]
+        shares.append(np.mean([(release.data.frame["c"] == "x").mean() for release in drawn]))
+    assert sum(release.losses["redrawn_rows"] for release in drawn) > 100
+    assert shares[0] == pytest.approx(shares[1], abs=0.004)
+
+
+SPELT: dict[str, list[Any]] = {
+    "date": [date(1940, 1, 1) + timedelta(days=at) for at in range(25_000)],
+    "moment": [datetime(2000, 1, 1) + timedelta(minutes=3 * at) for at in range(25_000)],
+    "time": [time(at // 3600, at // 60 % 60, at % 60) for at in range(0, 75_000, 3)],
+    "decimal": [Decimal(at * 7) / 100 for at in range(-12_500, 12_500)],
+}
+
+
+@pytest.mark.parametrize("kind", list(SPELT))
+@pytest.mark.parametrize("missing", [False, True])
+def test_numbers_kept_as_text_are_moved_and_spelt_as_they_were(kind: str, missing: bool) -> None:
+    """A file of text has dates as text, and a table keeps moments and amounts so: they are numbers all the same."""
+    chance = np.random.default_rng(11)
+    own = pl.Series("x", SPELT[kind]).cast(pl.String)[np.sort(chance.choice(25_000, 400, replace=False))]
+    own = own.set(pl.Series(np.arange(400) % 9 == 0), None) if missing else own
+    frame = pl.DataFrame({"x": own, "y": np.arange(400) // 20})
+    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
+    for how in ("full", "partial"):
+        release = made(table, kind=how)
+        drawn = release.data.frame["x"]
+        assert drawn.dtype == pl.String
+        assert (drawn.null_count() > 0) == missing
+        assert set(drawn.drop_nulls().str.replace_all(r"\d+", "0")) <= set(
+            own.drop_nulls().str.replace_all(r"\d+", "0")
+        )
+        assert drawn.drop_nulls().is_in(own.implode()).mean() < 0.25
+        assert next(one for one in release.claims if one.property == "people_at_extremes").arguments["columns"] == (
+            "x",
+            "y",
+        )
+        assert all(checked(release, table).values())
+        assert not checked(sf.Release(table, None, release.claims, {}, release.details), table)["people_at_extremes"]
+        assert release.losses["loss"] < 0.35
+
+
+def test_a_date_is_drawn_alike_from_a_file_of_text_and_from_dates() -> None:
+    table = mixed()
+    text = sf.Table.of(table.frame.with_columns(pl.col("born").cast(pl.String)), ROLES)
+    assert made(table).data.frame.with_columns(pl.col("born").cast(pl.String)).equals(made(text).data.frame)
+    kept = made(text, kind="partial", columns=("ill",)).data.frame
+    assert kept["born"].equals(text.frame["born"])
+
+
+@pytest.mark.parametrize(
+    ("texts", "step"),
+    [
+        (["1980-02-03", "0001-01-01"], "1980-02-04"),
+        (["1980-02-03 10:00", "1980-02-03 10:05"], "1980-02-03 10:01"),
+        (["1980-02-03T10:00:00Z", "1981-02-03T11:00:00Z"], "1980-02-03T11:00:00Z"),
+        (["1980-02-03T10:00:00.12+01:00"], "1980-02-03T10:00:00.13+01:00"),
+        (["1980-02-03 00:00:00.000000000"], "1980-02-04 00:00:00.000000000"),
+        (["10:30", "23:59"], "10:31"),
+        (["-0.05", "100.00"], "-0.04"),
+        (["1980-02-03", "1980-02-30"], None),
+        (["1980-2-3"], None),
+        (["1980-02-03 10:00+01:00", "1980-08-03 10:00+02:00"], None),
+        (["12.50", "12.5"], None),
+        (["-0.00"], None),
+        (["02.50"], None),
+        (["02139", "02140"], None),
+        (["9980-02-03 10:00:00.123456789"], None),
+        (["1980-02-03", "x"], None),
+        ([None], None),
+    ],
+)
+def test_how_text_spells_numbers(texts: list[str | None], step: str | None) -> None:
+    column = pl.Series("x", texts, dtype=pl.String)
+    spelling = Spelling.of(column)
+    if step is None:
+        assert spelling is None
+    else:
+        assert spelling is not None
+        numbers = spelling.read(column)
+        assert spelling.write(numbers).equals(column)
+        assert spelling.write(numbers + 1)[0] == step
+
+
+def rare_town(rows: int = 400) -> sf.Table:
+    """A column in which every tenth person has a word of their own, and truth values of which one is rare."""
+    chance = np.random.default_rng(2)
+    common = chance.choice(["Ulm", "Kiel", "Trier"], rows)
+    town = [f"t{at}" if at % 10 == 0 else word for at, word in enumerate(common)]
+    frame = pl.DataFrame({"town": town, "odd": [at < 3 for at in range(rows)], "age": chance.integers(20, 60, rows)})
+    return sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
+
+
+def test_words_that_few_people_have_are_not_drawn() -> None:
+    table = rare_town()
+    for how in ("full", "partial"):
+        release = made(table, kind=how)
+        assert set(release.data.frame["town"]) == {"Ulm", "Kiel", "Trier"}
+        assert set(release.data.frame["odd"]) == {False}
+        assert release.losses["rare_words"] == 0
+        assert (
+            0.02 < release.losses["replaced_words"] < 0.08
+        )  # every tenth of one column of two, and hardly of the other
+        assert release.details["words_left_out"]["town"] >= 25
+        assert checked(release, table)["rare_words"]
+        forged = sf.Release(table, None, release.claims, {}, release.details)
+        assert not checked(forged, table)["rare_words"]
+        kept = made(table, kind=how, rare="keep")
+        assert kept.losses["rare_words"] > 0
+        assert kept.losses["replaced_words"] == 0
+        assert "rare_words" not in [claim.property for claim in kept.claims]
+
+
+def test_words_of_columns_that_stay_are_nobodys_promise() -> None:
+    table = rare_town()
+    release = made(table, kind="partial", columns=("age", "odd"))
+    assert release.data.frame["town"].equals(table.frame["town"])
+    assert next(one for one in release.claims if one.property == "rare_words").arguments["columns"] == ("odd",)
+    assert checked(release, table)["rare_words"]
+
+
+@pytest.mark.parametrize(("alone", "refused"), [(70, False), (80, True)])
+def test_columns_of_words_that_few_people_have_are_refused(alone: int, refused: bool) -> None:
+    words = [f"w{at}" for at in range(alone)] + ["many"] * (100 - alone)
+    table = sf.Table.of({"x": words, "y": list(range(100))}, dict.fromkeys("xy", "insensitive"))
+    if not refused:
+        assert set(made(table, holdout=0.0).data.frame["x"]) == {"many"}
+        return
+    with pytest.raises(sf.ImpossibleRelease, match=r"80 of the 100 people .* «x» .* rare = .keep") as told:
+        made(table, holdout=0.0)
+    assert "w7" not in str(told.value)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_small_tables_keep_every_claim(data: st.DataObject) -> None:
+    rows = data.draw(st.integers(12, 40))
+    number = st.none() | st.integers(-5, 5)
+    cells = {
+        "n": pl.Series(data.draw(st.lists(number, min_size=rows, max_size=rows)), dtype=pl.Int64),
+        "w": pl.Series(
+            data.draw(st.lists(st.none() | st.sampled_from("abc"), min_size=rows, max_size=rows)), dtype=pl.String
+        ),
+        "b": pl.Series(data.draw(st.lists(st.booleans(), min_size=rows, max_size=rows))),
+    }
+    table = sf.Table.of(cells, {"n": "quasi_identifying", "w": "quasi_identifying", "b": "sensitive"})
+    kind = data.draw(st.sampled_from(["full", "partial"]))
+    fewest = data.draw(st.integers(1, 3))
+    try:
+        release = made(table, data.draw(st.integers(0, 9)), kind=kind, min_leaf=fewest)
+    except sf.ImpossibleRelease:
+        return
+    drawn = release.data.frame
+    for name in cells:
+        assert set(drawn[name].drop_nulls()) <= set(range(-5, 6)) | set(table.frame[name].drop_nulls())
+    known = [one for one in cells["n"].to_list() if one is not None]
+    shown = [one for one in drawn["n"].to_list() if one is not None]
+    if shown:
+        assert sum(one >= max(shown) for one in known) >= fewest
+        assert sum(one <= min(shown) for one in known) >= fewest
+    if kind == "full":
+        uniques = {row for row, count in Counter(table.frame.rows()).items() if count == 1}
+        assert not uniques & set(drawn.rows())
+    assert all(checked(release, table).values())
+
+
+@pytest.mark.parametrize(
+    ("said", "frame", "match"),
+    [
+        ({}, {"x": [1.0, float("inf")] * 20}, "«x» has 20 infinite cells"),
+        ({}, {"x": [1, 2, 3]}, r"min_leaf = 5; take more people"),
+        ({}, {"x": ["a"] * 40, "y": [1, 2, 3] + [None] * 37}, "«y»"),
+        ({"holdout": 0.0}, {"x": list(range(7))}, "reach from below and from above"),
+        ({"columns": ("nothing",)}, {"x": [1] * 40}, "`columns` names «nothing»"),
+        ({"columns": ("x",)}, {"x": [1] * 40, "y": [1] * 40}, "draws all 2 columns"),
+        ({"order": ("x", "x")}, {"x": [1] * 40}, "`order` names a column twice"),
+        ({"kind": "partial", "columns": ("x",), "order": ("y",)}, {"x": [1] * 40, "y": [1] * 40}, "`order` names «y»"),
+        ({"kind": "partial"}, {"x": [1] * 40}, "nothing is to be drawn"),
+        ({}, {"x": pl.Series([2**63 + 5] * 40, dtype=pl.UInt64)}, "beyond 2⁶³"),
+    ],
+)
+def test_bad_input_is_refused_by_name(said: dict[str, Any], frame: dict[str, Any], match: str) -> None:
+    table = sf.Table.of(frame, dict.fromkeys(frame, "insensitive"))
+    with pytest.raises(sf.SfumatoError, match=match):
+        made(table, **said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"kind": "partial", "rows": 5},
+        {"kind": "partial", "holdout": 0.1},
+        {"kind": "partial", "copies": "redraw"},
+        {"kind": "partial", "most_nearer": 0.6},
+        {"most_nearer": 0.6, "holdout": 0.0},
+        {"min_leaf": 0},
+        {"holdout": 0.6},
+        {"rows": 0},
+    ],
+)
+def test_what_does_not_go_together_is_refused(said: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"partial|most_nearer|greater|less"):
+        Synthesize(**said)
+
+
+def test_nothing_to_publish_is_refused() -> None:
+    with pytest.raises(sf.DataError, match="no columns to publish"):
+        made(sf.Table.of({"x": [1, 2]}, {"x": "identifying"}))
+
+
+def test_categories_are_ordered_by_the_share_of_one_class() -> None:
+    """With two classes the order is that of their shares (Breiman and others 1984)."""
+    groups = np.repeat(np.arange(4), 10)
+    classes = np.concatenate([[1] * share + [0] * (10 - share) for share in (5, 1, 9, 3)])
+    order = order_by_classes(groups, 4, classes, 2)
+    assert np.argsort(order).tolist() in ([1, 3, 0, 2], [2, 0, 3, 1])
+
+
+def test_only_the_commonest_categories_are_told_apart() -> None:
+    column = Column.of(pl.Series("x", [f"w{at % 100:03}" for at in range(150)]), "test")
+    classes, count = classes_of(column, column.known)
+    assert count == 64
+    assert len(np.unique(classes)) == 64
+    assert len(np.unique(classes[50:100])) > 1
+
+
+def test_the_bounds_of_what_is_drawn_are_nobodys_own() -> None:
+    """Two tables that differ in the fifth highest and the fifth lowest pay, to whom those beyond are pulled back."""
+    base = np.linspace(2_000.0, 8_000.0, 400).round(2)
+    ends = []
+    for fifth in (137.11, 131.77):
+        numbers = np.concatenate(
+            [base, [10.5, 20.5, 30.5, 40.5, fifth], [9_990.5, 9_991.5, 9_992.5, 9_993.5, 9_880.25]]
+        )
+        table = sf.Table.of({"x": numbers}, {"x": "insensitive"})
+        release = made(table, holdout=0.0, rows=4_000)
+        drawn = release.data.frame["x"]
+        assert fifth not in drawn
+        assert 9_880.25 not in drawn
+        assert all(finding.holds for finding in sf.check(release, table))
+        ends.append((drawn.min(), drawn.max()))
+    assert ends[0] == ends[1] == (200.0, 9_800.0)
+
+
+def test_numbers_with_all_their_bits_are_drawn_without_their_last_ones() -> None:
+    numbers = np.random.default_rng(1).normal(50, 10, 500)
+    drawn = made(sf.Table.of({"x": numbers}, {"x": "insensitive"}), holdout=0.0).data.frame["x"].to_numpy()
+    assert np.array_equal(drawn, np.round(drawn, 5))
+    assert len(np.unique(drawn)) > 400
