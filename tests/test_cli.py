@@ -382,3 +382,25 @@ def test_import_and_help_are_quick(home: Path) -> None:
     begun = time.perf_counter()
     assert shell('"$S" --help', home).returncode == 0
     assert time.perf_counter() - begun < 1.5
+
+
+def test_a_signal_just_before_the_answer_adds_no_second_one(
+    invoke: Invoke, policy: Path, tmp_path: Path, plain_report: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It arrives where signals begin to be held back: the answer is printed, and is the only one."""
+    import signal
+
+    from sfumato import interrupts
+
+    begin = interrupts._HOLD.begin
+
+    def late() -> None:
+        begin()
+        if interrupts.completions():
+            interrupts._HOLD._arrived.append(signal.SIGTERM)
+
+    monkeypatch.setattr(interrupts._HOLD, "begin", late)
+    ran = invoke("run", policy, "--out", tmp_path / "out", "--json")
+    told, end = json.JSONDecoder().raw_decode(ran.out)
+    assert not ran.out[end:].strip()
+    assert told.get("audience") == "custodian" or "already published" in told["message"]

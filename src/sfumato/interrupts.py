@@ -104,6 +104,11 @@ class StopSignals:
         """The outcome is decided: what still arrives no longer changes the words or the exit code."""
         self._finished = True
 
+    @property
+    def answered(self) -> bool:
+        """Whether the whole answer was printed: a script gets one JSON text, not a second one about the signal."""
+        return _answered.is_set()
+
     def completions(self) -> tuple[str, ...]:
         """What was done for good since this command began."""
         return tuple(_completed[self._completed :])

@@ -253,7 +253,7 @@ def main() -> None:
         if stop.number is None and not isinstance(error, KeyboardInterrupt):
             _explain(error, wants_json)
         code = BY_SIGNAL + signal.SIGINT
-    if stop.number is not None or code == BY_SIGNAL + signal.SIGINT:
+    if not stop.answered and (stop.number is not None or code == BY_SIGNAL + signal.SIGINT):
         tell_stopped(stop, wants_json)
     sys.exit(code if isinstance(code, int) else 0)
 
