@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from sfumato.attack import Outcome
+from sfumato.details import AnonymityDetails
 from sfumato.measure import class_size_counts, distribution
 from sfumato.report import Account, render, words
 from sfumato.report.content import BINS, crowd_shares
@@ -106,7 +107,7 @@ def account(
         sizes_after=class_size_counts(published),
         distributions={n: distribution(original.frame[n], published.frame[n], None) for n in published.frame.columns},
         column_loss=dict.fromkeys(published.quasi_identifying, 0.5),
-        details={"nodes": 1440, "checked": 63, "proven": True},
+        details=AnonymityDetails(nodes=1440, checked=63, proven=True),
         reasons=("town is at level 1 for a reason.",),
         lattice=(),
         advice=("Add a hierarchy.",),

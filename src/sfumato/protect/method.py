@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sfumato.description import Description
 from sfumato.key import Key
@@ -27,6 +27,10 @@ class Method(Description, ABC):
     """`stable`, or `for study` where the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are drawn by chance, and not the originals or something coarser."""
+    utility: ClassVar[Literal["classes", "means", "blanks", "chance", "codes", "baskets"]] = "classes"
+    """What an analyst loses by it, and so which measures of utility make sense."""
+    section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
+    """Its own part of the custodian's report, if it has one."""
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
 

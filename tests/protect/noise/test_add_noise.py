@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.data.quest_people import GROUP, RANGES, quest_people
+from sfumato.details import read_details
 from sfumato.measure.checks import Evidence
 from sfumato.measure.noise.noise import evidence_checks
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
@@ -98,7 +99,7 @@ def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     assert told["age"]["grid"] == (0 if kind == "discretize" else 1)
     assert told["age"]["step"] == 1
     assert ("covariance" in told["age"]) == (kind == "correlated")
-    analyst = sf.Release(release.data, None, (), {}, {"public": told})
+    analyst = sf.Release(release.data, None, (), {}, read_details({"public": told}))
     found = reconstruct_distribution(analyst, column="age", bins=6)
     assert found.mean == pytest.approx(table.frame["age"].mean(), abs=4)
 

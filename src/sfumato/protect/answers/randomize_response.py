@@ -20,7 +20,9 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
+from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spelt
+from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.progress import tell
@@ -67,6 +69,8 @@ class RandomizeResponse(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    utility = "chance"
+    section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
 
     method: Literal["randomize_response"] = "randomize_response"
@@ -140,11 +144,12 @@ class RandomizeResponse(Method):
             method=self,
             claims=self._claims(data, done, self._person(data) if draws.people else ()),
             losses=_losses(done),
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "public": {one.name: one.told(self) for one in done},
-                "limits": self._limits(key, lasting),
-            },
+            details=AnswerDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                public={one.name: one.told(self) for one in done},
+                limits=self._limits(key, lasting),
+            ),
+            changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
 
     def described(self) -> dict[str, Any]:

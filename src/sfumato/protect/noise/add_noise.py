@@ -21,6 +21,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import NoiseDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named
@@ -70,6 +72,8 @@ class AddNoise(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    utility = "chance"
+    section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition)"
 
     @property
@@ -102,9 +106,10 @@ class AddNoise(Method):
         tell("drawing noise", 0, len(columns))
         noisy = self._together(columns, data.source, chance) if self.kind == "correlated" else []
         noisy = noisy or [self._alone(column, chance) for column in columns]
-        frame = data.frame.drop(data.identifying).with_columns(one.published for one in noisy)
+        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.published for one in noisy))
+        kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
-            data=data.with_frame(frame),
+            data=published,
             method=self,
             claims=(
                 *noise_claims(
@@ -117,11 +122,12 @@ class AddNoise(Method):
                 nobody_named(data),
             ),
             losses=_losses(noisy),
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "public": {one.column.name: self._public(one) for one in noisy},
-                "loss": {one.column.name: one.loss for one in noisy},
-            },
+            details=NoiseDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                public={one.column.name: self._public(one) for one in noisy},
+                loss={one.column.name: one.loss for one in noisy},
+            ),
+            changes=state_changes(self, data, published, dict.fromkeys(self._names(), kind)),
         )
 
     def _names(self) -> tuple[str, ...]:

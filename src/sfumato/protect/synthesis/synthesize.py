@@ -20,6 +20,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import SynthesisDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, with_originals
@@ -53,6 +55,8 @@ class Synthesize(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    utility = "chance"
+    section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
 
     method: Literal["synthesize"] = "synthesize"
@@ -129,12 +133,14 @@ class Synthesize(Method):
         if self.kind == "full" and self.copies != "allow":
             redrawn = without_copies(frame, models, learnt, rows, chance, data.source)
         published = drawn_frame(names, learnt, rows)
+        explained = self._explained(data.with_frame(published), learnt, drawn)
         return Release(
-            data=self._explained(data.with_frame(published), learnt, drawn),
+            data=explained,
             method=self,
             claims=self._claims(data, learnt, drawn, kept),
             losses=self._losses(frame, published, learnt, drawn, redrawn),
-            details={**self._details(people, models, count, chance, redrawn), "public": dict.fromkeys(drawn, _DRAWN)},
+            details=self._details(people, models, count, chance, redrawn),
+            changes=state_changes(self, data, explained, dict.fromkeys(drawn, ChangeKind.DRAWN)),
         )
 
     def _published(self, table: Table) -> list[str]:
@@ -236,25 +242,26 @@ class Synthesize(Method):
 
     def _details(
         self, people: _People, models: Sequence[Model], count: int, chance: np.random.Generator, redrawn: int
-    ) -> dict[str, Any]:
+    ) -> SynthesisDetails:
         told: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
         if self.kind == "full":
             # No row is anybody's: these are the people whom attacks try, in no order.
             rows = np.resize(chance.permutation(people.learnt), count)
             told = {"rows": rows, "training": people.learnt, "holdout": people.aside}
         grown = {model.column.name: model.values for model in models if model.values is not None}
-        return {
+        return SynthesisDetails(
             **told,
-            "order": [model.column.name for model in models],
-            "leaves": {name: len(leaves.sizes) for name, leaves in grown.items()},
-            "smallest_leaf": {name: leaves.smallest for name, leaves in grown.items()},
-            "redrawn": redrawn,
-            "words_left_out": {
+            public={model.column.name: _DRAWN for model in models},
+            order=[model.column.name for model in models],
+            leaves={name: len(leaves.sizes) for name, leaves in grown.items()},
+            smallest_leaf={name: leaves.smallest for name, leaves in grown.items()},
+            redrawn=redrawn,
+            words_left_out={
                 model.column.name: int((model.column.counts < self.min_leaf).sum())
                 for model in models
                 if model.column.kind == "category" and self.rare == "redraw"
             },
-        }
+        )
 
 
 _DRAWN = {"kind": "synthetic"}
