@@ -71,6 +71,17 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "claims": [claim],
         "losses": {"loss": 0.25, "suppressed_rows": 3, "dropped_rows": 77177},
         "utility": {"loss": 0.25},
+        "changes": [
+            {"column": "town", "kind": "generalized", "method": "generalize", "level": 1, "height": 3, "starred": True},
+            {
+                "column": "disease",
+                "kind": "kept",
+                "method": "generalize",
+                "level": None,
+                "height": None,
+                "starred": False,
+            },
+        ],
         "levels": {"town": 1},
         "heights": {"town": 3},
         "suppression": {"rows": 3, "seen": True, "safe": True, "why": "They look alike."},
