@@ -32,7 +32,8 @@ from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certifi
 from sfumato.workflow.claim_forms import has_known_form
 from sfumato.workflow.commitment import opens
 from sfumato.workflow.file_shapes import shape_named, shape_of
-from sfumato.workflow.folder import is_unfinished, sha256
+from sfumato.workflow.leftovers import is_unfinished
+from sfumato.workflow.manifest import sha256
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 from sfumato.workflow.signature import check_signature
 

@@ -42,8 +42,9 @@ from sfumato.workflow.certificate import (
 from sfumato.workflow.chain import protect
 from sfumato.workflow.commitment import OPENING, Commitment, commit
 from sfumato.workflow.file_shapes import shape_of
-from sfumato.workflow.folder import Place, Staging, reserved, sha256
+from sfumato.workflow.folder import Place, Staging, reserved
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
+from sfumato.workflow.manifest import sha256
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, outgoing
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.signature import public_text, sign_certificate, signing_key

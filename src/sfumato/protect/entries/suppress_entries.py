@@ -21,10 +21,10 @@ import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer
 
 from sfumato.change import Change, ChangeKind, state_changes
+from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretize import at_cuts, equal_width
 from sfumato.data.hierarchy import spelt
 from sfumato.data.private_entries import AnyEntries, Mask, private_mask
-from sfumato.data.read import type_by_content
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.adversarial_rules import sensitive_entries

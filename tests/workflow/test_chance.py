@@ -16,7 +16,7 @@ from sfumato.mine.noise.estimates import estimated
 from sfumato.workflow.attack_run import attack_again
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from tests.test_cli_mining import ran
+from tests.cli.test_cli_mining import ran
 
 POLICY = """
 [data]
