@@ -40,7 +40,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def people(secret: Mapping[str, Any]) -> pl.DataFrame:
     """Everybody, of whom the last has a secret."""
-    columns = {
+    columns: dict[str, list[Any]] = {
         "age": [20 + at * 7 % 60 for at in range(PEOPLE)],
         "pay": [1_000 + at * 37 % 3_000 for at in range(PEOPLE)],
         "ill": [("flu", "gout", "none")[at % 3] for at in range(PEOPLE)],
@@ -229,7 +229,7 @@ def test_python_makes_a_release_without_being_asked_and_marks_it() -> None:
     table = sf.Table.of(
         people(SECRETS["unique"]).cast({"pay": pl.Int64}), dict.fromkeys(("age", "ill", "pay"), "sensitive")
     )
-    answers = sf.RandomizeResponse("ill", 0.7).protect(table)
+    answers = sf.RandomizeResponse(column="ill", p=0.7).protect(table)
     noise = sf.AddNoise(columns="pay").protect(table)
     assert answers.public["ill"]["domain"] == noise.public["pay"]["domain"] == "data"
     assert all(finding.holds for release in (answers, noise) for finding in sf.check(release, table))

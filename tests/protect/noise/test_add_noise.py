@@ -135,11 +135,9 @@ def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_eve
     assert np.cov(added) == pytest.approx(times * spread, rel=0.25)
     # What is told of its covariance is estimated from the release, to within chance.
     assert noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
-    needed = [
-        Noise.for_privacy("gaussian", 0.5 * (claim.arguments["high"] - claim.arguments["low"]), 0.95).scale ** 2
-        / spread[at, at]
-        for at, claim in enumerate(one for one in release.claims if one.property == "noise_privacy")
-    ]
+    levels: list[Any] = [one.arguments for one in release.claims if one.property == "noise_privacy"]
+    least = [Noise.for_privacy("gaussian", 0.5 * (one["high"] - one["low"]), 0.95).scale for one in levels]
+    needed = [scale**2 / spread[at, at] for at, scale in enumerate(least)]
     assert max(needed) <= times <= 1.1 * max(needed)
 
 

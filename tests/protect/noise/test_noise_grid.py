@@ -223,7 +223,7 @@ def test_the_covariance_told_is_that_of_the_release() -> None:
         claims.append(release.claims)
         told, times = release.public["pay"], release.public["pay"]["times"]
         seen = release.data.frame
-        level = [one.arguments for one in release.claims if one.property == "noise_privacy"][1]
+        level: Any = [one.arguments for one in release.claims if one.property == "noise_privacy"][1]
         least = Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale
         guessed = float(np.sqrt(seen["pay"].to_numpy().var() * times / (1 + times)))
         assert told["scale"] == pytest.approx(max(least, guessed))
