@@ -22,9 +22,15 @@ from sfumato.workflow.policy import Policy
 INK = PALETTE["ink"][0]
 METHODS = {
     "swap": {"method": "swap_confidential", "column": "ill", "share": 0.5, "search": "random"},
-    "noise": {"method": "add_noise", "columns": ["age", "pay"], "privacy": 0.3},
-    "intervals": {"method": "add_noise", "columns": ["age"], "privacy": 0.2, "kind": "discretize"},
-    "answers": {"method": "randomize_response", "column": ["ill", "sex"], "epsilon": 1.0},
+    "noise": {"method": "add_noise", "columns": ["age", "pay"], "privacy": 0.3, "ranges": "from_data"},
+    "intervals": {
+        "method": "add_noise",
+        "columns": ["age"],
+        "privacy": 0.2,
+        "kind": "discretize",
+        "ranges": {"age": [0, 120]},
+    },
+    "answers": {"method": "randomize_response", "column": ["ill", "sex"], "epsilon": 1.0, "categories": "from_data"},
     "full": {"method": "synthesize", "holdout": 0.2},
     "partial": {"method": "synthesize", "kind": "partial", "columns": ["pay"]},
 }

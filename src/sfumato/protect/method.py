@@ -38,6 +38,12 @@ class Method(Description, ABC):
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:
         """Make a release. The data is not changed; `ImpossibleRelease` if there is none."""
 
+    def refuse_undeclared(self, data: Any) -> None:
+        """Stop where the release would tell something of the data that the custodian has not said may be known.
+
+        A policy asks before it publishes. In Python a release is made all the same, and marked.
+        """
+
     def described(self) -> dict[str, Any]:
         """The method and its parameters, for a certificate that leaves: a method leaves out what must stay."""
         return self.model_dump(mode="json")

@@ -39,6 +39,7 @@ def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
     release, keys = Release(original, None, (), {}), {}
     for method in policy.methods():
         _refuse_late_swaps(method, release)
+        method.refuse_undeclared(release.data)
         if isinstance(method, KeyedMethod):
             keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
             after = method.protect(release.data, key, randomness=randomness)

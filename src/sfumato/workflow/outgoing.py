@@ -159,7 +159,7 @@ class OutgoingCertificate(_Part):
     methods: Annotated[tuple[Mapping[str, Any], ...], Rule.POLICY]
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1)
     public: Annotated[Mapping[str, Mapping[str, Any]], Rule.COARSE] = Field(default_factory=dict)
-    """Column → the law of chance that changed it: set by the policy, or by a coarse range of the data."""
+    """Column → the law of chance that changed it: set by the policy, or by the data where the policy says so."""
     changes: tuple[CertifiedChange, ...] = ()
     levels: Annotated[Mapping[str, int], Rule.RELEASED] = Field(default_factory=dict)
     heights: Annotated[Mapping[str, int], Rule.POLICY] = Field(default_factory=dict)

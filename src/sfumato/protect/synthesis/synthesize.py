@@ -28,7 +28,14 @@ from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.method import Method
 from sfumato.protect.synthesis.sequential_trees import Growth, Model, draw_rows, fit_models
 from sfumato.protect.synthesis.spelt_numbers import Spelling
-from sfumato.protect.synthesis.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
+from sfumato.protect.synthesis.synthesis_columns import (
+    MOST_CLASSES,
+    Column,
+    Drawn,
+    Ints,
+    refuse_infinite,
+    settle_decimals,
+)
 from sfumato.protect.synthesis.synthesis_copies import drawn_frame, without_copies
 from sfumato.protect.synthesis.synthesis_utility import pair_loss
 from sfumato.randomness import Randomness
@@ -74,7 +81,8 @@ class Synthesize(Method):
     beyond what `min_leaf` people reach are pulled back to the next point of a coarse grid within, since the number
     itself is somebody's. Where a hierarchy lists the values, they stay among them; but where these are few in their
     range and of few people each, as days of birth are, numbers are moved freely, and the release is without that
-    hierarchy. With false, numbers are published as people have them."""
+    hierarchy. They have as many digits after the point as `min_leaf` people need, and are whole if that is none. With
+    false, numbers are published as people have them."""
     rows: int | None = Field(default=None, ge=1)
     """How many rows `full` draws; as many as there are originals if it is not said."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)
@@ -124,6 +132,10 @@ class Synthesize(Method):
             for name in names
         }
         drawn = self._drawn_columns(data, learnt)
+        if self.smooth:
+            loose = [name for name in drawn if frame.schema[name].is_float() and name not in data.hierarchies]
+            frame = frame.with_columns(settle_decimals(frame[name], people.learnt, self.min_leaf) for name in loose)
+            learnt |= {name: Column.of(frame[name][people.learnt], data.source) for name in loose}
         kept = [name for name in names if name not in drawn]
         growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
         models = fit_models([learnt[n] for n in drawn], [learnt[n] for n in kept], growth, data.source)
