@@ -124,7 +124,7 @@ def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest
     monkeypatch.chdir(folder)
     twice = POLICY.replace(
         'method = "randomize_response"\ncolumn = "ill"\np = 0.75\ncategories = ["yes", "no"]',
-        'method = "add_noise"\ncolumns = ["age"]\nranges = { age = [0, 120] }',
+        'method = "add_noise"\ncolumns = ["age"]\nranges = { age = [-1000, 1000] }',
     )
     twice = twice.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
     (folder / "policy.toml").write_text(twice)
