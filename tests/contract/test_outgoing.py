@@ -11,8 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack import ATTACKS
 from sfumato.cli.words import say_verification
-from sfumato.protect import METHODS
-from sfumato.protect.anonymity.models import MODELS
+from sfumato.protect import METHODS, MODELS
 from sfumato.workflow import outgoing
 from sfumato.workflow.outgoing import Rule, rules_of
 from sfumato.workflow.pipeline import Run

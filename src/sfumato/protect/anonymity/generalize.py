@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 
 from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import tell
+from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.classes import Verdict
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.judge import ModelJudge
@@ -27,7 +28,7 @@ from sfumato.protect.anonymity.lattice import minimal_nodes as minimal_in
 from sfumato.protect.anonymity.local import Recoded, local_losses, recode_locally, recode_the_rest
 from sfumato.protect.anonymity.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
 from sfumato.protect.anonymity.model import PrivacyModel
-from sfumato.protect.anonymity.models import AnyModel, KAnonymity
+from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import participants
 from sfumato.protect.claims import nobody_named, nothing_untrue, suppression_within
 from sfumato.protect.method import Method

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -377,12 +377,3 @@ class DeltaPresence(_Population):
             needs_original=True,
             meaning=f"No class tells with more than {self.high:g} that somebody is in the release.",
         )
-
-
-AnyModel = Annotated[
-    KAnonymity | AlphaKAnonymity | KMap | LDiversity | TCloseness | BetaLikeness | DeltaDisclosure | DeltaPresence,
-    Field(discriminator="model"),
-]
-MODELS: tuple[type[PrivacyModel], ...] = (
-    KAnonymity, AlphaKAnonymity, KMap, LDiversity, TCloseness, BetaLikeness, DeltaDisclosure, DeltaPresence,
-)  # fmt: skip

@@ -21,8 +21,8 @@ from pydantic import Field
 
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
+from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.k_member import block_size, clustered, nested
-from sfumato.protect.anonymity.models import AnyModel
 from sfumato.protect.anonymity.participants import participants
 from sfumato.protect.anonymity.partition_columns import Columns, Labels, Publish
 from sfumato.protect.anonymity.partitioning import GroupJudge, Parts, cut

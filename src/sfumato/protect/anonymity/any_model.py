@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""A field that takes any privacy model, told apart by its tag: every model that a module of `protect` defines."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from sfumato.protect import MODELS
+
+if TYPE_CHECKING:
+    from sfumato.protect.anonymity.model import PrivacyModel as AnyModel
+else:
+    AnyModel = Annotated[reduce(or_, MODELS), Field(discriminator="model")]
