@@ -3,8 +3,8 @@
 
 The public names of such a package (a room) are those that its `if TYPE_CHECKING:` block imports, so that type checkers
 and Python read the same lines. Methods, models, attacks and checks are found by what their files say: a class with a
-tag (`method: Literal["generalize"] = "generalize"`), a function under `@check("k_anonymity", …)`. Files are read as
-text, in some milliseconds and only when such a name is asked for; modules are imported when one of theirs is needed.
+tag (`method: Literal["generalize"] = "generalize"`), a measure under `@checks_claim("k_anonymity", …)`. Files are read
+as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names is needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TAGGED = r'^class (\w+)\(|^    {}: Literal\["(\w+)"\] = "\2"'
-_CHECKED = r'^@?check\(\s*"(\w+)"'
+_CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
 _ROOM_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
 
@@ -61,7 +61,8 @@ def open_room(package: str, **tags: str) -> None:
 
 def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
     """Of every method, model or attack, by its tag: the module and the name of its class. Nothing is imported."""
-    return _remember(tag, lambda: dict(_scan_tags(tag)))
+    homes: Mapping[str, tuple[str, str]] = _remember(tag, lambda: dict(_scan_tags(tag)))
+    return homes
 
 
 def find_kind(tag: str, value: str) -> Any:
@@ -72,7 +73,8 @@ def find_kind(tag: str, value: str) -> Any:
 
 def find_checks() -> Mapping[str, str]:
     """Of every check that a claim can name: the module that defines it. Nothing is imported."""
-    return _remember("check", lambda: dict(_scan_checks()))
+    homes: Mapping[str, str] = _remember("check", lambda: dict(_scan_checks()))
+    return homes
 
 
 _FOUND: dict[str, Any] = {}

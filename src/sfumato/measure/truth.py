@@ -10,6 +10,7 @@ import polars as pl
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.data.published import Domain
 from sfumato.errors import DataError
+from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
 
@@ -40,6 +41,14 @@ def changed_cells(published: Table, original: Table, rows: npt.NDArray[np.int64]
         before, after = spelt(original.frame[name][rows]), spelt(published.frame[name])
         wrong += int((after.is_not_null() & ~before.eq_missing(after)).sum())
     return wrong
+
+
+checks_claim("untrue_cells", "exactly", needs_original=True, of_the_rest=True)(
+    lambda evidence, _: untrue_cells(evidence.published, evidence.original, evidence.all_rows())
+)
+checks_claim("changed_cells", "exactly", needs_original=True, of_the_rest=True)(
+    lambda evidence, _: changed_cells(evidence.published, evidence.original, evidence.all_rows())
+)
 
 
 def _not_covered(changed: pl.DataFrame, domain: Domain) -> pl.DataFrame:

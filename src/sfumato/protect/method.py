@@ -29,6 +29,13 @@ class Method(Description, ABC):
     """Whether published values are drawn by chance, and not the originals or something coarser."""
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
+    hides_in_crowds: ClassVar[bool] = False
+    """Whether people hide in crowds while their sensitive cells are published as they are.
+
+    What is measured against the originals of such a release is about quasi-identifying values, which the adversary is
+    taken to know, and leaves in coarse steps. Where chance, blanking, swapping, coding or hiding protects, it is about
+    the secret itself, and stays.
+    """
 
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:

@@ -12,6 +12,8 @@ from pydantic import Field
 from sfumato.protect import MODELS
 
 if TYPE_CHECKING:
-    from sfumato.protect.anonymity.model import PrivacyModel as AnyModel
+    from sfumato.protect import PrivacyModel
+
+    AnyModel = PrivacyModel
 else:
     AnyModel = Annotated[reduce(or_, MODELS), Field(discriminator="model")]

@@ -49,6 +49,17 @@ class Generalize(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "models",
+        "suppression_limit",
+        "metric",
+        "search",
+        "seconds",
+        "recoding",
+        "weights",
+        "suppressed_rows",
+    )
 
     method: Literal["generalize"] = "generalize"
     models: tuple[AnyModel, ...] = Field(min_length=1)

@@ -52,6 +52,8 @@ class Microaggregate(Method):
     """
 
     iso_20889: ClassVar[str] = "microaggregation"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")
 
     method: Literal["microaggregate"] = "microaggregate"
     k: int = Field(ge=1, strict=True)

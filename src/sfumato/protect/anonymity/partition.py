@@ -49,6 +49,8 @@ class Partition(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (local)"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("models", "relaxed", "publish", "refine")
 
     method: Literal["partition"] = "partition"
     models: tuple[AnyModel, ...] = Field(min_length=1)

@@ -40,6 +40,7 @@ class EncodeBloom(KeyedMethod):
     gives: ClassVar[str] = "baskets"
     maturity: ClassVar[str] = "for study"
     iso_20889: ClassVar[str] = "cryptographic tools (keyed hashing)"
+    public_fields: ClassVar[tuple[str, ...]] = ("bits", "hashes", "keyed")
 
     method: Literal["encode_bloom"] = "encode_bloom"
     bits: int = Field(default=128, ge=1, le=2**24, strict=True)
