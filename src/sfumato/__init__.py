@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sfumato.protect.anonymity.models import LDiversity as LDiversity
     from sfumato.protect.anonymity.models import TCloseness as TCloseness
     from sfumato.protect.anonymity.partition import Partition as Partition
+    from sfumato.protect.anonymity.top_code import TopCode as TopCode
     from sfumato.protect.answers.randomize_response import RandomizeResponse as RandomizeResponse
     from sfumato.protect.baskets.hide_items import HideItems as HideItems
     from sfumato.protect.baskets.hide_rules import HideRules as HideRules

@@ -6,12 +6,15 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.measure.checks import CHECKS, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
@@ -86,20 +89,48 @@ def test_claims_hold_by_independent_measures(example: Example) -> None:
 
 
 @each
+def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
+    for claim in released(example, example.data()).claims:
+        arguments = {} if claim.needs_original else dict(claim.arguments)
+        assert claim.measure in CHECKS, (
+            f'"{claim.property}" is claimed, and nothing checks it: write a measure in src/sfumato/measure under '
+            f'@checks_claim("{claim.measure}", "{claim.bound}")'
+        )
+        assert has_known_form({**claim.model_dump(), "arguments": arguments}), (
+            f'"{claim.property}" is claimed otherwise than its check says: let @checks_claim("{claim.measure}", …) '
+            f'name the bound "{claim.bound}", the property, needs_original={claim.needs_original} and '
+            f"arguments={tuple(arguments)}"
+        )
+
+
+@each
 def test_claims_can_break(example: Example) -> None:
     """A release that was not made by the method does not keep its claims."""
+    assert broken_by(example, [example.forged]), "let `forged` of its example give data that breaks some claim"
+
+
+def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]]) -> set[str]:
+    """The measures that refuse a claim of the method, of releases that it did not make."""
     data = example.data()
     release = released(example, data)
     details = {**release.details, "rows": range(len(data))}
-    forged = sf.Release(example.forged(data), release.method, release.claims, release.losses, details)
-    assert not all(found.holds for found in sf.check(forged, data))
+    broken = set()
+    for forge in forgeries:
+        forged = sf.Release(forge(data), release.method, release.claims, release.losses, details)
+        for claim in release.claims:
+            try:
+                if not sf.check(replace(forged, claims=(claim,)), data)[0].holds:
+                    broken.add(claim.measure)
+            except (sf.SfumatoError, ValueError):  # it cannot be measured on this forgery
+                continue
+    return broken
 
 
 @each
 def test_losses_and_details_are_named(example: Example) -> None:
     release = released(example, example.data())
     assert "loss" in release.losses
-    if hasattr(example.subject, "models") or (hasattr(example.subject, "k") and example.subject.shape == "table"):
+    if example.subject.hides_in_crowds:
         assert {"discernibility", "height", "average_class_size", "suppressed_rows"} <= set(release.losses)
     if example.subject.gives == example.subject.shape:
         assert len(release.details["rows"]) == len(release.data)

@@ -15,12 +15,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.anonymity.classes import _matching_any, _matching_pairs
-from sfumato.measure.checks import has_known_form
 from sfumato.workflow.certificate import show_input, verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from tests.contract.examples import METHOD_EXAMPLES, Example
-from tests.contract.test_methods import released
 from tests.faults.test_tampering import refused, resign
 
 Change = Callable[[dict[str, Any]], None]
@@ -81,17 +78,6 @@ FORGERIES: dict[str, Change] = {
 def test_a_forged_claim_is_refused(out: Path, invoke: Callable[..., Any], name: str) -> None:
     resign(out, FORGERIES[name])
     refused(invoke, out)
-
-
-@pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
-def test_every_claim_of_every_method_has_a_known_form(example: Example) -> None:
-    """A measure says beside its code which claims it checks, and what it may be told."""
-    for one in released(example, example.data()).claims:
-        arguments = {} if one.needs_original else dict(one.arguments)
-        assert has_known_form({**one.model_dump(), "arguments": arguments}), (
-            f'{one.property}: the check "{one.measure}" does not take it in this form; in src/sfumato/measure let '
-            f'@checks_claim("{one.measure}", "{one.bound}", …) name the property, needs_original and every argument'
-        )
 
 
 def test_verify_changes_nothing(out: Path) -> None:
