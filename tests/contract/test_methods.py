@@ -8,18 +8,21 @@ import json
 import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from math import log
 from typing import Any
 
+import polars as pl
 import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.measure.checks import CHECKS, has_known_form
+from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.workflow.file_shapes import shape_of
 from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.test_attacks import noise
 
 each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
 
@@ -107,6 +110,39 @@ def test_every_claim_has_a_check_that_takes_it(example: Example) -> None:
 def test_claims_can_break(example: Example) -> None:
     """A release that was not made by the method does not keep its claims."""
     assert broken_by(example, [example.forged]), "let `forged` of its example give data that breaks some claim"
+
+
+BROKEN_BY_THEIR_OWN_TESTS = {
+    "answer_epsilon", "answers_that_differ", "basket_count", "foreign_items", "groups_unbroken", "least_support",
+    "left_out_share", "lost_itemsets", "nearer_training", "noise_centre", "rows", "suppressed_share", "untrue_supports",
+}  # fmt: skip
+"""Checks that the forgeries happen to pass; the next test, `tests/measure` and `tests/protect` break each of them."""
+
+
+def test_checks_that_count_see_what_is_not_there() -> None:
+    people = sf.Table.of({"age": ["31", "32", "33", "34"]}, {"age": "quasi_identifying"})
+    stars = people.with_frame(pl.DataFrame({"age": ["*"]}))
+    evidence = Evidence(stars, people)
+    assert CHECKS["suppressed_share"](evidence, {"starred_rows": "suppressed"}) == 1.0
+    assert CHECKS["left_out_share"](evidence, {}) == 0.75
+    assert CHECKS["rows"](evidence, {}) == 1
+    assert CHECKS["basket_count"](Evidence(sf.Baskets.of([["a"], ["b"]])), {}) == 2
+    assert CHECKS["answer_epsilon"](evidence, {"kind": "k_ary", "p": 0.75, "q": 0.25}) == pytest.approx(log(3))
+
+
+def test_every_check_can_fail() -> None:
+    claimed = {claim.measure for one in METHOD_EXAMPLES for claim in released(one, one.data()).claims}
+    broken = set().union(*(broken_by(one, forgeries_of(one)) for one in METHOD_EXAMPLES))
+    assert claimed - broken - BROKEN_BY_THEIR_OWN_TESTS == set(), (
+        "no forged release breaks these checks: let `forged` of an example (tests/contract/examples.py) give data that "
+        "does, or the check cannot fail"
+    )
+
+
+def forgeries_of(example: Example) -> list[Callable[[Any], Any]]:
+    """Ways to make a release that the method did not make."""
+    of_the_shape = example.subject.gives == example.subject.shape
+    return [example.forged, *([lambda data: noise(data).data] if of_the_shape else [])]
 
 
 def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]]) -> set[str]:
