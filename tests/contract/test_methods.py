@@ -16,6 +16,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
+from sfumato.data.hierarchy import spelt
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
@@ -160,6 +161,20 @@ def broken_by(example: Example, forgeries: Iterable[Callable[[Any], Any]]) -> se
             except (sf.SfumatoError, ValueError):  # it cannot be measured on this forgery
                 continue
     return broken
+
+
+@tables(tuple(e for e in METHOD_EXAMPLES if not e.subject.by_chance and not isinstance(e.subject, KeyedMethod)))
+def test_it_is_truthful_if_it_says_so(example: Example) -> None:
+    data = example.data()
+    release = released(example, data)
+    names, rows = list(data.quasi_identifying), release.details["rows"]
+    originals, shown = data.frame.select(names), release.data.frame.select(names)
+    blanks = [pl.coalesce(shown[name].cast(pl.String), spelt(originals[name][rows])) for name in names]
+    published = release.data.with_frame(shown.with_columns(blanks))  # what is blank says nothing
+    untrue = sf.measure.untrue_cells(published, data.with_frame(originals), rows)
+    assert example.subject.truthful is (untrue == 0), (
+        f"{untrue} quasi-identifying cells are neither their original nor a label of it: say truthful = {untrue == 0}"
+    )
 
 
 @each

@@ -27,7 +27,7 @@ KINDS = {"method": (sf.Method, METHODS), "model": (sf.protect.PrivacyModel, MODE
 BOUNDS = {"at_least", "at_most", "below", "exactly"}
 
 
-def subclasses(kind: type) -> Iterator[Any]:
+def subclasses(kind: Any) -> Iterator[Any]:
     """All that can be made of a kind, of this package."""
     for one in kind.__subclasses__():
         yield from subclasses(one)

@@ -27,6 +27,11 @@ class Method(Description, ABC):
     """`stable`, or `for study` where the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are drawn by chance, and not the originals or something coarser."""
+    truthful: ClassVar[bool] = True
+    """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
+
+    A mean or a cap is a number like any other: labels do not show what it lost, so the method's own loss is told.
+    """
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
     hides_in_crowds: ClassVar[bool] = False

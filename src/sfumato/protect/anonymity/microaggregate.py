@@ -51,6 +51,7 @@ class Microaggregate(Method):
     Papers: Domingo-Ferrer, Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.
     """
 
+    truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "microaggregation"
     hides_in_crowds: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")

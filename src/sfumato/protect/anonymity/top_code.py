@@ -35,6 +35,7 @@ class TopCode(Method):
     known to have that or more; means and variances shrink. Papers: Hundepool et al. 2012.
     """
 
+    truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "top and bottom coding"
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "k", "ends", "share", "caps", "floors")
 
