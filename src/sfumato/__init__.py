@@ -7,203 +7,75 @@ a certificate says what was found.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from sfumato.lazy import open_room
 
-from sfumato.lazy import fetching
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sfumato import attack, measure, mine, protect, reproduce
-    from sfumato.attack.attack import Attack, Outcome
-    from sfumato.baskets import Baskets
-    from sfumato.data.hierarchy import Hierarchy
-    from sfumato.data.roles import Role
-    from sfumato.errors import (
-        CertificateRefused,
-        ClaimBroken,
-        DataError,
-        ImpossibleRelease,
-        PartyError,
-        PolicyError,
-        SfumatoError,
-    )
-    from sfumato.key import Key
-    from sfumato.mine.codes.decoded_tree import decode_tree
-    from sfumato.mine.codes.encoded_items import decode_itemsets
-    from sfumato.patterns import Patterns
-    from sfumato.protect.anonymity.generalize import Generalize
-    from sfumato.protect.anonymity.k_optimize import KOptimize
-    from sfumato.protect.anonymity.microaggregate import Microaggregate
-    from sfumato.protect.anonymity.models import (
-        AlphaKAnonymity,
-        BetaLikeness,
-        DeltaDisclosure,
-        DeltaPresence,
-        KAnonymity,
-        KMap,
-        LDiversity,
-        TCloseness,
-    )
-    from sfumato.protect.anonymity.partition import Partition
-    from sfumato.protect.answers.randomize_response import RandomizeResponse
-    from sfumato.protect.baskets.hide_items import HideItems
-    from sfumato.protect.baskets.hide_rules import HideRules
-    from sfumato.protect.codes.encode_bloom import EncodeBloom
-    from sfumato.protect.codes.encode_for_trees import EncodeForTrees
-    from sfumato.protect.codes.encode_items import EncodeItems
-    from sfumato.protect.entries.suppress_entries import SuppressEntries
-    from sfumato.protect.method import Method
-    from sfumato.protect.noise.add_noise import AddNoise
-    from sfumato.protect.patterns.publish_patterns import PublishPatterns
-    from sfumato.protect.swapping.swap_confidential import SwapConfidential
-    from sfumato.protect.synthesis.synthesize import Synthesize
-    from sfumato.randomness import Randomness
-    from sfumato.release import Claim, Finding, Release
-    from sfumato.sequences import Sequences
-    from sfumato.table import Missing, Table
-    from sfumato.workflow.audit import Audit, audit
-    from sfumato.workflow.certificate import Certificate, Verification, check, read_release, verify
-    from sfumato.workflow.compare import compare
-    from sfumato.workflow.pipeline import Run, run
-    from sfumato.workflow.policy import Policy
-
-# Names are fetched on first use, so that `import sfumato` and `sfumato --help` stay quick.
-_HOME = {
-    "AlphaKAnonymity": "protect.anonymity.models",
-    "BetaLikeness": "protect.anonymity.models",
-    "DeltaDisclosure": "protect.anonymity.models",
-    "DeltaPresence": "protect.anonymity.models",
-    "KMap": "protect.anonymity.models",
-    "LDiversity": "protect.anonymity.models",
-    "TCloseness": "protect.anonymity.models",
-    "KOptimize": "protect.anonymity.k_optimize",
-    "Microaggregate": "protect.anonymity.microaggregate",
-    "Partition": "protect.anonymity.partition",
-    "HideItems": "protect.baskets.hide_items",
-    "HideRules": "protect.baskets.hide_rules",
-    "Patterns": "patterns",
-    "PublishPatterns": "protect.patterns.publish_patterns",
-    "SuppressEntries": "protect.entries.suppress_entries",
-    "SwapConfidential": "protect.swapping.swap_confidential",
-    "EncodeBloom": "protect.codes.encode_bloom",
-    "EncodeForTrees": "protect.codes.encode_for_trees",
-    "EncodeItems": "protect.codes.encode_items",
-    "AddNoise": "protect.noise.add_noise",
-    "RandomizeResponse": "protect.answers.randomize_response",
-    "Synthesize": "protect.synthesis.synthesize",
-    "decode_itemsets": "mine.codes.encoded_items",
-    "decode_tree": "mine.codes.decoded_tree",
-    "Attack": "attack.attack",
-    "Audit": "workflow.audit",
-    "Baskets": "baskets",
-    "Certificate": "workflow.certificate",
-    "CertificateRefused": "errors",
-    "Claim": "release",
-    "ClaimBroken": "errors",
-    "DataError": "errors",
-    "Finding": "release",
-    "Generalize": "protect.anonymity.generalize",
-    "Hierarchy": "data.hierarchy",
-    "ImpossibleRelease": "errors",
-    "KAnonymity": "protect.anonymity.models",
-    "Key": "key",
-    "Method": "protect.method",
-    "Missing": "table",
-    "Outcome": "attack.attack",
-    "PartyError": "errors",
-    "Policy": "workflow.policy",
-    "PolicyError": "errors",
-    "Randomness": "randomness",
-    "Release": "release",
-    "Role": "data.roles",
-    "Run": "workflow.pipeline",
-    "Sequences": "sequences",
-    "SfumatoError": "errors",
-    "Table": "table",
-    "Verification": "workflow.certificate",
-    "audit": "workflow.audit",
-    "check": "workflow.certificate",
-    "read_release": "workflow.certificate",
-    "compare": "workflow.compare",
-    "run": "workflow.pipeline",
-    "verify": "workflow.certificate",
-}
-_ROOMS = ("attack", "measure", "mine", "protect", "reproduce")
+    from sfumato import attack as attack
+    from sfumato import measure as measure
+    from sfumato import mine as mine
+    from sfumato import protect as protect
+    from sfumato import reproduce as reproduce
+    from sfumato.attack.attack import Attack as Attack
+    from sfumato.attack.attack import Outcome as Outcome
+    from sfumato.baskets import Baskets as Baskets
+    from sfumato.data.hierarchy import Hierarchy as Hierarchy
+    from sfumato.data.roles import Role as Role
+    from sfumato.errors import CertificateRefused as CertificateRefused
+    from sfumato.errors import ClaimBroken as ClaimBroken
+    from sfumato.errors import DataError as DataError
+    from sfumato.errors import ImpossibleRelease as ImpossibleRelease
+    from sfumato.errors import PartyError as PartyError
+    from sfumato.errors import PolicyError as PolicyError
+    from sfumato.errors import SfumatoError as SfumatoError
+    from sfumato.key import Key as Key
+    from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
+    from sfumato.mine.codes.encoded_items import decode_itemsets as decode_itemsets
+    from sfumato.patterns import Patterns as Patterns
+    from sfumato.protect.anonymity.generalize import Generalize as Generalize
+    from sfumato.protect.anonymity.k_optimize import KOptimize as KOptimize
+    from sfumato.protect.anonymity.microaggregate import Microaggregate as Microaggregate
+    from sfumato.protect.anonymity.models import AlphaKAnonymity as AlphaKAnonymity
+    from sfumato.protect.anonymity.models import BetaLikeness as BetaLikeness
+    from sfumato.protect.anonymity.models import DeltaDisclosure as DeltaDisclosure
+    from sfumato.protect.anonymity.models import DeltaPresence as DeltaPresence
+    from sfumato.protect.anonymity.models import KAnonymity as KAnonymity
+    from sfumato.protect.anonymity.models import KMap as KMap
+    from sfumato.protect.anonymity.models import LDiversity as LDiversity
+    from sfumato.protect.anonymity.models import TCloseness as TCloseness
+    from sfumato.protect.anonymity.partition import Partition as Partition
+    from sfumato.protect.anonymity.top_code import TopCode as TopCode
+    from sfumato.protect.answers.randomize_response import RandomizeResponse as RandomizeResponse
+    from sfumato.protect.baskets.hide_items import HideItems as HideItems
+    from sfumato.protect.baskets.hide_rules import HideRules as HideRules
+    from sfumato.protect.codes.encode_bloom import EncodeBloom as EncodeBloom
+    from sfumato.protect.codes.encode_for_trees import EncodeForTrees as EncodeForTrees
+    from sfumato.protect.codes.encode_items import EncodeItems as EncodeItems
+    from sfumato.protect.entries.suppress_entries import SuppressEntries as SuppressEntries
+    from sfumato.protect.method import Method as Method
+    from sfumato.protect.noise.add_noise import AddNoise as AddNoise
+    from sfumato.protect.patterns.publish_patterns import PublishPatterns as PublishPatterns
+    from sfumato.protect.swapping.swap_confidential import SwapConfidential as SwapConfidential
+    from sfumato.protect.synthesis.synthesize import Synthesize as Synthesize
+    from sfumato.randomness import Randomness as Randomness
+    from sfumato.release import Claim as Claim
+    from sfumato.release import Finding as Finding
+    from sfumato.release import Release as Release
+    from sfumato.sequences import Sequences as Sequences
+    from sfumato.table import Missing as Missing
+    from sfumato.table import Table as Table
+    from sfumato.workflow.audit import Audit as Audit
+    from sfumato.workflow.audit import audit as audit
+    from sfumato.workflow.certificate import Certificate as Certificate
+    from sfumato.workflow.certificate import Verification as Verification
+    from sfumato.workflow.certificate import check as check
+    from sfumato.workflow.certificate import read_release as read_release
+    from sfumato.workflow.certificate import verify as verify
+    from sfumato.workflow.compare import compare as compare
+    from sfumato.workflow.pipeline import Run as Run
+    from sfumato.workflow.pipeline import run as run
+    from sfumato.workflow.policy import Policy as Policy
 
 __version__ = "0.1.0"
-__all__ = [
-    "AddNoise",
-    "AlphaKAnonymity",
-    "Attack",
-    "Audit",
-    "Baskets",
-    "BetaLikeness",
-    "Certificate",
-    "CertificateRefused",
-    "Claim",
-    "ClaimBroken",
-    "DataError",
-    "DeltaDisclosure",
-    "DeltaPresence",
-    "EncodeBloom",
-    "EncodeForTrees",
-    "EncodeItems",
-    "Finding",
-    "Generalize",
-    "HideItems",
-    "HideRules",
-    "Hierarchy",
-    "ImpossibleRelease",
-    "KAnonymity",
-    "KMap",
-    "KOptimize",
-    "Key",
-    "LDiversity",
-    "Method",
-    "Microaggregate",
-    "Missing",
-    "Outcome",
-    "Partition",
-    "PartyError",
-    "Patterns",
-    "Policy",
-    "PolicyError",
-    "PublishPatterns",
-    "RandomizeResponse",
-    "Randomness",
-    "Release",
-    "Role",
-    "Run",
-    "Sequences",
-    "SfumatoError",
-    "SuppressEntries",
-    "SwapConfidential",
-    "Synthesize",
-    "TCloseness",
-    "Table",
-    "Verification",
-    "attack",
-    "audit",
-    "check",
-    "compare",
-    "decode_itemsets",
-    "decode_tree",
-    "measure",
-    "mine",
-    "protect",
-    "read_release",
-    "reproduce",
-    "run",
-    "verify",
-]
 
-
-_fetch = fetching(__name__, _HOME)
-
-
-def __getattr__(name: str) -> Any:
-    return import_module(f"sfumato.{name}") if name in _ROOMS else _fetch(name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+open_room(__name__)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,6 +23,10 @@ class Description(BaseModel):
         validate_default=True,
         allow_inf_nan=False,
     )
+    public_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that a certificate may tell: how something was done, never what it hides. No other field leaves."""
+    private_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that stay: what is hidden, whom it is compared with, where the custodian keeps it."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         """Make one from fields in their order, or by name."""

@@ -93,7 +93,7 @@ class AnonymityDetails(Details):
     proven: bool | None = None
     examined: int | None = None
     seconds: float | None = None
-    caps: Mapping[str, Any] | None = None
+    limits: Mapping[str, Any] | None = None
     """Column → the values that it was capped at."""
 
 

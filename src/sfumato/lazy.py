@@ -1,32 +1,137 @@
 # SPDX-License-Identifier: MIT
-"""Names that are fetched from their modules on first use, so that a room opens quickly and loads what is asked for."""
+"""Packages whose names are found in their source and fetched on first use: nothing is registered, little is loaded.
+
+The public names of such a package (a room) are those that its `if TYPE_CHECKING:` block imports, so that type checkers
+and Python read the same lines. Methods, models, attacks and checks are found by what their files say: a class with a
+tag (`method: Literal["generalize"] = "generalize"`), a measure under `@checks_claim("k_anonymity", …)`. Files are read
+as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names is needed.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+
+TYPE_CHECKING = False  # type checkers take it for true; importing typing would take longer than all the rest
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_TAGGED = r'^class (\w+)\(|^    {}: Literal\["(\w+)"\] = "\2"'
+_CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
+_ROOM_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
+_CHECKS = "sfumato.measure"
 
 
-def fetching(
-    room: str, home: Mapping[str, str], lists: Mapping[str, Mapping[str, str]] | None = None
-) -> Callable[[str], Any]:
-    """A room's `__getattr__`: a name by its module, or by all the names of a list at once."""
+class Room(ModuleType):
+    """A package whose names are fetched on first use; a list such as METHODS is everything of a tag."""
 
-    def fetch(name: str) -> Any:
-        if lists is not None and name in lists:
-            found: Any = tuple(getattr(_load(room, module), kind) for kind, module in lists[name].items())
-        elif name in home:
-            found = getattr(_load(room, home[name]), name)
+    def __getattr__(self, name: str) -> Any:
+        """Fetch a name, and keep it."""
+        if name == "__all__":
+            return sorted({*_public_names(self), *vars(self).get("_tags", {}), *_tagged_names(self)})
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in (tags := vars(self).get("_tags", {})):
+            fetched: Any = tuple(_fetch(*home) for home in find_tagged(tags[name]).values())
+        elif name in (homes := _public_names(self)) or name in (homes := _tagged_names(self)):
+            fetched = _fetch(homes[name], name)
         else:
-            raise AttributeError(f"{room} has no «{name}»")
-        setattr(sys.modules[room], name, found)
-        return found
+            raise AttributeError(f'{self.__name__} has no "{name}"')
+        super().__setattr__(name, fetched)
+        return fetched
 
-    return fetch
+    def __dir__(self) -> list[str]:
+        """The public names."""
+        names: list[str] = self.__all__
+        return names
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set a name; the import system may not put a module where a function of its name is public."""
+        if not isinstance(value, ModuleType) or _public_names(self).get(name) in (None, self.__name__):
+            super().__setattr__(name, value)
 
 
-def _load(room: str, module: str) -> Any:
-    """A module of the room; by its whole name, one of another room."""
-    return import_module(module if module.startswith("sfumato.") else f"{room}.{module}")
+def open_room(package: str, **tags: str) -> None:
+    """Make a package a room: `open_room(__name__, METHODS="method")`, after which it has all methods, too."""
+    vars(sys.modules[package])["_tags"] = tags
+    sys.modules[package].__class__ = Room
+
+
+def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
+    """Of every method, model or attack, by its tag: the module and the name of its class. Nothing is imported."""
+    homes: Mapping[str, tuple[str, str]] = _remember(tag, lambda: dict(_scan_tags(tag)))
+    return homes
+
+
+def find_kind(tag: str, value: str) -> Any:
+    """The class that has a tag, `find_kind("method", "generalize")`; None if there is none."""
+    home = find_tagged(tag).get(value)
+    return None if home is None else _fetch(*home)
+
+
+def find_checks() -> Mapping[str, str]:
+    """Of every check that a claim can name: the module that defines it. Nothing is imported."""
+    homes: Mapping[str, str] = _remember("check", lambda: dict(_scan_checks()))
+    return homes
+
+
+_FOUND: dict[str, Any] = {}
+
+
+def _remember(key: str, find: Any) -> Any:
+    if key not in _FOUND:
+        _FOUND[key] = find()
+    return _FOUND[key]
+
+
+def _fetch(module: str, name: str) -> Any:
+    """A name of a module; the name of a package inside it is a module itself."""
+    return import_module(f"{module}.{name}") if module == "sfumato" else getattr(import_module(module), name)
+
+
+def _public_names(room: Any) -> dict[str, str]:
+    """Name → module, from the lines `from module import Name as Name` of a room's typing block."""
+
+    def read() -> dict[str, str]:
+        source: str = room.__spec__.loader.get_data(room.__file__).decode("utf-8")
+        lines = [line.split() for line in source.splitlines() if line.startswith("    from ")]
+        return {line[3]: line[1] for line in lines if line[4:] == ["as", line[3]]}
+
+    names: dict[str, str] = _remember(room.__name__, read)
+    return names
+
+
+def _tagged_names(room: Any) -> dict[str, str]:
+    """Name → module of the methods, models or attacks of a room."""
+    return {name: module for tag in vars(room).get("_tags", {}).values() for module, name in find_tagged(tag).values()}
+
+
+def _scan_tags(tag: str) -> Any:
+    import re
+
+    for module, text in _sources(_ROOM_OF[tag]):
+        name = ""
+        for found in re.finditer(_TAGGED.format(tag), text, re.MULTILINE):
+            name = found[1] or name
+            if found[2]:
+                yield found[2], (module, name)
+
+
+def _scan_checks() -> Any:
+    import re
+
+    for module, text in _sources(_CHECKS):
+        for name in re.findall(_CHECKED, text, re.MULTILINE):
+            yield name, module
+
+
+def _sources(package: str) -> Any:
+    """Every module of a package, in order, with its text."""
+    from pathlib import Path
+
+    for folder in import_module(package).__path__:
+        for path in sorted(Path(folder).rglob("*.py")):
+            inside = path.relative_to(folder).with_suffix("").parts
+            yield ".".join((package, *inside)).removesuffix(".__init__"), path.read_text(encoding="utf-8")

@@ -123,6 +123,8 @@ METHOD_EXAMPLES = (
     Example("partition, diverse", sf.Partition(models=(sf.LDiversity(l=3, column="disease"),), relaxed=True), people),
     Example("k-optimize", sf.KOptimize(k=3, seconds=1.0), few_columns),
     Example("microaggregate", sf.Microaggregate(k=4), numbers),
+    Example("top code", sf.TopCode(columns="age", k=5), people),
+    Example("top code, both ends", sf.TopCode(columns=("age", "weight"), k=5, ends="both", caps={"age": 70}), numbers),
     Example(
         "suppress entries",
         sf.SuppressEntries(private={"columns": ["disease"], "where": {"sex": "female"}}, confidence=0.7, min_support=3),

@@ -33,10 +33,6 @@ def noise(data: Any) -> sf.Release:
     return sf.Release(data.with_frame(pl.DataFrame(columns)), None, (), {})
 
 
-def test_every_attack_has_an_example() -> None:
-    assert {type(example.subject) for example in ATTACK_EXAMPLES} == set(ATTACKS)
-
-
 @each
 def test_json_round_trip(example: Example) -> None:
     kind = type(example.subject)

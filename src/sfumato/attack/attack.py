@@ -101,12 +101,10 @@ class Attack(Description, ABC):
 
     shape: ClassVar[str] = "table"
     """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
-    unsaid: ClassVar[frozenset[str]] = frozenset()
-    """Fields that a certificate leaves out, because they name what the release hides."""
 
     def described(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that leaves."""
-        return self.model_dump(mode="json", exclude=set(self.unsaid))
+        return self.model_dump(mode="json", exclude=set(self.private_fields))
 
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:

@@ -1,222 +1,82 @@
 # SPDX-License-Identifier: MIT
 """Measures: what a table gives away, and what a release costs; none of it shares code with a method.
 
-A measure has its line in `_HOME` and `__all__`, and in the typing block for those who read types; one that checks
-claims is named in `CHECKS` (`checks.py`).
+A measure that claims name (`@checks_claim("…")`) is found; one that people call has its line in the typing block.
 """
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING
+from sfumato.lazy import open_room
 
-from sfumato.lazy import fetching
-from sfumato.measure.anonymity.risk import Risk, Risks, Uniques, risk
-
-# At once, because the module has a function's name and would be found in its place.
-from sfumato.measure.moments import correlations, moments
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sfumato.measure.anonymity.achieved import Anonymity, anonymity
-    from sfumato.measure.anonymity.classes import crowds
-    from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
-    from sfumato.measure.anonymity.diversity import (
-        alpha,
-        basic_beta,
-        delta_disclosure,
-        distinct_l,
-        enhanced_beta,
-        entropy_l,
-        recursive_c,
-    )
-    from sfumato.measure.anonymity.presence import delta_presence, k_map
-    from sfumato.measure.anonymity.privacy import class_size_counts, k_anonymity, suppressed_share, uniqueness
-    from sfumato.measure.baskets.hiding import SideEffects, exposed_item_rules, exposed_rules, side_effects
-    from sfumato.measure.checks import CHECKS, Evidence, measured
-    from sfumato.measure.classification import Accuracy, classification_accuracy
-    from sfumato.measure.codes.tree_equality import same_tree, trees_that_differ
-    from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
-    from sfumato.measure.distances import (
-        NonUniformEntropy,
-        c_avg,
-        marginal_distance,
-        non_uniform_entropy,
-        pair_distance,
-        precision,
-    )
-    from sfumato.measure.entries.rules_left import leftover_rules, visible_private_entries
-    from sfumato.measure.noise.noise import noise_privacy
-    from sfumato.measure.patterns.pattern_privacy import inferable_patterns
-    from sfumato.measure.queries import QueryAccuracy, query_accuracy
-    from sfumato.measure.swapping.swapping import identifiable_records, joint_total_variation
-    from sfumato.measure.synthesis.closest_record import closest_records
-    from sfumato.measure.synthesis.synthetic import against_holdout, exact_copies, pairwise_total_variation
-    from sfumato.measure.truth import untrue_cells
-    from sfumato.measure.utility import (
-        average_class_size,
-        blanked_share,
-        column_loss,
-        discernibility,
-        distribution,
-        domain_of,
-        loss,
-        suppressed_rows,
-        total_variation,
-    )
+    from sfumato.measure.anonymity.achieved import Anonymity as Anonymity
+    from sfumato.measure.anonymity.achieved import anonymity as anonymity
+    from sfumato.measure.anonymity.classes import crowds as crowds
+    from sfumato.measure.anonymity.closeness import t_equal as t_equal
+    from sfumato.measure.anonymity.closeness import t_hierarchical as t_hierarchical
+    from sfumato.measure.anonymity.closeness import t_ordered as t_ordered
+    from sfumato.measure.anonymity.diversity import alpha as alpha
+    from sfumato.measure.anonymity.diversity import basic_beta as basic_beta
+    from sfumato.measure.anonymity.diversity import delta_disclosure as delta_disclosure
+    from sfumato.measure.anonymity.diversity import distinct_l as distinct_l
+    from sfumato.measure.anonymity.diversity import enhanced_beta as enhanced_beta
+    from sfumato.measure.anonymity.diversity import entropy_l as entropy_l
+    from sfumato.measure.anonymity.diversity import recursive_c as recursive_c
+    from sfumato.measure.anonymity.presence import delta_presence as delta_presence
+    from sfumato.measure.anonymity.presence import k_map as k_map
+    from sfumato.measure.anonymity.privacy import class_size_counts as class_size_counts
+    from sfumato.measure.anonymity.privacy import k_anonymity as k_anonymity
+    from sfumato.measure.anonymity.privacy import suppressed_share as suppressed_share
+    from sfumato.measure.anonymity.privacy import uniqueness as uniqueness
+    from sfumato.measure.anonymity.risk import Risk as Risk
+    from sfumato.measure.anonymity.risk import Risks as Risks
+    from sfumato.measure.anonymity.risk import Uniques as Uniques
+    from sfumato.measure.anonymity.risk import risk as risk
+    from sfumato.measure.baskets.hiding import SideEffects as SideEffects
+    from sfumato.measure.baskets.hiding import exposed_item_rules as exposed_item_rules
+    from sfumato.measure.baskets.hiding import exposed_rules as exposed_rules
+    from sfumato.measure.baskets.hiding import side_effects as side_effects
+    from sfumato.measure.checks import CHECKS as CHECKS
+    from sfumato.measure.checks import Evidence as Evidence
+    from sfumato.measure.checks import measured as measured
+    from sfumato.measure.classification import Accuracy as Accuracy
+    from sfumato.measure.classification import classification_accuracy as classification_accuracy
+    from sfumato.measure.codes.tree_equality import same_tree as same_tree
+    from sfumato.measure.codes.tree_equality import trees_that_differ as trees_that_differ
+    from sfumato.measure.codes.tree_risk import domain_risk as domain_risk
+    from sfumato.measure.codes.tree_risk import path_risk as path_risk
+    from sfumato.measure.codes.tree_risk import shelter as shelter
+    from sfumato.measure.codes.tree_risk import subspace_risk as subspace_risk
+    from sfumato.measure.distances import NonUniformEntropy as NonUniformEntropy
+    from sfumato.measure.distances import c_avg as c_avg
+    from sfumato.measure.distances import marginal_distance as marginal_distance
+    from sfumato.measure.distances import non_uniform_entropy as non_uniform_entropy
+    from sfumato.measure.distances import pair_distance as pair_distance
+    from sfumato.measure.distances import precision as precision
+    from sfumato.measure.entries.rules_left import leftover_rules as leftover_rules
+    from sfumato.measure.entries.rules_left import visible_private_entries as visible_private_entries
+    from sfumato.measure.moments import correlations as correlations
+    from sfumato.measure.moments import moments as moments
+    from sfumato.measure.noise.noise import noise_privacy as noise_privacy
+    from sfumato.measure.patterns.pattern_privacy import inferable_patterns as inferable_patterns
+    from sfumato.measure.queries import QueryAccuracy as QueryAccuracy
+    from sfumato.measure.queries import query_accuracy as query_accuracy
+    from sfumato.measure.swapping.swapping import identifiable_records as identifiable_records
+    from sfumato.measure.swapping.swapping import joint_total_variation as joint_total_variation
+    from sfumato.measure.synthesis.closest_record import closest_records as closest_records
+    from sfumato.measure.synthesis.synthetic import against_holdout as against_holdout
+    from sfumato.measure.synthesis.synthetic import exact_copies as exact_copies
+    from sfumato.measure.synthesis.synthetic import pairwise_total_variation as pairwise_total_variation
+    from sfumato.measure.truth import untrue_cells as untrue_cells
+    from sfumato.measure.utility import average_class_size as average_class_size
+    from sfumato.measure.utility import blanked_share as blanked_share
+    from sfumato.measure.utility import column_loss as column_loss
+    from sfumato.measure.utility import discernibility as discernibility
+    from sfumato.measure.utility import distribution as distribution
+    from sfumato.measure.utility import domain_of as domain_of
+    from sfumato.measure.utility import loss as loss
+    from sfumato.measure.utility import suppressed_rows as suppressed_rows
+    from sfumato.measure.utility import total_variation as total_variation
 
-# Name → module, loaded on first use.
-_HOME = {
-    "Anonymity": "anonymity.achieved",
-    "anonymity": "anonymity.achieved",
-    "CHECKS": "checks",
-    "same_tree": "codes.tree_equality",
-    "trees_that_differ": "codes.tree_equality",
-    "shelter": "codes.tree_risk",
-    "domain_risk": "codes.tree_risk",
-    "subspace_risk": "codes.tree_risk",
-    "path_risk": "codes.tree_risk",
-    "joint_total_variation": "swapping.swapping",
-    "identifiable_records": "swapping.swapping",
-    "exact_copies": "synthesis.synthetic",
-    "against_holdout": "synthesis.synthetic",
-    "pairwise_total_variation": "synthesis.synthetic",
-    "closest_records": "synthesis.closest_record",
-    "noise_privacy": "noise.noise",
-    "SideEffects": "baskets.hiding",
-    "side_effects": "baskets.hiding",
-    "exposed_rules": "baskets.hiding",
-    "exposed_item_rules": "baskets.hiding",
-    "inferable_patterns": "patterns.pattern_privacy",
-    "leftover_rules": "entries.rules_left",
-    "visible_private_entries": "entries.rules_left",
-    "Evidence": "checks",
-    "measured": "checks",
-    "crowds": "anonymity.classes",
-    "Accuracy": "classification",
-    "classification_accuracy": "classification",
-    "t_equal": "anonymity.closeness",
-    "t_hierarchical": "anonymity.closeness",
-    "t_ordered": "anonymity.closeness",
-    "NonUniformEntropy": "distances",
-    "c_avg": "distances",
-    "marginal_distance": "distances",
-    "non_uniform_entropy": "distances",
-    "pair_distance": "distances",
-    "precision": "distances",
-    "alpha": "anonymity.diversity",
-    "basic_beta": "anonymity.diversity",
-    "delta_disclosure": "anonymity.diversity",
-    "distinct_l": "anonymity.diversity",
-    "enhanced_beta": "anonymity.diversity",
-    "entropy_l": "anonymity.diversity",
-    "recursive_c": "anonymity.diversity",
-    "delta_presence": "anonymity.presence",
-    "k_map": "anonymity.presence",
-    "class_size_counts": "anonymity.privacy",
-    "k_anonymity": "anonymity.privacy",
-    "suppressed_share": "anonymity.privacy",
-    "uniqueness": "anonymity.privacy",
-    "QueryAccuracy": "queries",
-    "query_accuracy": "queries",
-    "untrue_cells": "truth",
-    "average_class_size": "utility",
-    "blanked_share": "utility",
-    "column_loss": "utility",
-    "discernibility": "utility",
-    "distribution": "utility",
-    "domain_of": "utility",
-    "loss": "utility",
-    "suppressed_rows": "utility",
-    "total_variation": "utility",
-}
-
-__all__ = [
-    "CHECKS",
-    "Accuracy",
-    "Anonymity",
-    "Evidence",
-    "NonUniformEntropy",
-    "QueryAccuracy",
-    "Risk",
-    "Risks",
-    "SideEffects",
-    "Uniques",
-    "against_holdout",
-    "alpha",
-    "anonymity",
-    "average_class_size",
-    "basic_beta",
-    "blanked_share",
-    "c_avg",
-    "class_size_counts",
-    "classification_accuracy",
-    "closest_records",
-    "column_loss",
-    "correlations",
-    "crowds",
-    "delta_disclosure",
-    "delta_presence",
-    "discernibility",
-    "distinct_l",
-    "distribution",
-    "domain_of",
-    "domain_risk",
-    "enhanced_beta",
-    "entropy_l",
-    "exact_copies",
-    "exposed_item_rules",
-    "exposed_rules",
-    "identifiable_records",
-    "inferable_patterns",
-    "joint_total_variation",
-    "k_anonymity",
-    "k_map",
-    "leftover_rules",
-    "loss",
-    "marginal_distance",
-    "measured",
-    "moments",
-    "noise_privacy",
-    "non_uniform_entropy",
-    "pair_distance",
-    "pairwise_total_variation",
-    "path_risk",
-    "precision",
-    "query_accuracy",
-    "recursive_c",
-    "risk",
-    "same_tree",
-    "shelter",
-    "side_effects",
-    "subspace_risk",
-    "suppressed_rows",
-    "suppressed_share",
-    "t_equal",
-    "t_hierarchical",
-    "t_ordered",
-    "total_variation",
-    "trees_that_differ",
-    "uniqueness",
-    "untrue_cells",
-    "visible_private_entries",
-]
-
-__getattr__ = fetching(__name__, _HOME)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
-
-
-class _Room(ModuleType):
-    """This package, in which `anonymity` stays the function that a caller means when its package is loaded."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set a name; the import system would put the package of that name there."""
-        if not (name == "anonymity" and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Room
-vars(sys.modules[__name__]).pop("anonymity", None)  # the imports above have put the package there
+open_room(__name__)

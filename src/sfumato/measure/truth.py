@@ -10,6 +10,7 @@ import polars as pl
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.data.published import Domain
 from sfumato.errors import DataError
+from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
 Flags = npt.NDArray[np.bool_]
@@ -69,3 +70,11 @@ def cover_cells(before: pl.Series, after: pl.Series, domain: Domain) -> Flags:
     missing = before.is_null().to_numpy() & read
     holds[missing] = cover.counts[number[missing]] == len(domain.leaves)
     return np.asarray(holds | star, dtype=np.bool_)
+
+
+checks_claim("untrue_cells", "exactly", needs_original=True, of_the_rest=True)(
+    lambda evidence, _: untrue_cells(evidence.published, evidence.original, evidence.all_rows())
+)
+checks_claim("changed_cells", "exactly", needs_original=True, of_the_rest=True)(
+    lambda evidence, _: changed_cells(evidence.published, evidence.original, evidence.all_rows())
+)

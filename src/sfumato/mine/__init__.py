@@ -1,109 +1,48 @@
 # SPDX-License-Identifier: MIT
 """What an analyst or an adversary does with data: find rules and patterns in it, plain functions each.
 
-A function has its line in `_HOME` and `__all__`, and in the typing block for those who read types.
+The public names are those in the typing block.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sfumato.lazy import open_room
 
-from sfumato.lazy import fetching
-
-# At once, because the module has the function's name and would be found in its place; it loads no kernel.
-from sfumato.mine.entries.adversarial_rules import AdversarialRule, adversarial_rules
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions, warner_estimate
-    from sfumato.mine.answers.truthfulness import compare_truthfulness, simulate_truthfulness
-    from sfumato.mine.baskets.itemsets import frequent_itemsets
-    from sfumato.mine.baskets.pattern_files import read_itemsets, read_rules, save_itemsets, save_rules, write_itemsets
-    from sfumato.mine.baskets.published_rules import individuals_behind, patterns_behind
-    from sfumato.mine.baskets.rules import association_rules
-    from sfumato.mine.codes.decoded_tree import decode_tree, tree_rules
-    from sfumato.mine.codes.encoded_items import decode_itemsets, filter_requests, mine_filters
-    from sfumato.mine.codes.tree_files import read_tree, write_tree
-    from sfumato.mine.noise.reconstruction import Reconstruction, binned_em, channel_of, reconstruct_distribution
-    from sfumato.mine.noise.tree_on_noise import TreeOnNoise, train_tree_on_noise
-    from sfumato.mine.patterns.channels import inference_channels
-    from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
-    from sfumato.public.noise_law import Noise, privacy_level
+    from sfumato.mine.answers.proportions import estimate_joint as estimate_joint
+    from sfumato.mine.answers.proportions import estimate_proportions as estimate_proportions
+    from sfumato.mine.answers.proportions import warner_estimate as warner_estimate
+    from sfumato.mine.answers.truthfulness import compare_truthfulness as compare_truthfulness
+    from sfumato.mine.answers.truthfulness import simulate_truthfulness as simulate_truthfulness
+    from sfumato.mine.baskets.itemsets import frequent_itemsets as frequent_itemsets
+    from sfumato.mine.baskets.pattern_files import read_itemsets as read_itemsets
+    from sfumato.mine.baskets.pattern_files import read_rules as read_rules
+    from sfumato.mine.baskets.pattern_files import save_itemsets as save_itemsets
+    from sfumato.mine.baskets.pattern_files import save_rules as save_rules
+    from sfumato.mine.baskets.pattern_files import write_itemsets as write_itemsets
+    from sfumato.mine.baskets.published_rules import individuals_behind as individuals_behind
+    from sfumato.mine.baskets.published_rules import patterns_behind as patterns_behind
+    from sfumato.mine.baskets.rules import association_rules as association_rules
+    from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
+    from sfumato.mine.codes.decoded_tree import tree_rules as tree_rules
+    from sfumato.mine.codes.encoded_items import decode_itemsets as decode_itemsets
+    from sfumato.mine.codes.encoded_items import filter_requests as filter_requests
+    from sfumato.mine.codes.encoded_items import mine_filters as mine_filters
+    from sfumato.mine.codes.tree_files import read_tree as read_tree
+    from sfumato.mine.codes.tree_files import write_tree as write_tree
+    from sfumato.mine.entries.adversarial_rules import AdversarialRule as AdversarialRule
+    from sfumato.mine.entries.adversarial_rules import adversarial_rules as adversarial_rules
+    from sfumato.mine.noise.reconstruction import Reconstruction as Reconstruction
+    from sfumato.mine.noise.reconstruction import binned_em as binned_em
+    from sfumato.mine.noise.reconstruction import channel_of as channel_of
+    from sfumato.mine.noise.reconstruction import reconstruct_distribution as reconstruct_distribution
+    from sfumato.mine.noise.tree_on_noise import TreeOnNoise as TreeOnNoise
+    from sfumato.mine.noise.tree_on_noise import train_tree_on_noise as train_tree_on_noise
+    from sfumato.mine.patterns.channels import inference_channels as inference_channels
+    from sfumato.mine.patterns.derivability import forced_patterns as forced_patterns
+    from sfumato.mine.patterns.derivability import support_bounds as support_bounds
+    from sfumato.public.noise_law import Noise as Noise
+    from sfumato.public.noise_law import privacy_level as privacy_level
 
-# Name → module, loaded on first use.
-_HOME = {
-    "association_rules": "baskets.rules",
-    "decode_itemsets": "codes.encoded_items",
-    "decode_tree": "codes.decoded_tree",
-    "filter_requests": "codes.encoded_items",
-    "mine_filters": "codes.encoded_items",
-    "forced_patterns": "patterns.derivability",
-    "frequent_itemsets": "baskets.itemsets",
-    "individuals_behind": "baskets.published_rules",
-    "inference_channels": "patterns.channels",
-    "patterns_behind": "baskets.published_rules",
-    "Noise": "sfumato.public.noise_law",
-    "reconstruct_distribution": "noise.reconstruction",
-    "Reconstruction": "noise.reconstruction",
-    "binned_em": "noise.reconstruction",
-    "channel_of": "noise.reconstruction",
-    "privacy_level": "sfumato.public.noise_law",
-    "estimate_proportions": "answers.proportions",
-    "compare_truthfulness": "answers.truthfulness",
-    "simulate_truthfulness": "answers.truthfulness",
-    "estimate_joint": "answers.proportions",
-    "warner_estimate": "answers.proportions",
-    "train_tree_on_noise": "noise.tree_on_noise",
-    "TreeOnNoise": "noise.tree_on_noise",
-    "read_itemsets": "baskets.pattern_files",
-    "read_rules": "baskets.pattern_files",
-    "save_itemsets": "baskets.pattern_files",
-    "save_rules": "baskets.pattern_files",
-    "support_bounds": "patterns.derivability",
-    "read_tree": "codes.tree_files",
-    "tree_rules": "codes.decoded_tree",
-    "write_tree": "codes.tree_files",
-    "write_itemsets": "baskets.pattern_files",
-}
-
-__all__ = [
-    "AdversarialRule",
-    "Noise",
-    "Reconstruction",
-    "TreeOnNoise",
-    "adversarial_rules",
-    "association_rules",
-    "binned_em",
-    "channel_of",
-    "compare_truthfulness",
-    "decode_itemsets",
-    "decode_tree",
-    "estimate_joint",
-    "estimate_proportions",
-    "filter_requests",
-    "forced_patterns",
-    "frequent_itemsets",
-    "individuals_behind",
-    "inference_channels",
-    "mine_filters",
-    "patterns_behind",
-    "privacy_level",
-    "read_itemsets",
-    "read_rules",
-    "read_tree",
-    "reconstruct_distribution",
-    "save_itemsets",
-    "save_rules",
-    "simulate_truthfulness",
-    "support_bounds",
-    "train_tree_on_noise",
-    "tree_rules",
-    "warner_estimate",
-    "write_itemsets",
-    "write_tree",
-]
-
-__getattr__ = fetching(__name__, _HOME)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+open_room(__name__)

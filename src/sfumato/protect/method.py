@@ -27,12 +27,24 @@ class Method(Description, ABC):
     """`stable`, or `for study` where the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are drawn by chance, and not the originals or something coarser."""
-    utility: ClassVar[Literal["classes", "means", "blanks", "chance", "codes", "baskets"]] = "classes"
+    utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets"]] = "classes"
     """What an analyst loses by it, and so which measures of utility make sense."""
     section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
     """Its own part of the custodian's report, if it has one."""
+    truthful: ClassVar[bool] = True
+    """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
+
+    A mean or a cap is a number like any other: labels do not show what it lost, so the method's own loss is told.
+    """
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
+    hides_in_crowds: ClassVar[bool] = False
+    """Whether people hide in crowds while their sensitive cells are published as they are.
+
+    What is measured against the originals of such a release is about quasi-identifying values, which the adversary is
+    taken to know, and leaves in coarse steps. Where chance, blanking, swapping, coding or hiding protects, it is about
+    the secret itself, and stays.
+    """
 
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:

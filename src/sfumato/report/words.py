@@ -60,7 +60,6 @@ PROPERTIES = {
     "answers_off_channel": "Chance did what is said",
     "answers_that_differ": "Asked again, everybody answers the same",
     "changed_beside_answers": "Nothing but the answers was changed",
-    "foreign_values": "No value that nobody has",
     "people_at_extremes": "Nobody stands out by a number",
     "rare_words": "No word that few people have",
     "copied_uniques": "Nobody unique is copied",

@@ -7,52 +7,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sfumato.lazy import open_room
 
-from sfumato.lazy import fetching
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from sfumato.reproduce.registry import STUDIES as STUDIES
+    from sfumato.reproduce.registry import Listed as Listed
+    from sfumato.reproduce.registry import chosen as chosen
+    from sfumato.reproduce.registry import listed as listed
+    from sfumato.reproduce.run import Summary as Summary
+    from sfumato.reproduce.run import reproduce as reproduce
+    from sfumato.reproduce.study import Findings as Findings
+    from sfumato.reproduce.study import Grid as Grid
+    from sfumato.reproduce.study import Plot as Plot
+    from sfumato.reproduce.study import Setting as Setting
+    from sfumato.reproduce.study import Statement as Statement
+    from sfumato.reproduce.study import Study as Study
 
-    from sfumato.reproduce.registry import Listed, chosen, listed
-    from sfumato.reproduce.run import Summary, reproduce
-    from sfumato.reproduce.study import Findings, Grid, Plot, Setting, Statement, Study
-
-    STUDIES: Mapping[str, Study]
-    """All studies by name, in the order of the seeds."""
-
-_HOME = {
-    "Findings": "study",
-    "Grid": "study",
-    "Listed": "registry",
-    "Plot": "study",
-    "STUDIES": "registry",
-    "Setting": "study",
-    "Statement": "study",
-    "Study": "study",
-    "Summary": "run",
-    "chosen": "registry",
-    "listed": "registry",
-    "reproduce": "run",
-}
-
-__all__ = [
-    "STUDIES",
-    "Findings",
-    "Grid",
-    "Listed",
-    "Plot",
-    "Setting",
-    "Statement",
-    "Study",
-    "Summary",
-    "chosen",
-    "listed",
-    "reproduce",
-]
-
-__getattr__ = fetching(__name__, _HOME)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+open_room(__name__)

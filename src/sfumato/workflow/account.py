@@ -46,7 +46,7 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
     elif "chance" in profiles:
         found |= _of_chance(published, original, release)
     elif published.quasi_identifying:
-        found |= _of_classes(published, original, release, means="means" in profiles)
+        found |= _of_classes(published, original, release, all(method.truthful for method in policy.methods()))
     known = _of_the_originals(published, original, release)
     asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
     if policy.measure.queries and published.quasi_identifying and asked:
@@ -73,18 +73,23 @@ def _of_the_originals(published: Table, original: Table, release: Release) -> li
     ]
 
 
-def _of_classes(published: Table, original: Table, release: Release, *, means: bool) -> dict[str, float]:
-    """How much detail generalized cells keep, and how large classes became; labels do not show what a mean lost."""
+def _of_classes(published: Table, original: Table, release: Release, truthful: bool) -> dict[str, float]:
+    """How large the crowds became and, where cells are labels of their originals, how much detail these keep."""
     stars = starred(release)
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
     moved = measure.marginal_distance(original, published)
+    kept = {"loss": float(release.losses["loss"])}
+    if truthful:
+        kept = {
+            "loss": measure.loss(published, original),
+            "precision": measure.precision(original, published),
+            "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
+        }
     return {
-        "loss": float(release.losses["loss"]) if means else measure.loss(published, original),
+        **kept,
         "discernibility": measure.discernibility(published, stars),
         "average_class_size": measure.average_class_size(published, stars),
         "c_avg": measure.c_avg(published, least, stars),
-        "precision": measure.precision(original, published),
-        "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
         "total_variation": sum(moved.values()) / len(moved),
     }
 

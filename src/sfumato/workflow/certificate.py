@@ -25,11 +25,10 @@ from sfumato.data.read import input_files
 from sfumato.data.write import MARKS
 from sfumato.details import Details
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
-from sfumato.measure.checks import Evidence, measured
+from sfumato.measure.checks import Evidence, has_known_form, measured
 from sfumato.release import Claim, Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
-from sfumato.workflow.claim_forms import has_known_form
 from sfumato.workflow.commitment import opens
 from sfumato.workflow.file_shapes import shape_named, shape_of
 from sfumato.workflow.leftovers import is_unfinished

@@ -15,9 +15,9 @@ from sfumato.change import Change, ChangeKind
 from sfumato.details import ChainDetails
 from sfumato.errors import PolicyError
 from sfumato.key import Key
-from sfumato.measure.checks import NOTHING_ELSE
-from sfumato.protect import SwapConfidential
+from sfumato.measure.checks import CHECKS
 from sfumato.protect.method import KeyedMethod
+from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -119,7 +119,7 @@ def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) 
     if not changed:
         return claims
     if set(last.data.frame.columns) <= set(changed):  # there is nothing left to promise
-        return tuple(claim for claim in claims if claim.measure not in NOTHING_ELSE)
+        return tuple(claim for claim in claims if not CHECKS[claim.measure].of_the_rest)
     named = ", ".join(f"«{name}»" for name in changed)
     return tuple(
         claim.model_copy(
@@ -128,7 +128,7 @@ def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) 
                 "meaning": f"{claim.meaning} Another method of the policy changed {named}.",
             }
         )
-        if claim.measure in NOTHING_ELSE
+        if CHECKS[claim.measure].of_the_rest
         else claim
         for claim in claims
     )

@@ -3,8 +3,9 @@
 
 A release folder is read by adversaries, who run this code on every candidate input and compare. A field leaves if it
 was decided without looking at the data (`POLICY`), if anybody can compute it from the released files (`RELEASED`), if
-it says no more than that a promise held (`HELD`), or if it is told in coarse steps (`COARSE`, see `coarse`). All else
-stays in the custodian's record. The report that leaves is made from this certificate and the released file alone, so
+it says no more than that a promise held (`HELD`), or if it is told in coarse steps (`COARSE`, see `coarse`). Of the
+fields of methods, models and attacks those leave that each names in `public_fields`. All else stays in the custodian's
+record. The report that leaves is made from this certificate and the released file alone, so
 it can say nothing more. docs/what_leaves.md tells why each rule is safe.
 """
 
@@ -21,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
+from sfumato.lazy import find_kind
 from sfumato.table import Missing, Table
 
 FORMAT = "sfumato certificate 2"
@@ -28,26 +30,10 @@ STEP = 0.05
 """What is measured against the originals leaves in steps of this size."""
 FEWEST = 200
 """Of fewer people nothing leaves that was measured against the originals: a step must be worth ten of them."""
-CROWDS = frozenset({"generalize", "partition", "k_optimize", "microaggregate"})
-"""Methods that hide people in crowds and publish their sensitive cells as they are.
-
-What is measured against the originals of such a release is about quasi-identifying values, which the adversary is
-taken to know. Where chance, blanking, swapping, coding or hiding protects, it is about the secret itself.
-"""
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
 """Figures of the written file that anybody can compute from it."""
 IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "total_variation", "zero_r_accuracy"})
 """Figures that compare with the originals, and leave in steps where people hide in crowds; accuracies likewise."""
-STAYING = frozenset({
-    "added", "added_baskets", "added_codes", "bits_set", "changed_baskets", "changed_cells", "changed_supports",
-    "changes", "derived_entries", "derived_share", "dissimilarity", "dropped_rows", "exposed", "exposed_rules",
-    "feigned_items", "ghost_itemsets", "ghost_rules", "height", "information_loss", "itemsets",
-    "joint_total_variation", "largest_correlation_shift", "largest_loss", "largest_mean_shift",
-    "largest_spread_change", "loss_geometric", "lost_itemsets", "lost_rules", "marginal_shift", "objective",
-    "pair_total_variation", "private_entries", "query_error", "rare_words", "redrawn_rows", "removed",
-    "replaced_words", "rules", "rules_published", "sensitive", "sse", "sst", "suppressed_rows", "unknown",
-})  # fmt: skip
-"""Losses and utility figures that were looked at and stay with the custodian."""
 
 
 class Rule(StrEnum):
@@ -170,36 +156,6 @@ class OutgoingCertificate(_Part):
     gate: tuple[CertifiedLimit, ...] = ()
 
 
-PARAMETERS = frozenset({
-    "agreement", "alpha", "attack", "attempts", "bad", "beta", "bins", "bits", "blanking_factor", "breakpoints",
-    "by", "c", "categories", "centre", "clean", "column", "columns", "columns_per_guess", "confidence",
-    "copies", "curves", "delta", "density", "direction", "discretize", "distance", "enhanced", "epsilon",
-    "error", "evidence", "exact_range", "excluded", "fake_codes", "fit", "group_share", "guess", "hashes", "high",
-    "holdout", "intervals", "iso_20889", "k", "keyed", "kind", "known", "knowledge", "knows", "knows_range", "l",
-    "learner_risk", "learners", "low", "max_length", "method", "metric", "min_confidence", "min_leaf",
-    "min_support", "min_width", "mining_memory", "mining_seconds", "missing", "mode", "model", "models",
-    "most_nearer", "n", "neighbours", "noise", "order", "p", "pattern", "permute", "person", "pieces", "prior",
-    "privacy", "publish", "radius", "ranges", "rare", "reach", "recoding", "refine", "relaxed", "repair",
-    "rows", "samples", "search", "seconds", "share", "shared_codes", "smooth", "statistic", "strategy",
-    "suppress", "suppressed_rows", "suppression_limit", "t", "target", "times", "tolerance", "training_rows",
-    "trials", "weights", "width", "within",
-})  # fmt: skip
-"""Fields of methods, models and attacks that leave: how something was done, never what it hides."""
-
-SECRETS = frozenset({
-    "external", "file", "groups", "items", "itemsets", "memory", "other", "population", "private", "rules",
-    "values",
-})  # fmt: skip
-"""Fields that stay: what is hidden, whom it is compared with, and where the custodian keeps it."""
-
-SECRETS_OF: Mapping[str, frozenset[str]] = {
-    "learned_inference": frozenset({"columns"}),  # the columns that hold private entries
-    # As a share beside the count in the claim it would tell how many baskets there are, and so what was added.
-    "publish_patterns": frozenset({"min_support"}),
-    "rule_inference": frozenset({"columns"}),
-}
-"""Fields that stay of one method or attack alone."""
-
 LAWS = frozenset({
     "achieved", "categories", "confidence", "covariance", "domain", "epsilon", "grid", "kind", "memoized", "missing",
     "origin", "p", "privacy", "q", "range", "repeats", "scale", "step", "times",
@@ -219,8 +175,8 @@ def coarse_up(risk: float, people: int) -> float | None:
 
 def outgoing(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
     """The certificate that leaves, from the custodian's record of a run and the released data."""
-    tags = {str(method["method"]) for method in record["methods"]}
-    crowds, people = tags <= CROWDS, int(record["data"]["rows"])
+    kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
+    crowds, people = all(kind is not None and kind.hides_in_crowds for kind in kinds), int(record["data"]["rows"])
     return OutgoingCertificate(
         **{name: record[name] for name in _AS_THEY_ARE if name in record},
         format=FORMAT,
@@ -249,9 +205,11 @@ def _kept(told: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
 
 
 def outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
-    """A method, model or attack with the parameters that may be known; what nobody classified stays."""
-    tag = str(next((described[key] for key in ("method", "attack", "model") if key in described), ""))
-    kept = _kept(described, PARAMETERS - SECRETS_OF.get(tag, frozenset()))
+    """A method, model or attack with its public fields; what nobody called public stays."""
+    tag = next(name for name in ("method", "attack", "model") if name in described)
+    kind = find_kind(tag, str(described[tag]))
+    public = () if kind is None else kind.public_fields
+    kept = _kept(described, frozenset({tag, "iso_20889", *public}))
     if "models" in kept:
         kept["models"] = [outgoing_parameters(model) for model in kept["models"]]
     return kept

@@ -28,8 +28,7 @@ from sfumato.data.roles import Role
 from sfumato.data.write import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError
-from sfumato.protect import METHODS, Method
-from sfumato.protect.anonymity.models import MODELS
+from sfumato.protect import METHODS, MODELS, Method
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import shape_named
 
@@ -41,8 +40,6 @@ PARTS = ("models", "private")
 
 
 def _tagged(kinds: tuple[type, ...], tag: str) -> Any:
-    if len(kinds) == 1:
-        return kinds[0]
     return Annotated[reduce(or_, kinds), Field(discriminator=tag)]
 
 

@@ -23,10 +23,10 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity import diversity
 from sfumato.measure.anonymity.achieved import anonymity
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
-from sfumato.measure.anonymity.diversity import DIVERSITY_CHECKS
 from sfumato.measure.anonymity.presence import delta_presence, k_map
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.measure.anonymity.tally import Grouped, counted_pairs
+from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.table import Table
 from tests.brute import Cell, HierarchyRows, Row, Rows, generalized, matches
 from tests.tables import Small, figure_2, hierarchies, hospital, small_tables
@@ -341,12 +341,12 @@ def test_every_model_agrees_with_brute_force(case: Case) -> None:
 @given(cases())
 def test_checks_give_what_the_measures_give(case: Case) -> None:
     table, expected = case.table(), brute(case)
-    for model, check in DIVERSITY_CHECKS.items():
-        if model in expected:
-            given_l = {"l": 2} if model == "recursive_c" else {}
-            assert check(table, {"column": "s", "starred_rows": case.starred, **given_l}) == pytest.approx(
-                expected[model], abs=2e-12
-            )
+    checked = expected.keys() & CHECKS.keys()
+    assert len(checked) >= 9
+    for model in checked:
+        given_l = {"l": 2} if model == "recursive_c" else {}
+        arguments = {"column": "s", "starred_rows": case.starred, **given_l}
+        assert CHECKS[model](Evidence(table), arguments) == pytest.approx(expected[model], abs=2e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -360,10 +360,10 @@ def test_a_verifier_needs_only_the_file_and_the_claim(case: Case) -> None:
     arguments = {"column": "s", "starred_rows": case.starred}
     parents = tuple("\x1f".join(row) for row in case.hierarchy)
     expected = brute(case)
-    tree_distance = DIVERSITY_CHECKS["t_hierarchical"](bare, {**arguments, "parents": parents})
+    tree_distance = CHECKS["t_hierarchical"](Evidence(bare), {**arguments, "parents": parents})
     assert tree_distance == pytest.approx(expected["t_hierarchical"], abs=2e-12)
     for extra in ({"parents": parents}, {"order": tuple(row[0] for row in case.hierarchy)}):
-        ordered = DIVERSITY_CHECKS["t_ordered"](bare, {**arguments, **extra})
+        ordered = CHECKS["t_ordered"](Evidence(bare), {**arguments, **extra})
         assert ordered == pytest.approx(expected["t_ordered"], abs=2e-12)
 
 
@@ -528,7 +528,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(DataError, match="the population lacks the quasi-identifying «q»"):
         k_map(table, Table.of({"z": ["a"]}, {"z": "quasi_identifying"}))
     with pytest.raises(KeyError):
-        DIVERSITY_CHECKS["recursive_c"](table, {"column": "s"})
+        CHECKS["recursive_c"](Evidence(table), {"column": "s"})
 
 
 def test_an_order_may_name_values_that_are_not_there() -> None:

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.measure.checks import Evidence
+from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.entries.rules_left import (
-    evidence_checks,
     leftover_rules,
     untrue_hidden_values,
     visible_private_entries,
@@ -161,14 +160,13 @@ def test_private_entries_that_are_visible_are_found() -> None:
 def test_claims_reach_the_checks() -> None:
     table, hidden = published(EMPLOYEES, PRIVATE)
     evidence = Evidence(table, details={"hidden": hidden})
-    checks = evidence_checks()
     arguments: dict[str, Any] = {"confidence": "3/5", "min_support": 2, "max_length": 0, "prior": 0}
-    assert checks["leftover_rules"](evidence, arguments) == 8
+    assert CHECKS["leftover_rules"](evidence, arguments) == 8
     short = len(adversarial(EMPLOYEES, PRIVATE, set(), Fraction(3, 5), 2, 1))
-    assert checks["leftover_rules"](evidence, arguments | {"max_length": 1}) == short == 6
-    assert checks["visible_private_entries"](evidence, {}) == 0
+    assert CHECKS["leftover_rules"](evidence, arguments | {"max_length": 1}) == short == 6
+    assert CHECKS["visible_private_entries"](evidence, {}) == 0
     with pytest.raises(sf.PolicyError, match="not at hand"):
-        checks["leftover_rules"](Evidence(table), arguments)
+        CHECKS["leftover_rules"](Evidence(table), arguments)
 
 
 def test_nothing_private_nothing_left() -> None:

@@ -13,7 +13,6 @@ import pytest
 import sfumato as sf
 from sfumato.measure.noise.noise import (
     changed_beside_noise,
-    evidence_checks,
     interval_privacy,
     noise_centre,
     noise_dependence,
@@ -204,20 +203,6 @@ def test_what_cannot_be_compared() -> None:
         noise_privacy(
             table(x=[None, None]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Int64)})), one, "x"
         )
-
-
-def test_checks_have_their_names() -> None:
-    assert set(evidence_checks()) == {
-        "noise_privacy",
-        "noise_law",
-        "unchanged_cells",
-        "noise_centre",
-        "noise_dependence",
-        "noise_shape",
-        "interval_privacy",
-        "outside_interval",
-        "changed_beside_noise",
-    }
 
 
 @pytest.mark.parametrize("size", [1e-90, 1e-80, 1.0, 1e80, 1e95])

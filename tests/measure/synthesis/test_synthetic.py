@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.measure.checks import Evidence
+from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.synthesis.synthetic import (
     against_holdout,
     closest_records,
-    evidence_checks,
     exact_copies,
     foreign_values,
     kept_cells_changed,
@@ -288,7 +287,7 @@ def test_rare_words() -> None:
     before = table({"w": ["a"] * 5 + ["b"] * 2 + [None], "n": [1] * 8, "d": days})
     assert rare_words(before, before, 3, ["d"]) == 8
     assert rare_words(before, table({"w": ["strange", "a", None]}), 1) == 1
-    check = evidence_checks()["rare_words"]
+    check = CHECKS["rare_words"]
     assert check(Evidence(before, before), {"fewest": 3, "columns": ("w",)}) == 2
     assert rare_words(before, before, 3) == 2
     assert rare_words(before, before, 2) == 0
@@ -298,7 +297,7 @@ def test_nearer_training_is_measured_from_the_details() -> None:
     chance = np.random.default_rng(4)
     everybody = table({"x": chance.normal(size=300)})
     published = everybody.with_frame(everybody.frame[150:])
-    check = evidence_checks()["nearer_training"]
+    check = CHECKS["nearer_training"]
     evidence = Evidence(published, everybody, None, None, {"holdout": np.arange(150)})
     assert check(evidence, {}) > 0.95
     with pytest.raises(KeyError):

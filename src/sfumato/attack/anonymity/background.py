@@ -9,7 +9,7 @@ stand in its way. Machanavajjhala et al., *l-diversity* (2006); Martin et al., *
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -31,6 +31,8 @@ class BackgroundKnowledge(Attack):
     l-diversity l − 2 exclusions leave at least two values; l − 1 pin the value in a class that has just l.
     Machanavajjhala et al. 2006.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "excluded")
 
     attack: Literal["background_knowledge"] = "background_knowledge"
     column: str | None = None

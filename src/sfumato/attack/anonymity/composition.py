@@ -12,7 +12,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import PrivateAttr
@@ -50,6 +50,9 @@ class Composition(Attack):
     value in common is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under composition.
     Ganta, Kasiviswanathan, Smith 2008.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column",)
+    private_fields: ClassVar[tuple[str, ...]] = ("other",)
 
     attack: Literal["composition"] = "composition"
     column: str | None = None

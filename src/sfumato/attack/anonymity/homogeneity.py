@@ -8,7 +8,7 @@ Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam, *l-diversity* (2006).
 
 from __future__ import annotations
 
-from typing import Literal, TypeVar
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,8 @@ class Homogeneity(Attack):
     The risk is the share of people whose value is disclosed, and rightly. k-anonymity does not help; l-diversity
     with l ≥ 2 leaves nothing to a share of 1. Machanavajjhala et al. 2006.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "share")
 
     attack: Literal["homogeneity"] = "homogeneity"
     column: str | None = None

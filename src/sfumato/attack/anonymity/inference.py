@@ -9,7 +9,7 @@ PoPETs 2023); the code is our own. What «nearest» means stands in `linkability
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -32,6 +32,8 @@ class Inference(Attack):
     middle is taken. The risk is the share of right guesses. The baseline draws from the release's own
     distribution; the control are people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "known", "attempts", "neighbours", "tolerance")
 
     attack: Literal["inference"] = "inference"
     column: str

@@ -10,7 +10,7 @@ intervals as in Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter, PoPETs 2023); t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,8 @@ class Linkability(Attack):
     halves are joined. The baseline takes rows blindly; the control are people who are not in the data, whose halves
     are joined by likeness alone. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("known", "neighbours", "attempts")
 
     attack: Literal["linkability"] = "linkability"
     known: tuple[tuple[str, ...], tuple[str, ...]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,9 @@ class Linking(Attack):
     starred all over are taken only when nothing else fits, since then the person must be among them. The risk
     is the share of people whose own row was guessed. Sweeney 2002; the prosecutor of El Emam and Dankar 2008.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("knowledge",)
+    private_fields: ClassVar[tuple[str, ...]] = ("external",)
 
     attack: Literal["linking"] = "linking"
     knowledge: Columns | None = None

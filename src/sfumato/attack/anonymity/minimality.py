@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +57,9 @@ class Minimality(Attack):
     does, or says it with certainty. Risk beyond the baseline is what minimality added. Where the inference is not
     sound (suppression, other models or methods) the adversary reads shares, and the facts say why. Wong et al. 2007.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
+    private_fields: ClassVar[tuple[str, ...]] = ("values",)
 
     attack: Literal["minimality"] = "minimality"
     column: str | None = None

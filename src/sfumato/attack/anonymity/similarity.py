@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,9 @@ class Similarity(Attack):
     it, and is right when the person's own value does. A value in no group is a group of its own. l-diversity
     does not help; t-closeness is the answer that the paper gives. Li, Li, Venkatasubramanian 2007.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "width")
+    private_fields: ClassVar[tuple[str, ...]] = ("groups",)
 
     attack: Literal["similarity"] = "similarity"
     column: str

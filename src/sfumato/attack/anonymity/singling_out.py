@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -43,6 +43,8 @@ class SinglingOut(Attack):
     predicates with values drawn blindly; the control counts the same predicates on people who are not in the data
     (as many as there are originals, or the two do not compare). WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("mode", "attempts", "columns_per_guess")
 
     attack: Literal["singling_out"] = "singling_out"
     mode: Literal["univariate", "multivariate"] = "multivariate"

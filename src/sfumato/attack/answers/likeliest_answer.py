@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,8 @@ class LikeliestAnswer(Attack):
     baseline believes the commonest category of everybody, and so reads no answer at all; the control are people
     who are not in the data, of whom only `known` helps. Evfimievski, Gehrke, Srikant 2003.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
     attack: Literal["likeliest_answer"] = "likeliest_answer"
     column: str | None = None

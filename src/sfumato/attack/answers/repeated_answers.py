@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -48,6 +48,9 @@ class RepeatedAnswers(Attack):
     that they are memoized. The baseline believes the commonest category of everybody. Warner 1965; Erlingsson, Pihur,
     Korolova 2014.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
+    private_fields: ClassVar[tuple[str, ...]] = ("other",)
 
     attack: Literal["repeated_answers"] = "repeated_answers"
     column: str | None = None

@@ -39,7 +39,8 @@ class FillUnknowns(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
-    unsaid: ClassVar[frozenset[str]] = frozenset({"items"})
+    public_fields: ClassVar[tuple[str, ...]] = ("guess",)
+    private_fields: ClassVar[tuple[str, ...]] = ("items",)
 
     attack: Literal["fill_unknowns"] = "fill_unknowns"
     guess: Literal["learned", "present"] = "learned"

@@ -45,7 +45,8 @@ class Remining(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
-    unsaid: ClassVar[frozenset[str]] = frozenset({"rules", "itemsets", "items"})
+    public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "reach")
+    private_fields: ClassVar[tuple[str, ...]] = ("rules", "itemsets", "items")
 
     attack: Literal["remining"] = "remining"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)

@@ -35,6 +35,8 @@ class BloomDictionary(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
+    public_fields: ClassVar[tuple[str, ...]] = ("knowledge", "bits", "hashes", "agreement")
+    private_fields: ClassVar[tuple[str, ...]] = ("items",)
 
     attack: Literal["bloom_dictionary"] = "bloom_dictionary"
     knowledge: Literal["dictionary", "supports"] = "dictionary"

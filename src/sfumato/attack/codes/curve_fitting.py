@@ -7,7 +7,7 @@ Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privac
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -33,6 +33,8 @@ class CurveFitting(Attack):
     it. Without any point it takes codes for values. The risk is the share of distinct codes whose guess is within the
     radius, in the median of many trials with points at random codes. Bu et al. 2007.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "fit", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_fitting"] = "curve_fitting"
     column: str | None = None
@@ -74,6 +76,8 @@ class CurveCombination(Attack):
     The facts tell what one of the three cracks (`any`), what trusting each equally gives (`expected`), and the parts of
     the Venn diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_combination"] = "curve_combination"
     column: str | None = None

@@ -8,7 +8,7 @@ and do not run this attack; it is the oldest one against substitution.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -34,6 +34,8 @@ class FrequencyMatching(Attack):
     places. Within each it matches codes and values by how often they occur; everywhere else by quantile. The risk is
     the share of distinct codes whose guess is within the radius, in the median of many samples.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
 
     attack: Literal["frequency_matching"] = "frequency_matching"
     column: str | None = None

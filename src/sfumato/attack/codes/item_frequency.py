@@ -42,6 +42,8 @@ class ItemFrequency(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
+    public_fields: ClassVar[tuple[str, ...]] = ("knowledge", "error", "clean")
+    private_fields: ClassVar[tuple[str, ...]] = ("items",)
 
     attack: Literal["item_frequency"] = "item_frequency"
     knowledge: Literal["supports", "pairs"] = "pairs"

@@ -8,7 +8,7 @@ seed 004) name a rival's sample as knowledge and do not run this attack; it is t
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -31,6 +31,8 @@ class QuantileMatching(Attack):
     whose guess is within the radius, in the median of many samples. One curve or random breakpoints are no shelter,
     since they keep the order; values that changed places are.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
 
     attack: Literal["quantile_matching"] = "quantile_matching"
     column: str | None = None

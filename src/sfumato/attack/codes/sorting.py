@@ -8,7 +8,7 @@ within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), Sections 3.3, 5.4 an
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,8 @@ class Sorting(Attack):
     share of codes whose guess is within the radius: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off it takes the
     least and greatest code for them. The facts tell what evenly spread guesses crack. Bu et al. 2007.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "knows_range", "radius")
 
     attack: Literal["sorting"] = "sorting"
     column: str | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -39,6 +39,10 @@ class LearnedInference(Attack):
     learners do on visible entries that they were not taught, as many of each column; with a control table, on people
     who are not in the data. Releases against rules (Aggarwal, Pei, Zhang 2006) do not promise to withstand it.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
+    # The columns that hold private entries.
+    private_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["learned_inference"] = "learned_inference"
     columns: tuple[str, ...] | None = None

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,10 @@ class RuleInference(Attack):
     entry that is visible is simply read. The risk is the share of private entries that are guessed rightly. What the
     rules add to the baseline is what blanking the private entries alone has left open. Aggarwal, Pei, Zhang 2006.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
+    # The columns that hold private entries.
+    private_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["rule_inference"] = "rule_inference"
     columns: tuple[str, ...] | None = None

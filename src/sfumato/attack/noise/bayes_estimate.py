@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -45,6 +45,8 @@ class BayesEstimate(ValueAttack):
     reading the release and saying the mean. Noise shaped like the data, which stops the spectral filter, leaves this
     estimate some gain. Huang, Du, Chen 2005.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "evidence")
 
     attack: Literal["bayes_estimate"] = "bayes_estimate"
     evidence: tuple[str, ...] = ()

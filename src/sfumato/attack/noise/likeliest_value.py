@@ -11,7 +11,7 @@ value (the mode) is right most often; the mean of the distribution has the small
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -44,6 +44,8 @@ class LikeliestValue(ValueAttack):
     person is tried; it is right within a share of the column's standard deviation. The baseline is the better of
     reading the release and saying the mean. Intervals (`discretize`) leave nothing to weigh. Agrawal, Aggarwal 2001.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
 
     attack: Literal["likeliest_value"] = "likeliest_value"
     statistic: Literal["mode", "mean"] = "mode"

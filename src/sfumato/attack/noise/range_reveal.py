@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -54,6 +54,8 @@ class RangeReveal(NumberAttack):
     the promised one and holds the true value. The baseline knows the range that the release tells, and no gaps. Noise
     without bounds leaves nothing out, and is refused. Agrawal, Aggarwal 2001.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
 
     attack: Literal["range_reveal"] = "range_reveal"
     width: float = Field(default=0.75, ge=0.0, lt=1.0)

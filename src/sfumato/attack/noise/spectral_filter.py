@@ -11,7 +11,7 @@ preserving properties of random data perturbation techniques* (ICDM 2003); seed 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -43,6 +43,8 @@ class SpectralFilter(ValueAttack):
     cell of each person is tried; it is right within a share of the column's standard deviation. The baseline is the
     better of reading the release and saying the mean. Noise shaped like the data stops it. Kargupta and others 2003.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance")
 
     attack: Literal["spectral_filter"] = "spectral_filter"
 

@@ -41,6 +41,7 @@ class SupportInference(Attack):
     """
 
     shape: ClassVar[str] = "patterns"
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "min_support")
 
     attack: Literal["support_inference"] = "support_inference"
     k: int | None = Field(default=None, ge=2, strict=True)

@@ -10,7 +10,7 @@ estimate from the release itself tells which. That is the idea of minimality (Wo
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,8 @@ class SwapLinkage(Attack):
     The facts say how many lonely people the estimate alone foretells: only what goes beyond that is due to swapping.
     The baseline says the release's commonest value of everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
 
     attack: Literal["swap_linkage"] = "swap_linkage"
     column: str | None = None

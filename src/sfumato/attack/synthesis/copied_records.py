@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,8 @@ class CopiedRecords(Attack):
     the control are people who are not in the data, or were set aside before the release was made: of them the same is
     right by chance and likeness alone. Platzer, Reutterer 2021.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
 
     attack: Literal["copied_records"] = "copied_records"
     known: Columns | None = None

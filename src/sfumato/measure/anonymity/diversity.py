@@ -22,6 +22,7 @@ from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.classes import StarredRows
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
 from sfumato.measure.anonymity.tally import Floats, Grouped, Tally
+from sfumato.measure.checks import Evidence, Measure, checks_claim
 from sfumato.table import Table
 
 LEVEL_MARK = "\x1f"
@@ -138,30 +139,41 @@ def _largest(numbers: Floats) -> float:
     return round(float(numbers.max(initial=0.0)), 12)
 
 
-Check = Callable[[Table, Mapping[str, Any]], float]
+_TOLD = ("column", "starred_rows")
 
 
-def _plain(measure: Callable[..., float]) -> Check:
-    def check(table: Table, arguments: Mapping[str, Any]) -> float:
-        return measure(table, arguments["column"], starred_rows=_starred_rows(arguments))
-
-    return check
+def _plain(measure: Callable[..., float]) -> Measure:
+    """A measure of a column of the published table as a check of claims."""
+    return lambda evidence, told: measure(evidence.published, told["column"], starred_rows=_starred_rows(told))
 
 
-def _recursive_c(table: Table, arguments: Mapping[str, Any]) -> float:
-    return recursive_c(table, arguments["column"], arguments["l"], starred_rows=_starred_rows(arguments))
+checks_claim("alpha", "at_most", arguments=_TOLD)(_plain(alpha))
+checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_TOLD)(_plain(basic_beta))
+checks_claim("delta_disclosure", "below", arguments=_TOLD)(_plain(delta_disclosure))
+checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_TOLD)(_plain(distinct_l))
+checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_TOLD)(_plain(enhanced_beta))
+checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_TOLD)(_plain(entropy_l))
+checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_TOLD)(_plain(t_equal))
 
 
-def _t_ordered(table: Table, arguments: Mapping[str, Any]) -> float:
+@checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_TOLD, "l"))
+def _recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
+    starred_rows = _starred_rows(arguments)
+    return recursive_c(evidence.published, arguments["column"], arguments["l"], starred_rows=starred_rows)
+
+
+@checks_claim("t_ordered", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "order", "parents"))
+def _t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
         order = _hierarchy(arguments).leaves
-    return t_ordered(table, arguments["column"], order, starred_rows=_starred_rows(arguments))
+    return t_ordered(evidence.published, arguments["column"], order, starred_rows=_starred_rows(arguments))
 
 
-def _t_hierarchical(table: Table, arguments: Mapping[str, Any]) -> float:
+@checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "parents"))
+def _t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     hierarchy = _hierarchy(arguments) if "parents" in arguments else None
-    return t_hierarchical(table, arguments["column"], hierarchy, starred_rows=_starred_rows(arguments))
+    return t_hierarchical(evidence.published, arguments["column"], hierarchy, starred_rows=_starred_rows(arguments))
 
 
 def _hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
@@ -171,17 +183,3 @@ def _hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
 
 def _starred_rows(arguments: Mapping[str, Any]) -> StarredRows:
     return cast(StarredRows, arguments.get("starred_rows", "class"))
-
-
-DIVERSITY_CHECKS: Mapping[str, Check] = {
-    "alpha": _plain(alpha),
-    "beta": _plain(basic_beta),
-    "delta_disclosure": _plain(delta_disclosure),
-    "distinct_l": _plain(distinct_l),
-    "enhanced_beta": _plain(enhanced_beta),
-    "entropy_l": _plain(entropy_l),
-    "recursive_c": _recursive_c,
-    "t_equal": _plain(t_equal),
-    "t_hierarchical": _t_hierarchical,
-    "t_ordered": _t_ordered,
-}

@@ -11,18 +11,20 @@ else the population's. `*` fits everything. A label that is in no hierarchy fits
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity.classes import StarredRows
 from sfumato.measure.anonymity.tally import Grouped, Ints
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.release import Number
 from sfumato.table import Missing, Table
 
 _ANYTHING, _UNKNOWN = -1, -2
@@ -210,3 +212,20 @@ def _join(
     counts[found[_ROW].to_numpy()] += found[_PEOPLE].to_numpy()
     fitting = people.join(classes, on=names, how="semi", nulls_equal=True)
     met[fitting["\0person"].to_numpy()] = True
+
+
+@checks_claim("k_map", "at_least", needs_original=True)
+def _k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return k_map(evidence.published, _population(evidence), starred_rows=arguments.get("starred_rows", "class"))
+
+
+@checks_claim("delta_presence", "at_most", needs_original=True)
+def _delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    starred = arguments.get("starred_rows", "class")
+    return delta_presence(evidence.published, _population(evidence), starred_rows=starred).high
+
+
+def _population(evidence: Evidence) -> Table:
+    if evidence.population is None:
+        raise PolicyError("a claim compares with a population, which is not at hand")
+    return evidence.population

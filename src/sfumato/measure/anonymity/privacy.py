@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from sfumato.measure.anonymity.classes import StarredRows, crowds, starred
-from sfumato.table import Table
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.release import Number
+from sfumato.table import Missing, Table
 
 
 def k_anonymity(table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class") -> int:
@@ -41,3 +44,29 @@ def suppressed_share(table: Table) -> float:
     """The share of rows with `*` in every quasi-identifying column."""
     names = table.quasi_identifying
     return float(starred(table.frame, names).sum()) / len(table) if len(table) else 0.0
+
+
+checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
+    lambda evidence, arguments: k_anonymity(evidence.published, None, arguments.get("starred_rows", "class"))
+)
+
+
+@checks_claim("suppressed_share", "at_most", "exactly", arguments=("starred_rows",))
+def _suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return suppressed_share(evidence.published) if arguments.get("starred_rows") == "suppressed" else 0.0
+
+
+@checks_claim("left_out_share", "at_most", properties=("suppressed_share",), needs_original=True)
+def _left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    original: Table = evidence.original
+    usable = original.frame
+    if original.missing is Missing.DROP:
+        usable = usable.drop_nulls(list(original.quasi_identifying))
+    # One division: it is rounded once, so a share within the limit is never measured above it.
+    return (usable.height - len(evidence.published)) / usable.height
+
+
+@checks_claim("named_columns", "exactly", properties=("identifying_columns",), arguments=("names",))
+def _named_columns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    columns: list[str] = evidence.published.frame.columns
+    return sum(name in columns for name in arguments["names"])

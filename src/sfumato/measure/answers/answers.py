@@ -9,10 +9,10 @@ Warner 1965, seed 001; Wang and others 2017.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from math import log
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,9 @@ import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.measure.alignment import Rows, beside, compared, present
+from sfumato.measure.checks import checks_claim
 from sfumato.progress import tell
-from sfumato.release import Number
 from sfumato.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.measure.checks import Evidence
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -127,18 +124,17 @@ def changed_beside_answers(
     return count
 
 
-def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
-    """The checks by their names: what a claim calls, with its arguments."""
-    measures: Mapping[str, Callable[..., Number]] = {
-        "answers_off_channel": answers_off_channel,
-        "answers_that_differ": answers_that_differ,
-        "changed_beside_answers": changed_beside_answers,
-    }
-    return {
-        "answer_epsilon": lambda _, arguments: answer_epsilon(**arguments),
-        "strange_answers": lambda evidence, arguments: strange_answers(evidence.published, **arguments),
-        **{name: compared(measure) for name, measure in measures.items()},
-    }
+checks_claim("answer_epsilon", "at_most", properties=("epsilon", "epsilon_in_all"), arguments=("kind", "p", "q"))(
+    lambda _, arguments: answer_epsilon(**arguments)
+)
+checks_claim("strange_answers", "exactly", arguments=("categories", "column", "kind", "missing"))(
+    lambda evidence, arguments: strange_answers(evidence.published, **arguments)
+)
+checks_claim("answers_off_channel", "at_most", needs_original=True)(compared(answers_off_channel))
+checks_claim("answers_that_differ", "exactly", needs_original=True)(compared(answers_that_differ))
+checks_claim("changed_beside_answers", "exactly", needs_original=True, of_the_rest=True)(
+    compared(changed_beside_answers)
+)
 
 
 def _numbers(cells: pl.Series, names: Sequence[str | None]) -> Ints:

@@ -11,14 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
 from sfumato.measure.baskets.recount import Columns, Itemset, counted_itemsets, frequent
+from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.progress import tell
 from sfumato.public.thresholds import Confidence, Support, exact, least_count
+from sfumato.release import Number
 
 Secret = tuple[Sequence[Item], Sequence[Item]] | Item
 """A rule by its two sides, an itemset as a rule without a left side, or an item that no rule may have on the right."""
@@ -143,6 +146,20 @@ def foreign_items(published: Baskets, original: Baskets, unknown_mark: str = "")
 def basket_count(published: Baskets) -> int:
     """How many baskets are published."""
     return len(published)
+
+
+checks_claim("basket_count", "exactly", properties=("baskets",))(lambda evidence, _: basket_count(evidence.published))
+checks_claim("foreign_items", "exactly", needs_original=True)(
+    lambda evidence, arguments: foreign_items(
+        evidence.published, evidence.original, str(arguments.get("unknown_mark", ""))
+    )
+)
+
+
+@checks_claim("exposed_rules", "exactly", properties=("hidden_rules",), private="sensitive")
+def _exposed_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    secret = evidence.details["sensitive"]
+    return exposed_rules(evidence.published, secret, int(arguments["min_support"]), arguments.get("min_confidence"))
 
 
 def _shows(whole: int, left: int, least: int, share: Fraction | None) -> bool:

@@ -8,35 +8,17 @@ holds for *all* codes that its baskets have in common, so no mapping is needed t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
+from sfumato.measure.checks import checks_claim
 from sfumato.progress import tell
-from sfumato.release import Number
-
-if TYPE_CHECKING:
-    from sfumato.measure.checks import Evidence
 
 Ints = npt.NDArray[np.int64]
-Check = Callable[["Evidence", Mapping[str, Any]], Number]
-
-
-def evidence_checks() -> Mapping[str, Check]:
-    """The checks by their names."""
-    return {
-        "named_items": lambda evidence, _: named_items(evidence.published, evidence.original),
-        "shared_support": lambda evidence, _: shared_support(evidence.published),
-        "strange_bits": lambda evidence, arguments: strange_bits(evidence.published, int(arguments["bits"])),
-        "unfiltered_items": lambda evidence, _: unfiltered_items(evidence.published, evidence.original, evidence.rows),
-        "unrecoverable_items": lambda evidence, _: unrecoverable_items(
-            evidence.published, evidence.original, evidence.rows
-        ),
-    }
 
 
 def shared_support(published: Baskets) -> int:
@@ -67,6 +49,21 @@ def unrecoverable_items(published: Baskets, original: Baskets, rows: Sequence[in
     """
     found = _Published(published, original, rows)
     return sum(not common.size or found.holding(common) != many for many, common in _in_common(original, found))
+
+
+checks_claim("named_items", "exactly", needs_original=True)(
+    lambda evidence, _: named_items(evidence.published, evidence.original)
+)
+checks_claim("shared_support", "at_least")(lambda evidence, _: shared_support(evidence.published))
+checks_claim("strange_bits", "exactly", arguments=("bits",))(
+    lambda evidence, arguments: strange_bits(evidence.published, int(arguments["bits"]))
+)
+checks_claim("unfiltered_items", "exactly", needs_original=True)(
+    lambda evidence, _: unfiltered_items(evidence.published, evidence.original, evidence.rows)
+)
+checks_claim("unrecoverable_items", "exactly", needs_original=True)(
+    lambda evidence, _: unrecoverable_items(evidence.published, evidence.original, evidence.rows)
+)
 
 
 class _Published:

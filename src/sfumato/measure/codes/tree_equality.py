@@ -8,7 +8,7 @@ the originals. It grows trees with scikit-learn on both, and shares nothing with
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.progress import tell
 from sfumato.release import Number
 from sfumato.table import Table
@@ -103,15 +104,13 @@ def trees_that_differ(
     return differ
 
 
-def evidence_checks() -> Mapping[str, Callable[[Any, Mapping[str, Any]], Number]]:
-    """The checks of this module, by the names that claims use."""
+@checks_claim("trees_that_differ", "exactly", needs_original=True)
+def _trees_that_differ(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
+    return trees_that_differ(evidence.published, evidence.original, str(arguments["target"]), columns, ties)
 
-    def check(evidence: Any, arguments: Mapping[str, Any]) -> Number:
-        columns = tuple(arguments["columns"])
-        ties = bool(arguments.get("up_to_ties", 0))
-        return trees_that_differ(evidence.published, evidence.original, str(arguments["target"]), columns, ties)
 
-    return {"trees_that_differ": check, "rows": lambda evidence, _: len(evidence.published)}
+checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))
 
 
 def _seen(table: Table, target: str, columns: tuple[str, ...]) -> tuple[npt.NDArray[np.float32], Ints]:

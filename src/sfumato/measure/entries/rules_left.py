@@ -10,25 +10,23 @@ check. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
+from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.mine.anonymity.agreeing import Agreeing, Flags, Ints, Question, counted, reaches
 from sfumato.progress import tell
 from sfumato.public.thresholds import exact
 from sfumato.release import Number
 from sfumato.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.measure.checks import Evidence
 
 _LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
 
@@ -86,11 +84,7 @@ def untrue_hidden_values(hidden: pl.DataFrame, original: Table) -> int:
     return untrue
 
 
-def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
-    """The checks by their names: what a claim calls, with `confidence`, `min_support`, `max_length` and `prior`."""
-    return {"leftover_rules": _leftover_rules, "visible_private_entries": _visible_private_entries}
-
-
+@checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden")
 def _leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     longest = int(arguments.get("max_length", 0))
     return leftover_rules(
@@ -103,8 +97,12 @@ def _leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     )
 
 
+@checks_claim("visible_private_entries", "exactly", properties=("private_entries_blanked",), private="hidden")
 def _visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     return visible_private_entries(evidence.published, _known(evidence))
+
+
+checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: int(bool(evidence.details["complete"])))
 
 
 def _known(evidence: Evidence) -> pl.DataFrame:

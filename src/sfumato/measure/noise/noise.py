@@ -8,9 +8,8 @@ differences. Whole numbers (and dates, in days) are as wide as they are many.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +18,8 @@ import polars as pl
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.alignment import Rows, beside, compared, present
-from sfumato.release import Number
+from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.measure.checks import Evidence
 
 Floats = npt.NDArray[np.float64]
 
@@ -222,20 +218,15 @@ def changed_beside_noise(original: Table, published: Table, columns: Sequence[st
     )
 
 
-def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
-    """The checks by their names: what a claim calls, with its arguments."""
-    measures: Mapping[str, Callable[..., Number]] = {
-        "noise_privacy": noise_privacy,
-        "noise_law": noise_law,
-        "unchanged_cells": unchanged_cells,
-        "noise_centre": noise_centre,
-        "noise_dependence": noise_dependence,
-        "noise_shape": noise_shape,
-        "interval_privacy": interval_privacy,
-        "outside_interval": outside_interval,
-        "changed_beside_noise": changed_beside_noise,
-    }
-    return {name: compared(measure) for name, measure in measures.items()}
+checks_claim("noise_privacy", "at_least", needs_original=True)(compared(noise_privacy))
+checks_claim("noise_law", "at_most", needs_original=True)(compared(noise_law))
+checks_claim("unchanged_cells", "at_most", needs_original=True)(compared(unchanged_cells))
+checks_claim("noise_centre", "at_most", needs_original=True)(compared(noise_centre))
+checks_claim("noise_dependence", "at_most", needs_original=True)(compared(noise_dependence))
+checks_claim("noise_shape", "at_most", needs_original=True)(compared(noise_shape))
+checks_claim("interval_privacy", "at_least", needs_original=True)(compared(interval_privacy))
+checks_claim("outside_interval", "exactly", needs_original=True)(compared(outside_interval))
+checks_claim("changed_beside_noise", "exactly", needs_original=True, of_the_rest=True)(compared(changed_beside_noise))
 
 
 def _pairs(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:

@@ -8,8 +8,9 @@ handful of items, a linear program says what each pattern can be in any database
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,12 @@ import numpy.typing as npt
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.measure.baskets.recount import Columns, counted_itemsets
+from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.patterns.known_supports import KnownSupports
 from sfumato.patterns import Patterns
 from sfumato.progress import tell
+from sfumato.public.thresholds import least_count
+from sfumato.release import Number
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -187,3 +191,20 @@ def lost_itemsets(patterns: Patterns, baskets: Baskets, least: int) -> int:
     published = {frozenset(map(str, items)): support for items, support in patterns.to_lists()}
     true = counted_itemsets(baskets, least)
     return sum(published.get(items, 0) < support for items, support in true.items())
+
+
+checks_claim("least_support", "at_least")(lambda evidence, _: least_support(evidence.published))
+checks_claim("untrue_supports", "exactly", needs_original=True)(
+    lambda evidence, _: untrue_supports(evidence.published, evidence.original)
+)
+
+
+@checks_claim("inferable_patterns", "exactly", arguments=("complete_from", "k"))
+def _inferable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return inferable_patterns(evidence.published, int(arguments["k"]), int(arguments["complete_from"]) or None)
+
+
+@checks_claim("lost_itemsets", "exactly", needs_original=True)
+def _lost_itemsets(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    least = least_count(arguments["min_support"], len(evidence.original))
+    return lost_itemsets(evidence.published, evidence.original, least)

@@ -8,20 +8,16 @@ again is judged like the table it came from. Li and Sarkar, seed 003.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import PolicyError
 from sfumato.measure.alignment import Rows, beside, compared, originals_behind, present
-from sfumato.release import Number
+from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.measure.checks import Evidence
 
 
 def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows: Rows = None) -> pl.DataFrame:
@@ -140,15 +136,10 @@ def joint_total_variation(
     return round(sum(found) / len(found), 12)
 
 
-def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
-    """The checks by their names: what a claim calls, with its arguments."""
-    measures: Mapping[str, Callable[..., Number]] = {
-        "uniques_off_share": uniques_off_share,
-        "groups_unbroken": groups_unbroken,
-        "marginal_shift": marginal_shift,
-        "changed_elsewhere": changed_elsewhere,
-    }
-    return {name: compared(measure) for name, measure in measures.items()}
+checks_claim("uniques_off_share", "exactly", needs_original=True)(compared(uniques_off_share))
+checks_claim("groups_unbroken", "exactly", needs_original=True)(compared(groups_unbroken))
+checks_claim("marginal_shift", "exactly", needs_original=True)(compared(marginal_shift))
+checks_claim("changed_elsewhere", "exactly", needs_original=True, of_the_rest=True)(compared(changed_elsewhere))
 
 
 def _unique(original: Table, column: str, pattern: Sequence[str], rows: Rows) -> pl.Series:

@@ -9,10 +9,10 @@ of whom the method knew nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +20,12 @@ import polars as pl
 
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
-from sfumato.measure.alignment import Rows, beside, present
+from sfumato.measure.alignment import Rows, beside, compared, present
+from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.read_numbers import number_reader
 from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, closest_records
 from sfumato.release import Number
 from sfumato.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.measure.checks import Evidence
 
 Ints = npt.NDArray[np.int64]
 
@@ -215,23 +213,22 @@ def rare_words(original: Table, published: Table, fewest: int, columns: Sequence
     return count
 
 
-def evidence_checks() -> Mapping[str, Callable[[Evidence, Mapping[str, Any]], Number]]:
-    """The checks by their names: what a claim calls, with its arguments."""
+checks_claim("copied_uniques", "exactly", needs_original=True)(
+    lambda evidence, _: copied_uniques(evidence.original, evidence.published)
+)
+checks_claim("people_at_extremes", "at_least", needs_original=True)(
+    lambda evidence, arguments: people_at_extremes(evidence.original, evidence.published, **arguments)
+)
+checks_claim("kept_cells_changed", "exactly", needs_original=True, of_the_rest=True)(compared(kept_cells_changed))
+checks_claim("rare_words", "exactly", needs_original=True)(
+    lambda evidence, arguments: rare_words(evidence.original, evidence.published, **arguments)
+)
 
-    def nearer(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-        aside = evidence.details["holdout"]  # without it nobody can tell, and the claim says so
-        return against_holdout(evidence.published, evidence.original, aside).closest.nearer
 
-    return {
-        "copied_uniques": lambda evidence, _: copied_uniques(evidence.original, evidence.published),
-        "foreign_values": lambda evidence, said: foreign_values(evidence.original, evidence.published, **said),
-        "people_at_extremes": lambda evidence, said: people_at_extremes(evidence.original, evidence.published, **said),
-        "kept_cells_changed": lambda evidence, said: kept_cells_changed(
-            evidence.original, evidence.published, rows=evidence.rows, **said
-        ),
-        "nearer_training": nearer,
-        "rare_words": lambda evidence, said: rare_words(evidence.original, evidence.published, **said),
-    }
+@checks_claim("nearer_training", "at_most", needs_original=True)
+def _nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    aside = evidence.details["holdout"]  # without it nobody can tell, and the claim says so
+    return against_holdout(evidence.published, evidence.original, aside).closest.nearer
 
 
 def _spelt(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

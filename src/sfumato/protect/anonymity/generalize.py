@@ -22,6 +22,7 @@ from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import tell
+from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.classes import Verdict
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.judge import ModelJudge
@@ -30,7 +31,7 @@ from sfumato.protect.anonymity.lattice import minimal_nodes as minimal_in
 from sfumato.protect.anonymity.local import Recoded, local_losses, recode_locally, recode_the_rest
 from sfumato.protect.anonymity.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
 from sfumato.protect.anonymity.model import PrivacyModel
-from sfumato.protect.anonymity.models import AnyModel, KAnonymity
+from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import participants
 from sfumato.protect.claims import nobody_named, nothing_untrue, suppression_within
 from sfumato.protect.method import Method
@@ -51,6 +52,17 @@ class Generalize(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "models",
+        "suppression_limit",
+        "metric",
+        "search",
+        "seconds",
+        "recoding",
+        "weights",
+        "suppressed_rows",
+    )
 
     method: Literal["generalize"] = "generalize"
     models: tuple[AnyModel, ...] = Field(min_length=1)

@@ -51,6 +51,8 @@ class KOptimize(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "metric", "target", "suppress", "seconds")
 
     method: Literal["k_optimize"] = "k_optimize"
     k: int = Field(ge=1, strict=True)

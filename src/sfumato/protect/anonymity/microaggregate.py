@@ -53,8 +53,10 @@ class Microaggregate(Method):
     Papers: Domingo-Ferrer, Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.
     """
 
-    utility = "means"
+    truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "microaggregation"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")
 
     method: Literal["microaggregate"] = "microaggregate"
     k: int = Field(ge=1, strict=True)

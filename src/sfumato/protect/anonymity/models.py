@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,8 @@ class KAnonymity(PrivacyModel):
     """
 
     steady: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("k",)
+
     model: Literal["k_anonymity"] = "k_anonymity"
     k: int = Field(ge=1, strict=True)
     """The least number of rows that share their quasi-identifying values."""
@@ -61,6 +63,8 @@ class AlphaKAnonymity(PrivacyModel):
 
     Holds against linking as k-anonymity does, and against guessing the commonest value of a class.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "alpha", "column")
 
     model: Literal["alpha_k_anonymity"] = "alpha_k_anonymity"
     k: int = Field(ge=1, strict=True)
@@ -99,6 +103,8 @@ class LDiversity(PrivacyModel):
     different values. `entropy`: an entropy of at least log l. `recursive`: r₁ < c (r_l + … + r_m), strictly.
     It does not see that values may be alike in meaning, nor how far a class is from the whole table.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("l", "column", "kind", "c")
 
     model: Literal["l_diversity"] = "l_diversity"
     l: float = Field(gt=0)  # noqa: E741  (the paper's own letter)
@@ -169,6 +175,8 @@ class TCloseness(PrivacyModel):
     """
 
     compares: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("t", "column", "distance")
+
     model: Literal["t_closeness"] = "t_closeness"
     t: float = Field(ge=0, le=1)
     """The largest distance of a class to the whole table."""
@@ -237,6 +245,8 @@ class BetaLikeness(PrivacyModel):
     """
 
     compares: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("beta", "column", "enhanced")
+
     model: Literal["beta_likeness"] = "beta_likeness"
     beta: float = Field(gt=0)
     """The largest relative gain."""
@@ -269,6 +279,8 @@ class DeltaDisclosure(PrivacyModel):
     """Every value keeps its share in every class, up to a factor e^delta, strictly (Brickell, Shmatikov 2008)."""
 
     compares: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("delta", "column")
+
     model: Literal["delta_disclosure"] = "delta_disclosure"
     delta: float = Field(gt=0)
     """The bound on |ln(share in the class / share in the table)|."""
@@ -325,6 +337,9 @@ class KMap(_Population):
     """
 
     steady: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("k",)
+    private_fields: ClassVar[tuple[str, ...]] = ("population",)
+
     model: Literal["k_map"] = "k_map"
     k: int = Field(ge=1, strict=True)
     """The least number of people of the population that a class fits."""
@@ -350,6 +365,9 @@ class DeltaPresence(_Population):
 
     The release is a part of the population; a class tells how likely somebody who fits it is in the release.
     """
+
+    public_fields: ClassVar[tuple[str, ...]] = ("low", "high")
+    private_fields: ClassVar[tuple[str, ...]] = ("population",)
 
     model: Literal["delta_presence"] = "delta_presence"
     low: float = Field(default=0.0, ge=0, le=1)
@@ -377,12 +395,3 @@ class DeltaPresence(_Population):
             needs_original=True,
             meaning=f"No class tells with more than {self.high:g} that somebody is in the release.",
         )
-
-
-AnyModel = Annotated[
-    KAnonymity | AlphaKAnonymity | KMap | LDiversity | TCloseness | BetaLikeness | DeltaDisclosure | DeltaPresence,
-    Field(discriminator="model"),
-]
-MODELS: tuple[type[PrivacyModel], ...] = (
-    KAnonymity, AlphaKAnonymity, KMap, LDiversity, TCloseness, BetaLikeness, DeltaDisclosure, DeltaPresence,
-)  # fmt: skip

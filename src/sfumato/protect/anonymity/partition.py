@@ -23,8 +23,8 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
+from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.k_member import block_size, clustered, nested
-from sfumato.protect.anonymity.models import AnyModel
 from sfumato.protect.anonymity.participants import participants
 from sfumato.protect.anonymity.partition_columns import Columns, Labels, Publish
 from sfumato.protect.anonymity.partitioning import GroupJudge, Parts, cut
@@ -51,6 +51,8 @@ class Partition(Method):
     """
 
     iso_20889: ClassVar[str] = "generalization (local)"
+    hides_in_crowds: ClassVar[bool] = True
+    public_fields: ClassVar[tuple[str, ...]] = ("models", "relaxed", "publish", "refine")
 
     method: Literal["partition"] = "partition"
     models: tuple[AnyModel, ...] = Field(min_length=1)

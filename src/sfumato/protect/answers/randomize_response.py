@@ -71,6 +71,8 @@ class RandomizeResponse(Method):
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "p", "epsilon", "kind", "categories", "missing", "person")
+    private_fields: ClassVar[tuple[str, ...]] = ("memory",)
 
     method: Literal["randomize_response"] = "randomize_response"
     column: str | tuple[str, ...]

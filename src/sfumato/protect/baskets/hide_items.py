@@ -44,6 +44,8 @@ class HideItems(Method):
     utility = "baskets"
     section = "hiding"
     iso_20889: ClassVar[str] = "local suppression"
+    public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
+    private_fields: ClassVar[tuple[str, ...]] = ("items",)
 
     method: Literal["hide_items"] = "hide_items"
     items: tuple[Item, ...] = Field(min_length=1, repr=False)

@@ -65,6 +65,8 @@ class HideRules(Method):
     utility = "baskets"
     section = "hiding"
     iso_20889: ClassVar[str] = "local suppression"
+    public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
+    private_fields: ClassVar[tuple[str, ...]] = ("rules", "itemsets", "file")
 
     method: Literal["hide_rules"] = "hide_rules"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)

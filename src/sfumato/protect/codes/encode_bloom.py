@@ -42,6 +42,7 @@ class EncodeBloom(KeyedMethod):
     maturity: ClassVar[str] = "for study"
     utility = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (keyed hashing)"
+    public_fields: ClassVar[tuple[str, ...]] = ("bits", "hashes", "keyed")
 
     method: Literal["encode_bloom"] = "encode_bloom"
     bits: int = Field(default=128, ge=1, le=2**24, strict=True)

@@ -60,6 +60,16 @@ class EncodeForTrees(KeyedMethod):
     utility = "codes"
     section = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "target",
+        "columns",
+        "breakpoints",
+        "pieces",
+        "min_width",
+        "direction",
+        "permute",
+        "curves",
+    )
 
     method: Literal["encode_for_trees"] = "encode_for_trees"
     target: str

@@ -51,6 +51,7 @@ class EncodeItems(KeyedMethod):
     gives: ClassVar[str] = "baskets"
     utility = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (deterministic encryption)"
+    public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 
     method: Literal["encode_items"] = "encode_items"
     kind: Literal["padded", "one_to_n"] = "padded"

@@ -77,6 +77,20 @@ class SuppressEntries(Method):
     utility = "blanks"
     section = "entries"
     iso_20889: ClassVar[str] = "local suppression"
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "confidence",
+        "min_support",
+        "max_length",
+        "prior",
+        "search",
+        "blanking_factor",
+        "seconds",
+        "mining_seconds",
+        "mining_memory",
+        "discretize",
+        "learner_risk",
+    )
+    private_fields: ClassVar[tuple[str, ...]] = ("private",)
 
     method: Literal["suppress_entries"] = "suppress_entries"
     private: AnyEntries = Field(repr=False)

@@ -49,6 +49,9 @@ class PublishPatterns(Method):
     utility = "baskets"
     section = "patterns"
     iso_20889: ClassVar[str] = "aggregation"
+    public_fields: ClassVar[tuple[str, ...]] = ("k", "repair")
+    # As a share beside the count in the claim, it would tell how many baskets there are, and so what was added.
+    private_fields: ClassVar[tuple[str, ...]] = ("min_support",)
 
     method: Literal["publish_patterns"] = "publish_patterns"
     k: int = Field(ge=2, strict=True)

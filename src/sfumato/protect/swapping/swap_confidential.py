@@ -68,6 +68,8 @@ class SwapConfidential(Method):
         """`for study` unless records are drawn by lot: a choice by the values can be read back from the values."""
         return "stable" if self.search == "random" else "for study"
 
+    public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "group_share", "pattern", "search", "seconds")
+
     method: Literal["swap_confidential"] = "swap_confidential"
     column: str | tuple[str, ...]
     """The confidential column; several are swapped one after the other."""

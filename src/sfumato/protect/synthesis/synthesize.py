@@ -65,6 +65,18 @@ class Synthesize(Method):
     utility = "chance"
     section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "kind",
+        "columns",
+        "order",
+        "min_leaf",
+        "smooth",
+        "rows",
+        "holdout",
+        "copies",
+        "most_nearer",
+        "rare",
+    )
 
     method: Literal["synthesize"] = "synthesize"
     kind: Literal["full", "partial"] = "full"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Whether numbers were top and bottom coded as promised, counted cell by cell; nothing is taken from the method."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from sfumato.errors import DataError
+from sfumato.measure.alignment import Rows, beside, compared, present
+from sfumato.measure.checks import checks_claim
+from sfumato.release import Number
+from sfumato.table import Table
+
+_TOLD = ("cap", "column", "floor")
+
+
+def beyond_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
+    """How many numbers of a column lie below a floor or above a cap."""
+    cells = _numbers(table.frame, column, table.source)
+    below = 0 if floor is None else int((cells < _as(floor, cells)).sum())
+    return below + (0 if cap is None else int((cells > _as(cap, cells)).sum()))
+
+
+def rows_at_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
+    """How many rows have the cap, or the floor if those are fewer; 0 if neither is told."""
+    cells = _numbers(table.frame, column, table.source)
+    return min((int((cells == _as(end, cells)).sum()) for end in (floor, cap) if end is not None), default=0)
+
+
+def miscoded_cells(
+    original: Table,
+    published: Table,
+    column: str,
+    floor: Number | None = None,
+    cap: Number | None = None,
+    rows: Rows = None,
+) -> int:
+    """How many cells are neither their original nor, where that lies beyond a limit, the limit."""
+    before = _numbers(beside(original, published, rows), column, original.source)
+    after = _numbers(published.frame, column, published.source)
+    if before.dtype == pl.Float32 and after.dtype.is_float():
+        after = after.cast(pl.Float32)
+    wanted = before
+    for beyond, limit in ((before.__gt__, cap), (before.__lt__, floor)):
+        if limit is not None:
+            coded = beyond(_as(limit, before)).fill_null(False)
+            wanted = pl.repeat(limit, len(before), eager=True).zip_with(coded, wanted)
+    return int(wanted.cast(after.dtype, strict=False).ne_missing(after).sum())
+
+
+checks_claim("beyond_limits", "exactly", arguments=_TOLD)(
+    lambda evidence, arguments: beyond_limits(evidence.published, **arguments)
+)
+checks_claim("rows_at_limits", "at_least", arguments=_TOLD)(
+    lambda evidence, arguments: rows_at_limits(evidence.published, **arguments)
+)
+checks_claim("miscoded_cells", "exactly", needs_original=True)(compared(miscoded_cells))
+
+
+def _numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
+    present(frame, (column,), source)
+    if not frame[column].dtype.is_numeric():
+        raise DataError(f'{source}: "{column}" holds no numbers; let no other method change a column that is coded')
+    return frame[column]
+
+
+def _as(limit: Number, cells: pl.Series) -> pl.Series:
+    """A limit as the column would hold it: a file has 0.1 where a short float is a little more."""
+    if not isinstance(limit, (int, float)):
+        raise DataError("a cap or a floor is a number")
+    return pl.Series([limit]).cast(cells.dtype if cells.dtype.is_float() else pl.Float64 if limit % 1 else pl.Int64)

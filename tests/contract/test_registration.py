@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Nothing is registered by hand; what a new method, model, attack or check still lacks is said here, with the cure."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sfumato as sf
+from sfumato.attack import ATTACKS
+from sfumato.lazy import _CHECKED, _CHECKS, _sources, find_checks, find_tagged
+from sfumato.measure.checks import CHECKS
+from sfumato.protect import METHODS, MODELS
+from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
+
+DOCS = Path(__file__).parents[2] / "docs"
+KINDS = {"method": (sf.Method, METHODS), "model": (sf.protect.PrivacyModel, MODELS), "attack": (sf.Attack, ATTACKS)}
+BOUNDS = {"at_least", "at_most", "below", "exactly"}
+
+
+def subclasses(kind: Any) -> Iterator[Any]:
+    """All that can be made of a kind, of this package."""
+    for one in kind.__subclasses__():
+        yield from subclasses(one)
+        if not inspect.isabstract(one) and one.__module__.startswith("sfumato.") and not one.__name__.startswith("_"):
+            yield one
+
+
+@pytest.mark.parametrize("tag", KINDS)
+def test_every_subclass_is_found(tag: str) -> None:
+    for room in (sf.protect, sf.attack):
+        for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
+            import_module(module.name)
+    kind, found = KINDS[tag]
+    for lost in {one for one in subclasses(kind) if tag in one.__annotations__} - set(found):
+        name = lost.__annotations__[tag]
+        pytest.fail(f'{lost.__module__}.{lost.__name__}: write its tag on one line, {tag}: {name} = "…", used once')
+    assert len({one.__name__ for one in found}) == len(find_tagged(tag)) == len(found)
+
+
+@pytest.mark.parametrize("kind", (*METHODS, *MODELS), ids=lambda kind: kind.__name__)
+def test_methods_and_models_are_public_and_typed(kind: type) -> None:
+    line = f"from {kind.__module__} import {kind.__name__} as {kind.__name__}"
+    assert kind.__name__ in dir(sf), f"add to the typing block of src/sfumato/__init__.py:\n    {line}"
+
+
+@pytest.mark.parametrize("kind", ATTACKS, ids=lambda kind: kind.__name__)
+def test_attacks_are_typed(kind: type) -> None:
+    line = f"    from {kind.__module__} import {kind.__name__} as {kind.__name__}\n"
+    block = Path(sf.attack.__file__ or "").read_text(encoding="utf-8")
+    assert line in block, f"add to the typing block of src/sfumato/attack/__init__.py:\n{line}"
+
+
+@pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
+def test_everything_has_an_example(kind: type) -> None:
+    tried = {type(example.subject) for example in (*METHOD_EXAMPLES, *ATTACK_EXAMPLES)}
+    assert kind in tried, f"add an Example of {kind.__name__} to tests/contract/examples.py"
+
+
+@pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
+def test_everything_has_a_page_that_the_index_links(kind: Any) -> None:
+    tag = "method" if kind in METHODS else "attack"
+    page = f"{tag}s/{kind.model_fields[tag].default}"
+    assert (DOCS / f"{page}.md").is_file(), f"write docs/{page}.md"
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text(encoding="utf-8"), re.M | re.S)
+    entries = [entry for tree in trees for entry in tree.split()]
+    assert any(fnmatch(page, entry) for entry in entries), f"link {page} from a toctree of docs/index.md"
+
+
+def test_checks_have_names_of_their_own() -> None:
+    names = Counter(name for _, text in _sources(_CHECKS) for name in re.findall(_CHECKED, text, re.MULTILINE))
+    assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"
+
+
+@pytest.mark.parametrize("name", find_checks())
+def test_a_check_says_what_it_checks(name: str) -> None:
+    check = CHECKS[name]
+    assert check.bounds and check.bounds <= BOUNDS, f'say how {name} is claimed: @checks_claim("{name}", "at_least")'
+    assert not (check.needs_original and check.arguments), f"{name}: of what needs the originals no argument leaves"
