@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Suppressing entries on the seed's Zipf tables and on Adult: time, |K|, memory, and growth to 160,000 rows.
+"""Suppressing entries on the paper's Zipf tables and on Adult: time, |K|, memory, and growth to 160,000 rows.
 
 Nobody ships a peer. Beside ours stand a plain numpy GraDeS, which weighs every rule anew in each pass, and the paper's
 own times («1,988 seconds» at k = 1, 157 at k = 30, on a laptop of 2004).

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.lazy import fetching
 
 if TYPE_CHECKING:
-    from sfumato import attack, measure, mine, protect, reproduce
+    from sfumato import attack, measure, mine, protect
     from sfumato.attack.attack import Attack, Outcome
     from sfumato.baskets import Baskets
     from sfumato.data.hierarchy import Hierarchy
@@ -128,7 +128,7 @@ _HOME = {
     "run": "workflow.pipeline",
     "verify": "workflow.certificate",
 }
-_ROOMS = ("attack", "measure", "mine", "protect", "reproduce")
+_ROOMS = ("attack", "measure", "mine", "protect")
 
 __version__ = "0.1.0"
 __all__ = [
@@ -192,7 +192,6 @@ __all__ = [
     "mine",
     "protect",
     "read_release",
-    "reproduce",
     "run",
     "verify",
 ]

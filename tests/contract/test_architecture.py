@@ -16,7 +16,7 @@ VOCABULARY = {
     "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
-SEES_EVERYTHING = {"cli", "report", "reproduce", "studio", "workflow"}
+SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
 ALLOWED = {
     "protect": VOCABULARY | TOOLS | {"protect"},
     "attack": VOCABULARY | TOOLS | {"attack"},

@@ -19,7 +19,7 @@ NAMES = [
     "PartyError", "Patterns", "Policy", "PolicyError", "PublishPatterns", "RandomizeResponse", "Randomness",
     "Release", "Role", "Run", "Sequences", "SfumatoError", "SuppressEntries", "SwapConfidential", "Synthesize",
     "TCloseness", "Table", "Verification", "attack", "audit", "check", "compare", "decode_itemsets", "decode_tree",
-    "measure", "mine", "protect", "read_release", "reproduce", "run", "verify",
+    "measure", "mine", "protect", "read_release", "run", "verify",
 ]  # fmt: skip
 
 

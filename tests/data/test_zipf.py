@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The generator of seed 000's synthetic tables."""
+"""The generator of Aggarwal, Pei and Zhang's (2006) synthetic tables."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from sfumato.cli.mining import attack, decode, mine, reproduce
+from sfumato.cli.mining import attack, decode, mine
 from sfumato.cli.terminal import print_json, print_line, progress
 from sfumato.cli.words import say_audit, say_comparison, say_measures, say_run, say_verification
 from sfumato.interrupts import StopSignals
@@ -217,7 +217,7 @@ def compare_command(
         raise typer.Exit(FAILED)
 
 
-for name, command in (("mine", mine), ("attack", attack), ("decode", decode), ("reproduce", reproduce)):
+for name, command in (("mine", mine), ("attack", attack), ("decode", decode)):
     app.command(name=name)(command)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The synthetic tables of seed 000: every entry drawn apart by Zipf's law, commonest value first.
+"""The synthetic tables of Aggarwal, Pei and Zhang (2006): every entry drawn apart by Zipf's law, commonest value first.
 
 Value v of a column has a share proportional to 1 / v^factor. With the paper's defaults (cardinality 10, factor 2) the
 commonest value has 64.5 % of a column, so that at a confidence of 60 % many rules only restate this prior.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a provider could learn from an encoding for trees: values, who goes with whom, and the rules found.
 
-Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007, seed 004), for guesses that an adversary made; the
+Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), for guesses that an adversary made; the
 statistics by which a custodian sees beforehand what shelters a column (Figure 8), the worst case of sorting (Figure
 11), and the recipe of Section 5.4 as advice. Nothing here looks at a key, or shares code with the encoding.
 """
