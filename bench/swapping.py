@@ -11,7 +11,8 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from papers.li_2004.data import INCOME, census
+from papers.census import INCOME
+from papers.li_2004.data import census
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.protect.swapping.swap_marginal import least_shift

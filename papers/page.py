@@ -11,7 +11,7 @@ import polars as pl
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from papers.study import Findings, Grid
+from papers.study import Findings, Grid, Verdict
 from sfumato import __version__
 from sfumato.report import words
 from sfumato.report.page import colours
@@ -43,7 +43,7 @@ def render_page(runs: Sequence[StudyRun], *, quick: bool) -> str:
     ).lstrip()
 
 
-_VERDICTS = ("reproduced", "differs", "not comparable")
+_VERDICTS: tuple[Verdict, ...] = ("reproduced", "differs", "not comparable")
 _CAPTIONS = {
     "paper": "What the paper states, and what we find",
     "independent count": "Our own numbers, checked by other code; they say nothing about the paper",

@@ -15,28 +15,12 @@ from typing import Any
 import polars as pl
 
 from papers.aggarwal_2006.runs import Blanked, blank, private_share
+from papers.census import INCOME, read_adult
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.data.discretize import equal_frequency
 from sfumato.table import Table
 
-FILES = ("adult/adult.data", "adult/adult.test")
-NAMES = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-)
 CUT = {"age": 10, "fnlwgt": 150, "education-num": 17}
 DROPPED, FACTOR, CONFIDENCE, PRIVATE_SEED = 4, 10_000, 0.8, 1
 
@@ -44,7 +28,7 @@ DROPPED, FACTOR, CONFIDENCE, PRIVATE_SEED = 4, 10_000, 0.8, 1
 @cache
 def adult(data: Path) -> Table:
     """Adult as the paper prepares it: 45,222 rows, 10 columns."""
-    frame = pl.concat([_read(data / file) for file in FILES]).drop_nulls()
+    frame = read_adult(data).drop(INCOME).drop_nulls()
     shares = {name: _commonest(frame[name]) for name in frame.columns}
     dropped = sorted(shares, key=lambda name: shares[name])[-DROPPED:]
     frame = frame.drop(dropped).with_columns(
@@ -52,14 +36,6 @@ def adult(data: Path) -> Table:
         for name, bins in CUT.items()
     )
     return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Adult")
-
-
-def _read(path: Path) -> pl.DataFrame:
-    """One file: no header, blanks after commas, «?» for what is missing, a comment and an empty line."""
-    names = [*NAMES, "class"]
-    raw = pl.read_csv(path, has_header=False, new_columns=names, comment_prefix="|", infer_schema=False)
-    clean = raw.select(pl.all().str.strip_chars()).filter(pl.col("class").is_not_null())
-    return clean.select(pl.col(name).replace("?", None) for name in NAMES)
 
 
 def _commonest(column: pl.Series) -> float:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.private_entries import Mask, PrivateEntries, private_mask
-from sfumato.data.zipf import zipf_table
 from sfumato.mine.entries.adversarial_rules import find_rules, sensitive_mask
 from sfumato.mine.entries.cells import Cells
 from sfumato.public.thresholds import exact, least_count

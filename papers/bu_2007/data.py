@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from papers.census import INCOME, read_adult
 from papers.study import Setting
 from sfumato.mine.codes.coded_columns import CodedColumn, Floats, Ints
 from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fitted
@@ -30,7 +31,7 @@ RADII, RADIUS = (0.01, 0.02, 0.05), 0.02
 ATTRIBUTES = 10
 TRIALS, QUICK_TRIALS = 500, 30
 _Z = 1.959963984540054
-_ADULT_NUMBERS = {0: "age", 2: "fnlwgt", 4: "education-num", 10: "capital-gain", 11: "capital-loss", 12: "hours"}
+NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
 
 @cache
@@ -55,10 +56,9 @@ def wdbc(data: Path) -> Table:
 @cache
 def adult(data: Path) -> Table:
     """Adult's six columns of numbers, and the income."""
-    frame = pl.read_csv(data / ADULT, has_header=False, infer_schema=False).drop_nulls()
-    columns = frame.columns
-    numbers = [pl.col(columns[at]).str.strip_chars().cast(pl.Int64).alias(n) for at, n in _ADULT_NUMBERS.items()]
-    return Table.of(frame.select(*numbers, pl.col(columns[-1]).str.strip_chars().alias(TARGET)), source="Adult")
+    frame = read_adult(data, (ADULT,))
+    numbers = [pl.col(name).cast(pl.Int64) for name in NUMBERS]
+    return Table.of(frame.select(*numbers, pl.col(INCOME).alias(TARGET)), source="Adult")
 
 
 def trials(setting: Setting) -> int:

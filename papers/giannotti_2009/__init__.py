@@ -88,7 +88,7 @@ _LATER = (
         place="Security in outsourcing of association rule mining",
         states="{a, b} becomes {1, 2}, {1, 2, 3}, or at random {1, 2, 3, 4, 6}. One-to-n with random codes is always "
         "more secure than one-to-one.",
-        made="The slides' mapping; 600 and 1,500 baskets of 24 items drawn with seed 2007, attacked by who knows pairs.",
+        made="The slides' mapping; 600 and 1,500 baskets of 24 items, seed 2007, attacked by who knows pairs.",
         module="outsourcing",
     ),
     Study(

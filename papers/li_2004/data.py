@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from papers.aggarwal_2006.adult import FILES, NAMES
+from papers.census import INCOME, NAMES, read_adult
 from sfumato.data.discretize import equal_frequency
 from sfumato.table import Table
 
-INCOME, SALARY = "income", "salary"
+SALARY = "salary"
 RECORDS, INTERVALS, DELETED_SEED = 25_049, 3, 1
 OFFERS, OFFERS_SEED = 509, 2004
 NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
@@ -29,7 +29,7 @@ _POOR = "<=50K"
 @cache
 def census(data: Path, records: int = RECORDS) -> Table:
     """Adult with so many records: all the richer ones, as far as there is room for the paper's share of them."""
-    frame = pl.concat([_read(data / file) for file in FILES])
+    frame = read_adult(data)
     chance = np.random.default_rng(DELETED_SEED)
     poor = np.flatnonzero((frame[INCOME] == _POOR).to_numpy())
     rich = np.flatnonzero((frame[INCOME] != _POOR).to_numpy())
@@ -46,13 +46,6 @@ def census(data: Path, records: int = RECORDS) -> Table:
         for numbers in (frame[name].cast(pl.Int64) for name in NUMBERS)
     )
     return Table.of(cut, dict.fromkeys(NAMES, "quasi_identifying") | {INCOME: "sensitive"}, source="Adult")
-
-
-def _read(path: Path) -> pl.DataFrame:
-    """One file: no header, blanks after commas, «?» for what is missing, a comment, an empty line, a dot at the end."""
-    raw = pl.read_csv(path, has_header=False, new_columns=[*NAMES, INCOME], comment_prefix="|", infer_schema=False)
-    clean = raw.select(pl.all().str.strip_chars()).filter(pl.col(INCOME).is_not_null())
-    return clean.with_columns(pl.col(INCOME).str.strip_chars("."), pl.col(NAMES).replace("?", None))
 
 
 _COLUMNS: tuple[tuple[str, tuple[str, ...], float], ...] = (

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from papers.li_2004.data import INCOME, RECORDS, SALARY, offers
+from papers.census import INCOME
+from papers.li_2004.data import RECORDS, SALARY, offers
 from papers.li_2004.data import census as adult
 from papers.li_2004.pruned_tree import Validated, features, validated
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.data.zipf import zipf_table
 from sfumato.mine.entries.cells import Cells
 from sfumato.protect.entries.entry_ledger import Ledger, Mining, Question
 from sfumato.protect.entries.grades import Weighing, grades, heaviest_first

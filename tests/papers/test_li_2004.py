@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from papers.census import INCOME
 from papers.li_2004 import STUDIES, experiment
-from papers.li_2004.data import INCOME, NUMBERS, SALARY, census, offers
+from papers.li_2004.data import NUMBERS, SALARY, census, offers
 from papers.li_2004.example import (
     AMOUNT,
     AMOUNTS,

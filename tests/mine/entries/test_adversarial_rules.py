@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato import progress
 from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.data.zipf import zipf_table
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemset_kinds import ItemsetKind, kind_of, projected
 from sfumato.mine.entries import adversarial_search

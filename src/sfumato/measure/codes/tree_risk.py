@@ -143,25 +143,6 @@ def shelter(
     )
 
 
-def shelter_frame(found: Sequence[Shelter]) -> pl.DataFrame:
-    """The same as a frame, in the order of Figures 8 and 11."""
-    return pl.DataFrame(
-        {
-            "column": [one.column for one in found],
-            "range_width": [one.range_width for one in found],
-            "distinct": [one.distinct for one in found],
-            "discontinuities": [one.discontinuities for one in found],
-            "pure_pieces": [one.pure_pieces for one in found],
-            "mean_length": [one.mean_length for one in found],
-            "pure_share": [one.pure_share for one in found],
-            "expected_sorting": [one.expected_sorting for one in found],
-            "worst_sorting": [one.worst_sorting for one in found],
-            "safe": [one.safe for one in found],
-            "advice": [one.advice for one in found],
-        }
-    )
-
-
 def _sheltered(cells: pl.Series, name: str, classes: Ints, min_width: int, radius: float, limit: float) -> Shelter:
     numbers = cells.cast(pl.Float64).to_numpy()
     known = ~np.isnan(numbers)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.zipf import zipf_shares, zipf_table
+from papers.aggarwal_2006.zipf import zipf_shares, zipf_table
 from sfumato.errors import PolicyError
 
 
