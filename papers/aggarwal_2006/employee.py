@@ -118,7 +118,7 @@ class Hidden:
         return Counts(len(public), fits[0], len(hidden), fits[1])
 
     def projected(self, itemset: Itemset) -> list[tuple[str, ...]]:
-        """The projected database: what is seen of the rest of each row, «#» where it is hidden."""
+        """The projected database: what is seen of the rest of each row, '#' where it is hidden."""
         return [
             tuple(
                 self.rows[at][column] if self.sees(at, column) else "#" for column in COLUMNS if column not in itemset

@@ -17,14 +17,14 @@ from papers.bu_2007.data import (
     RADIUS,
     SEED,
     Attribute,
-    Risk,
+    MedianRisk,
     adult,
     attributes,
     choose_bp,
     choose_max_mp,
+    count_trials,
     domain_risks,
     one_curve,
-    trials,
     wdbc,
 )
 from papers.plots import Axis, draw_curves
@@ -52,7 +52,7 @@ TABLE_6_2_2: dict[tuple[Fit, Curve], float] = {
 """Attribute 10, ChooseMaxMP, expert: per cent."""
 BARS = ("no breakpoint, expert", "ChooseBP, expert", "ChooseMaxMP, expert", "ChooseMaxMP, knowledgeable")
 IGNORANT = "ChooseMaxMP, ignorant"
-Bars = Mapping[str, Risk]
+Bars = Mapping[str, MedianRisk]
 
 
 def count_pieces(attribute: Attribute) -> int:
@@ -70,12 +70,14 @@ def _measure_bars(attribute: Attribute, many: int, radius: float) -> Bars:
         (BARS[3], pure, 2),
         (IGNORANT, pure, 0),
     )
-    return {name: Risk.of(domain_risks(attribute, method, many, radius, good=n)) for name, method, n in adversaries}
+    return {
+        name: MedianRisk.of(domain_risks(attribute, method, many, radius, good=n)) for name, method, n in adversaries
+    }
 
 
 def figure_9(setting: Setting) -> Findings:
     """Domain disclosure of all ten attributes by a polyline."""
-    many, columns = trials(setting), attributes(setting.folder)
+    many, columns = count_trials(setting), attributes(setting.folder)
     measured = {radius: [_measure_bars(one, many, radius) for one in columns] for radius in RADII}
     rows = [
         {"attribute": at, "radius": radius, "adversary": name, "median": r.median, "low": r.low, "high": r.high}
@@ -155,7 +157,7 @@ def state_figure_9(measured: Mapping[float, Sequence[Bars]]) -> tuple[Statement,
 
 
 def _state_bad_point(tenth: Attribute, many: int) -> Statement:
-    risks = [Risk.of(domain_risks(tenth, choose_max_mp(), many, RADIUS, bad=bad, good=4 - bad)) for bad in (0, 1)]
+    risks = [MedianRisk.of(domain_risks(tenth, choose_max_mp(), many, RADIUS, bad=bad, good=4 - bad)) for bad in (0, 1)]
     return compare(
         "Attribute 10, four good points, and one of them bad",
         [Pair(theirs, 100 * risk.median) for theirs, risk in zip((20, 10), risks, strict=True)],
@@ -168,10 +170,12 @@ def _state_bad_point(tenth: Attribute, many: int) -> Statement:
 
 def figure_10(setting: Setting) -> Findings:
     """Three curves and three functions on attribute 10, and what several curves crack."""
-    many, tenth = trials(setting), attributes(setting.folder)[-1]
+    many, tenth = count_trials(setting), attributes(setting.folder)[-1]
     rows = []
     for (fit, curve), theirs in TABLE_6_2_2.items():
-        risks = {radius: Risk.of(domain_risks(tenth, choose_max_mp((curve,)), many, radius, fit)) for radius in RADII}
+        risks = {
+            radius: MedianRisk.of(domain_risks(tenth, choose_max_mp((curve,)), many, radius, fit)) for radius in RADII
+        }
         ours = {f"radius_{radius:.0%}": round(100 * risk.median, 2) for radius, risk in risks.items()}
         rows.append({"attack": fit, "function": curve, "theirs": theirs, **ours})
     venn = _measure_venn(tenth, many)
@@ -251,7 +255,7 @@ def _measure_venn(attribute: Attribute, many: int) -> dict[str, float]:
 
 def other_data_curves(setting: Setting) -> Findings:
     """The bars of Figure 9 on WDBC and Adult's columns of numbers."""
-    many = max(trials(setting) // 5, 10)
+    many = max(count_trials(setting) // 5, 10)
     rows: list[dict[str, str | float]] = []
     for table in (wdbc(setting.folder), adult(setting.folder)):
         for name in table.frame.columns[:-1][: 6 if setting.quick else None]:

@@ -61,7 +61,7 @@ def adult(data: Path) -> Table:
     return Table.of(frame.select(*numbers, pl.col(INCOME).alias(TARGET)), source="Adult")
 
 
-def trials(setting: Setting) -> int:
+def count_trials(setting: Setting) -> int:
     """How often a figure's chance is drawn."""
     return QUICK_TRIALS if setting.quick else TRIALS
 
@@ -129,7 +129,7 @@ def choose_max_mp(curves: tuple[Curve, ...] = SQRT_LOG) -> EncodeForTrees:
 
 
 @dataclass(frozen=True)
-class Risk:
+class MedianRisk:
     """The median of some trials, with a distribution-free 95 % interval of it."""
 
     median: float
@@ -137,7 +137,7 @@ class Risk:
     high: float
 
     @classmethod
-    def of(cls, shares: npt.ArrayLike) -> Risk:
+    def of(cls, shares: npt.ArrayLike) -> MedianRisk:
         """From the share cracked in each trial."""
         ordered = np.sort(np.asarray(shares, dtype=np.float64))
         reach = _Z * np.sqrt(len(ordered)) / 2

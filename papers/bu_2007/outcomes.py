@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from papers.bu_2007.curves import TOLERANCE
-from papers.bu_2007.data import RADIUS, SEED, TARGET, Attribute, Risk, attributes, choose_max_mp, covertype, trials
+from papers.bu_2007.data import (
+    RADIUS,
+    SEED,
+    TARGET,
+    Attribute,
+    MedianRisk,
+    attributes,
+    choose_max_mp,
+    count_trials,
+    covertype,
+)
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.measure.codes.tree_risk import PathRisk, path_risk
 from sfumato.mine.codes.crack_functions import KnowledgePoints, evenly_spread, fitted
@@ -49,7 +59,7 @@ def _crack_values(attribute: Attribute, number: int, chance: np.random.Generator
 
 def figure_12(setting: Setting) -> Findings:
     """Subspace association risk, an expert adversary: values count for one attribute, rows for several."""
-    many, columns = trials(setting), attributes(setting.folder)
+    many, columns = count_trials(setting), attributes(setting.folder)
     chance = np.random.Generator(np.random.PCG64DXSM(SEED))
     shares: dict[tuple[int, ...], list[float]] = {subspace: [] for subspace in SUBSPACES}
     for trial in range(many):
@@ -59,7 +69,7 @@ def figure_12(setting: Setting) -> Findings:
         for subspace, risks in shares.items():
             cracked = values[subspace[0]] if len(subspace) == 1 else np.logical_and.reduce([rows[n] for n in subspace])
             risks.append(float(cracked.mean()))
-    medians = {subspace: Risk.of(risks) for subspace, risks in shares.items()}
+    medians = {subspace: MedianRisk.of(risks) for subspace, risks in shares.items()}
     grid = [
         {
             "attributes": ", ".join(map(str, subspace)),
@@ -161,8 +171,8 @@ def _guess_paths(setting: Setting) -> list[PathRisk]:
     columns = coded_columns(release.data.with_frame(frame.drop(TARGET)), table, release.details)
     chance = np.random.Generator(np.random.PCG64DXSM(SEED))
     risks = []
-    for trial in range(trials(setting)):
-        tell("trials of paths", trial, trials(setting))
+    for trial in range(count_trials(setting)):
+        tell("trials of paths", trial, count_trials(setting))
         guess = [_reader(KnowledgePoints.drawn(one, INSIDER, 0, PATH_RADIUS, 1, chance)) for one in columns]
         risks.append(path_risk(provider, decoded, guess, [one.width for one in columns], PATH_RADIUS))
     return risks

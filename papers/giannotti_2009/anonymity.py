@@ -100,7 +100,7 @@ def voters() -> Table:
 
 
 def diverse_table() -> Table:
-    """«A 3-diverse patient table»; salaries in thousands."""
+    """'A 3-diverse patient table'; salaries in thousands."""
     roles = {"zip": "quasi_identifying", "age": "quasi_identifying", "salary": "sensitive", "disease": "sensitive"}
     return _of(DIVERSE, roles, {"zip": [["47678", "476**"]], "age": [["27", "2*"]]})
 
@@ -131,7 +131,7 @@ def hospital(setting: Setting) -> Findings:
                 for k in MINIMAL
             ),
             Statement(
-                "«Do not anonymize more than necessary»: the release is a minimal node.",
+                "'Do not anonymize more than necessary': the release is a minimal node.",
                 "; ".join(f"k = {k}: {_nodes({node})}" for k, node in zip(MINIMAL, released, strict=True)) + ".",
                 all(node in MINIMAL[k] for k, node in zip(MINIMAL, released, strict=True)),
             ),
@@ -223,7 +223,7 @@ def figure_2(setting: Setting) -> Findings:
         grids=(Grid("links", "Whom the external table links to Figure 2", frame_of(rows)),),
         remarks=(
             (
-                "«Confidence 1/k» bounds linking to a row, not to a value: t3 and t4 are both hypertension, t10 and "
+                "'Confidence 1/k' bounds linking to a row, not to a value: t3 and t4 are both hypertension, t10 and "
                 "t11 both chest pain."
             ),
         ),

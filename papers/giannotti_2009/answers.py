@@ -115,7 +115,7 @@ def majority(p: float, times: int) -> float:
     return float(bdtrc(times // 2, times, p))
 
 
-def asked(people: int, times: int, *, memoized: bool) -> float:
+def attack_answers(people: int, times: int, *, memoized: bool) -> float:
     """How often the attack is right, with so many answers of everybody."""
     chance = Randomness.seeded(SEED)
     truth = np.where(chance.generator().random(people) < 0.5, "yes", "no")
@@ -136,7 +136,10 @@ def averaging(setting: Setting) -> Findings:
     people = 5_000 if setting.quick else 50_000
     rows = []
     for times, golden in GUESSED.items():
-        attacked = {"attacked": asked(people, times, memoized=False), "memoized": asked(people, times, memoized=True)}
+        attacked = {
+            "attacked": attack_answers(people, times, memoized=False),
+            "memoized": attack_answers(people, times, memoized=True),
+        }
         rows.append({"answers": times, "theirs": golden, "ours": round(majority(0.7, times), 4), **attacked})
     off = 5 * np.sqrt(0.25 / people)
     lines = [Curve(f"p = {p}", [(times, majority(p, times)) for times in range(1, 32, 2)]) for p in (0.6, 0.7, 0.8)] + [

@@ -25,7 +25,7 @@ def confidence(rows: Sequence[str], left: str, right: str) -> Fraction:
     return Fraction(whole, part or 1)
 
 
-def hidden(strategy: str, least: float = MIN_CONFIDENCE) -> tuple[str, ...] | None:
+def hide_rule(strategy: str, least: float = MIN_CONFIDENCE) -> tuple[str, ...] | None:
     """The database with AB → C hidden; None where the strategy cannot."""
     method = HideRules(rules="A,B ==> C", min_support=MIN_SUPPORT, min_confidence=least, strategy=strategy)
     try:
@@ -70,7 +70,7 @@ def rule_hiding(setting: Setting) -> Findings:
 
 
 def _slide(strategy: str, theirs: str, expected: Fraction) -> Statement:
-    rows = hidden(strategy) or ROWS
+    rows = hide_rule(strategy) or ROWS
     found, other = confidence(rows, "AB", "C"), confidence(rows, "BC", "A")
     same = rows == SLIDES[strategy] and (found, other) == (expected, Fraction(1))
     return Statement(theirs, f"{strategy[0]}.{strategy[1]}: {', '.join(rows)}; {found} and {other}.", same)
@@ -79,7 +79,7 @@ def _slide(strategy: str, theirs: str, expected: Fraction) -> Statement:
 def _at_the_threshold() -> Statement:
     """What one removal gives, where one half is the threshold."""
     stopped, threshold = confidence(SLIDES["1b"], "AB", "C"), Fraction(1, 2)
-    ended = confidence(hidden("1b", float(threshold)) or ROWS, "AB", "C")
+    ended = confidence(hide_rule("1b", float(threshold)) or ROWS, "AB", "C")
     return Statement(
         "The published number of steps ends at the threshold, where the rule is still found.",
         f"At 50 %, one removal gives {stopped}; ours goes on, to {ended}.",
@@ -89,7 +89,7 @@ def _at_the_threshold() -> Statement:
 
 
 def _row(strategy: str, least: float) -> dict[str, Any]:
-    rows = hidden(strategy, least)
+    rows = hide_rule(strategy, least)
     row: dict[str, Any] = {"min_confidence": least, "strategy": strategy}
     if rows is None:
         return row | {"database": "impossible", "AB → C": None, "BC → A": None, "entries_changed": None}

@@ -9,7 +9,7 @@ from typing import Any
 
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
-from papers.wang_2004.data import shop
+from papers.wang_2004.data import draw_baskets
 from sfumato.attack.codes.bloom_dictionary import BloomDictionary
 from sfumato.attack.codes.item_frequency import ItemFrequency
 from sfumato.baskets import Baskets
@@ -78,7 +78,7 @@ def mapping(setting: Setting) -> Findings:
                 "that no image is covered by others."
             ),
             (
-                "One-to-n mapping is broken in the literature (Molloy, Li, Li 2009), so it is for study. «Padded» "
+                "One-to-n mapping is broken in the literature (Molloy, Li, Li 2009), so it is for study. 'Padded' "
                 "gives every code the support of k − 1 others; whoever knows pairs still gets further than that."
             ),
         ),
@@ -100,7 +100,7 @@ def _braced(items: Any) -> str:
 
 
 def _frequency_rows(baskets: int) -> list[dict[str, Any]]:
-    data = shop(baskets, 24, SEED)
+    data = draw_baskets(baskets, 24, SEED)
     methods = {
         "one-to-one": EncodeItems(kind="one_to_n", n=1, fake_codes=0, noise=0.0),
         "one-to-n with random codes": EncodeItems(kind="one_to_n", n=2),

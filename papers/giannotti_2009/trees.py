@@ -44,27 +44,27 @@ _UNPRUNED = (
 
 
 @cache
-def _people(rows: int, function: str, seed: int) -> Table:
+def _draw_people(rows: int, function: str, seed: int) -> Table:
     frame = quest_people(rows, function, seed).with_columns(pl.col(list(RANGES)).cast(pl.Float64))
     return Table.of(frame, quest_roles())
 
 
-def noisy(table: Table, kind: Kind, privacy: float) -> Release:
+def add_noise(table: Table, kind: Kind, privacy: float) -> Release:
     """All nine attributes with noise of a level at a confidence of 95 %."""
     method = AddNoise(columns=tuple(RANGES), kind=kind, privacy=privacy, ranges=dict(RANGES))
     return method.protect(table, Randomness.seeded(SEED))
 
 
-def original(rows: int, function: str) -> float:
+def measure_original(rows: int, function: str) -> float:
     """The accuracy of a tree on the originals."""
-    tree = train_tree_on_noise(_people(rows, function, SEED), GROUP, "none")
-    return tree.accuracy(_people(TEST, function, TEST_SEED))
+    tree = train_tree_on_noise(_draw_people(rows, function, SEED), GROUP, "none")
+    return tree.accuracy(_draw_people(TEST, function, TEST_SEED))
 
 
-def _of(release: Release, way: str, function: str) -> float:
+def _measure(release: Release, way: str, function: str) -> float:
     reconstruct, prune = WAYS[way]
     tree = train_tree_on_noise(release, GROUP, reconstruct, prune=prune)
-    return tree.accuracy(_people(TEST, function, TEST_SEED))
+    return tree.accuracy(_draw_people(TEST, function, TEST_SEED))
 
 
 def accuracy(setting: Setting) -> Findings:
@@ -75,9 +75,9 @@ def accuracy(setting: Setting) -> Findings:
         found[privacy] = {}
         for done, function in enumerate(FUNCTIONS):
             tell(f"trees at {privacy:.0%} privacy", done, len(FUNCTIONS))
-            release = noisy(_people(rows, function, SEED), "gaussian", privacy)
-            ways = {way: _of(release, way, function) for way in WAYS}
-            found[privacy][function] = {"Original": original(rows, function), **ways}
+            release = add_noise(_draw_people(rows, function, SEED), "gaussian", privacy)
+            ways = {way: _measure(release, way, function) for way in WAYS}
+            found[privacy][function] = {"Original": measure_original(rows, function), **ways}
     table = [
         {
             "privacy": privacy,
@@ -172,11 +172,11 @@ def privacy_levels(setting: Setting) -> Findings:
     table: list[dict[str, Any]] = []
     for done, function in enumerate(functions):
         tell("trees by privacy", done, len(functions))
-        whole = original(rows, function)
+        whole = measure_original(rows, function)
         for kind, privacy in product(KINDS, levels):
-            release = noisy(_people(rows, function, SEED), kind, privacy)
+            release = add_noise(_draw_people(rows, function, SEED), kind, privacy)
             for name, way in (("ByClass", "ByClass"), ("Random", "Randomized")):
-                accuracy = _of(release, way, function)
+                accuracy = _measure(release, way, function)
                 table.append({"function": function, "way": f"{name}({kind[0].upper()})", "privacy": privacy,
                               "accuracy": accuracy, "original": whole})  # fmt: skip
     frame = frame_of(table)

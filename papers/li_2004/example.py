@@ -163,7 +163,7 @@ def example(setting: Setting) -> Findings:
 
 _BALANCE = "Constraint (C3) fixes the counts of the whole column, so U and V may balance each other."
 _ERRATA = (
-    "Appendix B prints P(30–39 | Med) = 3/16; it is 3/6. «(5/64)P» is (5/64)/P.",
+    "Appendix B prints P(30–39 | Med) = 3/16; it is 3/6. '(5/64)P' is (5/64)/P.",
     "The example's linear program prints + s⁻ + s⁺; formulation (1c) has + s⁻ − s⁺.",
     "The plain linear program may end at 1.5 and 1.5, so ours is in whole numbers with round(p |U|).",
     (

@@ -64,7 +64,7 @@ STUDIES: tuple[Study, ...] = (
         title="What hiding does to other rules, and how the item's support matters",
         place="Sections 5 and 6",
         states="DSRF seems to be more effective when the support of the hidden item is large. The paper has no "
-        "simulation: «more simulation must be carried out».",
+        "simulation: 'more simulation must be carried out'.",
         made=f"D as printed, hiding C and B. {_SHOP} Two items are hidden, and one whose own share goes from 0 to .7.",
         module="hiding",
         quickly="three shares.",

@@ -95,7 +95,7 @@ def bits(rows: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Counted:
+class RuleCount:
     """A rule's counts in a database."""
 
     whole: int
@@ -118,30 +118,32 @@ class Counted:
 
     def __str__(self) -> str:
         """As the paper writes it."""
-        return said(*(round(exact) for exact in self.percentages))
+        return write_percentages(*(round(exact) for exact in self.percentages))
 
 
-def said(support: int, confidence: int) -> str:
+def write_percentages(support: int, confidence: int) -> str:
     """A rule's percentages."""
     return f"({support} %, {confidence} %)"
 
 
-def counted(rows: Sequence[str], rule: str) -> Counted:
+def count_rule(rows: Sequence[str], rule: str) -> RuleCount:
     """Count a rule by the book."""
     left, right = rule.split(" ⇒ ")
 
     def holding(items: str) -> int:
         return sum(set(items) <= set(row) for row in rows)
 
-    return Counted(holding(left + right), holding(left), len(rows))
+    return RuleCount(holding(left + right), holding(left), len(rows))
 
 
-def rules_about(rows: Sequence[str], items: str) -> list[str]:
+def find_rules_about(rows: Sequence[str], items: str) -> list[str]:
     """Every rule that shows at the paper's thresholds and has one of the items on its right side, by exhaustion."""
-    return [rule for rule in every_rule(rows) if set(rule.split(" ⇒ ")[1]) & set(items) and counted(rows, rule).shows]
+    return [
+        rule for rule in list_rules(rows) if set(rule.split(" ⇒ ")[1]) & set(items) and count_rule(rows, rule).shows
+    ]
 
 
-def every_rule(rows: Sequence[str]) -> Iterator[str]:
+def list_rules(rows: Sequence[str]) -> Iterator[str]:
     """All rules that a database's items allow."""
     items = sorted(set("".join(rows)))
     for size in range(2, len(items) + 1):
@@ -151,7 +153,7 @@ def every_rule(rows: Sequence[str]) -> Iterator[str]:
                     yield f"{''.join(left)} ⇒ {''.join(item for item in whole if item not in left)}"
 
 
-def shop(rows: int, items: int, seed: int, first: float = 0.45) -> Baskets:
+def draw_baskets(rows: int, items: int, seed: int, first: float = 0.45) -> Baskets:
     """Baskets of items of falling frequency, every third of which is drawn in by others; `first` is i00's own share."""
     chance = Randomness.seeded(seed).generator()
     shares = 0.45 / np.arange(1, items + 1) ** 0.35

@@ -15,11 +15,11 @@ from papers.wang_2004.data import (
     SUPPORT,
     baskets,
     bits,
-    counted,
-    every_rule,
+    count_rule,
+    find_rules_about,
+    list_rules,
     rows_of,
-    rules_about,
-    said,
+    write_percentages,
 )
 from sfumato.mine.baskets.rules import association_rules
 from sfumato.protect.baskets.hide_items import HideItems
@@ -44,13 +44,13 @@ _PICTURES = (
 )
 
 
-def hidden(items: str, strategy: str) -> Release:
+def hide_items(items: str, strategy: str) -> Release:
     """D after hiding."""
     method = HideItems(items=tuple(items), min_support=SUPPORT, min_confidence=CONFIDENCE, strategy=strategy)
     return method.protect(baskets(DATABASES["D"]))
 
 
-def given(rules: tuple[str, ...], strategy: str) -> Release:
+def hide_rules(rules: tuple[str, ...], strategy: str) -> Release:
     """D after hiding rules that are named."""
     method = HideRules(rules=rules, min_support=SUPPORT, min_confidence=CONFIDENCE, strategy=strategy)
     return method.protect(baskets(DATABASES["D"]))
@@ -61,10 +61,10 @@ def table_1(setting: Setting) -> Findings:
     del setting  # six baskets are quick enough
     mined = association_rules(baskets(DATABASES["D"]), SUPPORT, CONFIDENCE)
     found = {f"{''.join(a)} ⇒ {''.join(c)}" for a, c in mined.select("antecedent", "consequent").iter_rows()}
-    by_book = {rule for rule in every_rule(DATABASES["D"]) if counted(DATABASES["D"], rule).shows}
+    by_book = {rule for rule in list_rules(DATABASES["D"]) if count_rule(DATABASES["D"], rule).shows}
     rows = [_rule_row("D", rule, *told) for rule, told in NINE.items()]
     after = [_rule_row("D1", rule, *told) for rule, told in HIDDEN.items()]
-    gone = rules_about(DATABASES["D1"], "C")
+    gone = find_rules_about(DATABASES["D1"], "C")
     return Findings(
         statements=(
             Statement(
@@ -86,11 +86,11 @@ def table_1(setting: Setting) -> Findings:
 
 
 def _rule_row(database: str, rule: str, support: int, confidence: int) -> dict[str, Any]:
-    ours = counted(DATABASES[database], rule)
+    ours = count_rule(DATABASES[database], rule)
     return {
         "database": database,
         "rule": rule,
-        "theirs": said(support, confidence),
+        "theirs": write_percentages(support, confidence),
         "ours": str(ours),
         "same": ours.prints(support, confidence),
         "shows": ours.shows,
@@ -130,14 +130,14 @@ def examples(setting: Setting) -> Findings:
 
 
 _ERRATA = (
-    "Line 10 of ISLF lacks «and does not support the right side»: without it raising the left side may raise the rule.",
+    "Line 10 of ISLF lacks 'and does not support the right side': without it raising the left side may raise the rule.",
     "DSRF's code is not printed. Ours exchanges the two blocks of ISLF, and both loops drop the rows they have used.",
-    "A rule shows from the thresholds on (≥); the paper says both «greater than» and «minimum».",
+    "A rule shows from the thresholds on (≥); the paper says both 'greater than' and 'minimum'.",
 )
 
 
 def _database_row(example: str, strategy: str, items: str, name: str) -> dict[str, Any]:
-    release = hidden(items, strategy)
+    release = hide_items(items, strategy)
     rows = rows_of(release.data)
     changes = [
         f"{item} {'into' if what == 'added' else 'out of'} T{row + 1}" for row, item, what in release.details["changes"]
@@ -150,7 +150,7 @@ def _database_row(example: str, strategy: str, items: str, name: str) -> dict[st
         "theirs": bits(DATABASES[name]),
         "ours": bits(rows),
         "changes": ", ".join(changes),
-        "rules_left": len(rules_about(rows, items)),
+        "rules_left": len(find_rules_about(rows, items)),
         "same": rows == DATABASES[name],
     }
 
@@ -187,10 +187,10 @@ def table_8(setting: Setting) -> Findings:
     told: dict[str, tuple[int | None, int | None]] = {"ISLF": (3, 2), "Dasseni 1.a": (4, 0)}
     told |= {"DSRF": (None, None), "Dasseni 1.b": (None, None)}
     ours = {
-        "ISLF": hidden("C", "islf"),
-        "Dasseni 1.a": given(ABOUT_C, "1a"),
-        "DSRF": hidden("C", "dsrf"),
-        "Dasseni 1.b": given(ABOUT_C, "1b"),
+        "ISLF": hide_items("C", "islf"),
+        "Dasseni 1.a": hide_rules(ABOUT_C, "1a"),
+        "DSRF": hide_items("C", "dsrf"),
+        "Dasseni 1.b": hide_rules(ABOUT_C, "1b"),
     }
     rows = [
         {
@@ -239,9 +239,9 @@ def _table_8_statements(by_name: dict[str, dict[str, Any]]) -> list[Statement]:
 
 
 def _some_and_not_others() -> list[Statement]:
-    before = counted(DATABASES["D"], "A ⇒ C")
-    left = rules_about(rows_of(given(("B ==> A,C",), "1b").data), "C")
-    ours = [rules_about(rows_of(hidden("C", strategy).data), "C") for strategy in ("islf", "dsrf")]
+    before = count_rule(DATABASES["D"], "A ⇒ C")
+    left = find_rules_about(rows_of(hide_rules(("B ==> A,C",), "1b").data), "C")
+    ours = [find_rules_about(rows_of(hide_items("C", strategy).data), "C") for strategy in ("islf", "dsrf")]
     return [
         Statement(
             "Dasseni's approach can hide some of the rules about C and show others; ISLF and DSRF hide all.",

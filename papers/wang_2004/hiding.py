@@ -9,7 +9,16 @@ from typing import Any
 
 from papers.plots import Axis, Curve, draw_bars, draw_curves
 from papers.study import Findings, Grid, Plot, Setting, Statement, frame_of
-from papers.wang_2004.data import CONFIDENCE, DATABASES, SUPPORT, baskets, counted, rows_of, rules_about, shop
+from papers.wang_2004.data import (
+    CONFIDENCE,
+    DATABASES,
+    SUPPORT,
+    baskets,
+    count_rule,
+    draw_baskets,
+    find_rules_about,
+    rows_of,
+)
 from sfumato.baskets import Baskets
 from sfumato.measure.baskets.hiding import SideEffects
 from sfumato.measure.baskets.hiding import side_effects as measure_side_effects
@@ -92,23 +101,23 @@ _WHY = (
 
 
 def _left(rows: Sequence[str], items: str, strategy: str) -> list[str]:
-    return rules_about(_hidden(rows, items, strategy), items)
+    return find_rules_about(_hide(rows, items, strategy), items)
 
 
-def _hidden(rows: Sequence[str], items: str, strategy: str) -> tuple[str, ...]:
+def _hide(rows: Sequence[str], items: str, strategy: str) -> tuple[str, ...]:
     method = HideItems(items=tuple(items), min_support=SUPPORT, min_confidence=CONFIDENCE, strategy=strategy)
     return rows_of(method.protect(baskets(rows)).data)
 
 
 def _case_row(case: Case) -> dict[str, Any]:
-    published = _hidden(case.rows, case.items, case.strategy)
-    left = rules_about(published, case.items)
+    published = _hide(case.rows, case.items, case.strategy)
+    left = find_rules_about(published, case.items)
     return {
         "database": ", ".join(case.rows),
         "hidden": ", ".join(case.items),
         "algorithm": case.strategy.upper(),
         "published": ", ".join(published),
-        "rules_left": ", ".join(f"{rule} {counted(published, rule)}" for rule in left),
+        "rules_left": ", ".join(f"{rule} {count_rule(published, rule)}" for rule in left),
         "because": case.why,
         "left_by_complete": len(_left(case.rows, case.items, "complete")),
         "left_by_exact": len(_left(case.rows, case.items, "exact")),
@@ -125,7 +134,7 @@ def side_effects(setting: Setting) -> Findings:
     large = "1,000 baskets, hiding two items"
     scenes = {
         "D, hiding C and B": (baskets(DATABASES["D"]), ("C", "B"), SUPPORT),
-        large: (shop(ROWS, ITEMS, SEED), HIDDEN, SHOP_SUPPORT),
+        large: (draw_baskets(ROWS, ITEMS, SEED), HIDDEN, SHOP_SUPPORT),
     }
     found = {
         name: {strategy: _effects(data, items, support, strategy) for strategy in STRATEGIES}
@@ -148,7 +157,7 @@ def side_effects(setting: Setting) -> Findings:
 
 _EFFECTS = (
     "Exposed: rules about hidden items that show still. Lost: other rules that no longer show. Ghosts: rules that show "
-    "now and did not before. Counted by code that shares nothing with the strategies."
+    "now and did not before. RuleCount by code that shares nothing with the strategies."
 )
 
 
@@ -172,7 +181,7 @@ def _effects_row(scene: str, strategy: str, one: SideEffects) -> dict[str, Any]:
 
 
 def _by_support(first: float) -> dict[str, Any]:
-    data = shop(ROWS, ITEMS, SEED, first)
+    data = draw_baskets(ROWS, ITEMS, SEED, first)
     held = int((data.codes == data.items.index("i00")).sum())
     row: dict[str, Any] = {"own_share": first, "support": held / len(data)}
     for strategy in ("islf", "dsrf", "complete"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""sfumato: let data leave the house with the least damage that makes it safe, attack it, prove what was found.
+"""sfumato: anonymize data, attack the result, and sign a report of what held.
 
 A method turns data into a release that carries claims; measures check the claims; attacks try to break them;
 a certificate says what was found.

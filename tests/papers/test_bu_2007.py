@@ -19,7 +19,7 @@ from papers.bu_2007.curves import (
     state_figure_10,
     state_table_6_2_2,
 )
-from papers.bu_2007.data import RADII, TARGET, Risk, covertype
+from papers.bu_2007.data import RADII, TARGET, MedianRisk, covertype
 from papers.bu_2007.examples import AGES, CLASSES, RISKS, VALUES, class_string, runs
 from papers.bu_2007.outcomes import SUBSPACES, state_figure_12
 from papers.study import Setting
@@ -82,8 +82,8 @@ def test_studies_of_real_data_run_quickly(shared_data: Path, name: str) -> None:
     assert all(isinstance(one.frame, pl.DataFrame) and one.frame.height for one in findings.grids)
 
 
-def bars(risk: float) -> dict[str, Risk]:
-    return dict.fromkeys((*BARS, IGNORANT), Risk(risk, risk, risk))
+def bars(risk: float) -> dict[str, MedianRisk]:
+    return dict.fromkeys((*BARS, IGNORANT), MedianRisk(risk, risk, risk))
 
 
 def test_figure_9_is_judged_at_one_radius_only() -> None:

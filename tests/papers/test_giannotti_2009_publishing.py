@@ -11,7 +11,7 @@ import pytest
 
 from papers.giannotti_2009 import STUDIES
 from papers.giannotti_2009.anonymity import MINIMAL, diverse_table, figure_2_table, patients, voters
-from papers.giannotti_2009.hiding import ROWS, SLIDES, confidence, hidden
+from papers.giannotti_2009.hiding import ROWS, SLIDES, confidence, hide_rule
 from papers.giannotti_2009.outsourcing import LEAST, TWELVE_SETS
 from papers.giannotti_2009.patterns import MINTERMS, TWELVE, no_channel
 from papers.study import Findings, Setting, Study
@@ -92,10 +92,10 @@ def test_the_counter_example() -> None:
 
 
 def test_rule_hiding_by_the_slides_and_at_the_threshold() -> None:
-    assert hidden("1a") == SLIDES["1a"] and hidden("1b") == SLIDES["1b"]
+    assert hide_rule("1a") == SLIDES["1a"] and hide_rule("1b") == SLIDES["1b"]
     assert confidence(SLIDES["1a"], "AB", "C") == Fraction(2, 3)
     assert confidence(ROWS, "AB", "C") == 1 and confidence(("C",), "AB", "C") == 0
-    assert hidden("1a", 0.5) is None
+    assert hide_rule("1a", 0.5) is None
     rows = quickly("rule_hiding").grids[0].frame
     at_half = rows.filter(rows["min_confidence"] == 0.5)
     assert at_half["database"][0] == "impossible" and at_half["entries_changed"].to_list() == [None, 2, 2, 2, 2]

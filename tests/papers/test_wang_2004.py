@@ -20,10 +20,10 @@ from papers.wang_2004.data import (
     NINE,
     PRINTED,
     SHARE,
-    counted,
-    every_rule,
-    rules_about,
-    shop,
+    count_rule,
+    draw_baskets,
+    find_rules_about,
+    list_rules,
 )
 from papers.wang_2004.hiding import CASES
 from tests import brute_baskets
@@ -47,13 +47,15 @@ def test_rules_are_counted_as_by_brute_force(name: str) -> None:
         f"{''.join(sorted(left))} ⇒ {''.join(sorted(right))}": told
         for (left, right), told in brute_baskets.rules(rows, LEAST, SHARE).items()
     }
-    ours = {rule for rule in every_rule(rows) if counted(rows, rule).shows}
+    ours = {rule for rule in list_rules(rows) if count_rule(rows, rule).shows}
     assert ours == by_book.keys()
     for rule, (support, confidence) in by_book.items():
-        one = counted(rows, rule)
+        one = count_rule(rows, rule)
         assert one.percentages == (Fraction(100 * support, 6), 100 * confidence)
     for items in ("B", "C", "BC"):
-        assert set(rules_about(rows, items)) == {rule for rule in by_book if set(rule.split(" ⇒ ")[1]) & set(items)}
+        assert set(find_rules_about(rows, items)) == {
+            rule for rule in by_book if set(rule.split(" ⇒ ")[1]) & set(items)
+        }
 
 
 def test_table_1() -> None:
@@ -109,9 +111,9 @@ def test_side_effects() -> None:
 
 
 def test_the_generated_baskets_are_the_same_for_the_same_seed() -> None:
-    assert shop(50, 9, 1) == shop(50, 9, 1)
-    assert shop(50, 9, 1) != shop(50, 9, 2)
-    held = [sum("i00" in row for row in shop(400, 9, 1, first).to_lists()) for first in (0.0, 0.4, 0.8)]
+    assert draw_baskets(50, 9, 1) == draw_baskets(50, 9, 1)
+    assert draw_baskets(50, 9, 1) != draw_baskets(50, 9, 2)
+    held = [sum("i00" in row for row in draw_baskets(400, 9, 1, first).to_lists()) for first in (0.0, 0.4, 0.8)]
     assert held == sorted(held) and held[0] < held[2]
 
 

@@ -26,7 +26,7 @@ FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
 app = typer.Typer(
     name="sfumato",
-    help="Let data leave the house with the least damage that makes it safe, attack it, prove what was found.",
+    help="Anonymize data, attack the result, and sign a report of what held.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -49,7 +49,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Let data leave the house with the least damage that makes it safe."""
+    """Anonymize data, attack the result, and sign a report of what held."""
 
 
 @app.command()
