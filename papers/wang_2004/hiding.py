@@ -145,7 +145,7 @@ def side_effects(setting: Setting) -> Findings:
     ]
     rows = [_effects_row(name, strategy, one) for name, all_ in found.items() for strategy, one in all_.items()]
     return Findings(
-        statements=(_supports_matter(growth), *_costs(found[large])),
+        statements=(_supports_matter(growth),),
         grids=(
             Grid("effects", "Side effects of hiding", frame_of(rows), _EFFECTS),
             Grid("supports", "Changes by the support of the hidden item", frame_of(growth)),
@@ -201,19 +201,6 @@ def _supports_matter(growth: list[dict[str, Any]]) -> Statement:
         None,
         "The paper has no data for it; these baskets are generated.",
     )
-
-
-def _costs(found: dict[str, SideEffects]) -> list[Statement]:
-    """What the paper says nothing of; shown, not judged."""
-    said = {
-        strategy: f"{one.added + one.removed} changes, {one.exposed} of {one.sensitive} rules exposed, "
-        f"{one.lost_rules} of {one.rules} others lost, {one.ghost_rules} ghosts"
-        for strategy, one in found.items()
-    }
-    return [
-        Statement(f"More simulation must be carried out: {strategy}", f"{text}.", None, "The paper has no simulation.")
-        for strategy, text in said.items()
-    ]
 
 
 def _columns(scene: str, found: dict[str, SideEffects]) -> Plot:
