@@ -77,7 +77,7 @@ def draw_curves(title: str, x: Axis, y: Axis, lines: Sequence[Curve], stated: Se
 
 def describe_curves(x: Axis, y: Axis, lines: Sequence[Curve]) -> str:
     """Where each line begins and ends, and where it turns."""
-    return f"{y.title} by {x.title}. " + " ".join(_describe_line(x, y, line) for line in lines)
+    return f"{y.title[:1].upper()}{y.title[1:]} by {x.title}. " + " ".join(_describe_line(x, y, line) for line in lines)
 
 
 def _describe_line(x: Axis, y: Axis, line: Curve) -> str:

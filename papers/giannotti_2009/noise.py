@@ -125,8 +125,8 @@ def reconstruction(_: Setting) -> Findings:
         tuple(pictures),
         (
             (
-                "The slides show the shapes without sizes; ours lie in [0, 1], in 50 bins, under Gaussian noise of "
-                "σ = 0.255 or uniform noise of α = 0.5."
+                "The slides show the shapes without sizes; ours lie in [0, 1], "
+                f"in {BINS} bins, under Gaussian noise of σ = {SIGMA:.3f} or uniform noise of α = 0.5."
             ),
         ),
     )

@@ -79,7 +79,7 @@ def mapping(setting: Setting) -> Findings:
             ),
             (
                 "One-to-n mapping is broken in the literature (Molloy, Li, Li 2009), so it is for study. 'Padded' "
-                "gives every code the support of k − 1 others; whoever knows pairs still gets further than that."
+                "gives every code the support of k − 1 others."
             ),
         ),
     )

@@ -79,7 +79,7 @@ def test_what_is_not_compared_needs_a_reason() -> None:
 def test_captions_follow_the_rows() -> None:
     x, y = Axis("privacy", percent=True), Axis("accuracy", percent=True)
     falling = draw_curves("t", x, y, [Curve("ByClass", [(0.1, 0.99), (1.0, 0.8), (2.0, 0.7)])]).caption
-    assert falling.replace("\N{NO-BREAK SPACE}", " ") == "accuracy by privacy. ByClass: 99 % at 10 % to 70 % at 200 %."
+    assert falling.replace("\N{NO-BREAK SPACE}", " ") == "Accuracy by privacy. ByClass: 99 % at 10 % to 70 % at 200 %."
     turning = draw_curves("t", x, y, [Curve("ByClass", [(0.1, 0.6), (1.0, 0.8), (2.0, 0.7)])]).caption
     assert "highest 80" in turning and "lowest" not in turning
     groups = {"Fn1": {"Original": 100.0, "ByClass": 98.9}}
