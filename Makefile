@@ -9,7 +9,7 @@ WORKERS ?= 2
 OUT ?= demo-out
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types docs bench lock clean
+.PHONY: help demo test check lint types docs bench papers lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -49,6 +49,9 @@ docs: $(VENV)/dev  ## the documentation, in docs/_build
 bench: $(VENV)/dev  ## every measurement, as tables
 	$(BIN)/python -m bench
 
+papers: $(VENV)/dev  ## published tables and figures made again, in papers-out; takes long
+	$(BIN)/python -m papers all
+
 lock: $(VENV)/made  ## compile the hashed requirement files anew
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
@@ -57,4 +60,4 @@ lock: $(VENV)/made  ## compile the hashed requirement files anew
 		--extra dev -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/dev.txt
 
 clean:  ## remove everything that was made
-	rm -rf $(VENV) build dist docs/_build demo-out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist docs/_build demo-out papers-out .mypy_cache .ruff_cache .pytest_cache .hypothesis

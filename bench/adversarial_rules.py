@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adversarial rules (FAiR) on the seed's Zipf tables and on Adult: mining, rules in words, growth to a million rows.
+"""Adversarial rules (FAiR) on the paper's Zipf tables and on Adult: mining, rules in words, growth to a million rows.
 
 Nobody ships a peer. Beside ours stand a plain numpy search, the same tree with the same support pruning, and what the
 paper tells of its own program («less than 5 seconds for data sets with 10,000 tuples», a laptop of 2004).
@@ -15,8 +15,9 @@ import numpy as np
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
+from papers.aggarwal_2006.adult import adult
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.data.zipf import zipf_table
 from sfumato.mine.entries.adversarial_rules import adversarial_rules, find_rules, sensitive_entries
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
 from sfumato.public.thresholds import least_count
@@ -104,8 +105,6 @@ def _adult() -> None:
     if folder is None:
         print("adversarial rules on Adult: no real data (set SFUMATO_DATA), skipped")
         return
-    from sfumato.reproduce.seed_000_adult import adult
-
     table = adult(folder)
     cells = hidden(table, 30_000 / (table.frame.height * table.frame.width))
     rows = []

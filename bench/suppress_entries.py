@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Suppressing entries on the seed's Zipf tables and on Adult: time, |K|, memory, and growth to 160,000 rows.
+"""Suppressing entries on the paper's Zipf tables and on Adult: time, |K|, memory, and growth to 160,000 rows.
 
 Nobody ships a peer. Beside ours stand a plain numpy GraDeS, which weighs every rule anew in each pass, and the paper's
 own times («1,988 seconds» at k = 1, 157 at k = 30, on a laptop of 2004).
@@ -13,25 +13,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.data.discretize import equal_frequency
+from papers.aggarwal_2006.adult import adult
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.data.zipf import zipf_table
 from sfumato.mine.entries.adversarial_rules import find_rules
 from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, Cells
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 
 SEEDS = (1, 2, 3, 4, 5)
-ADULT = "adult/adult.data", "adult/adult.test"
-NAMES = (
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
-    "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "class",
-)  # fmt: skip
-LEFT_OUT = ("capital-gain", "capital-loss", "native-country", "race", "class")
 
 
 def zipf(rows: int = 10_000, seed: int = 1, columns: int = 10) -> sf.Table:
@@ -160,15 +153,8 @@ def _adult() -> None:
     if folder is None:
         print("suppress_entries: no real data (set SFUMATO_DATA), Adult skipped")
         return
-    parts = [
-        pl.read_csv(folder / name, has_header=False, new_columns=NAMES, comment_prefix="|", infer_schema=False)
-        for name in ADULT
-    ]
-    frame = pl.concat(parts).select(pl.all().str.strip_chars().replace("?", None)).drop_nulls().drop(LEFT_OUT)
-    cuts = {"age": 10, "fnlwgt": 150, "education-num": 17}
-    numbers = {name: frame[name].cast(pl.Int64) for name in cuts}
-    frame = frame.with_columns(equal_frequency(numbers[name], bins).apply(numbers[name]) for name, bins in cuts.items())
-    table = sf.Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"))
+    table = adult(folder)
+    frame = table.frame
     fields: dict[str, Any] = {"private": 30_000 / frame.height / frame.width, "min_support": 0.02}
     rows = [
         _row("the paper's, k = 10,000", table, 1, search="grades", blanking_factor=10_000, **fields),

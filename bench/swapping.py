@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Swapping confidential values: Adult as in seed 003, the optimum against a MILP over all records, and growth."""
+"""Swapping confidential values: Adult as in Li and Sarkar (2004), the optimum against a MILP, and growth."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
+from papers.census import INCOME
+from papers.li_2004.data import census
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.protect.swapping.swap_marginal import least_shift
 from sfumato.protect.swapping.swap_optimal import best_answer
 from sfumato.protect.swapping.swap_records import Records
 from sfumato.randomness import Randomness
-from sfumato.reproduce.seed_003_data import INCOME, census
 
-PEERS = (("the seed's program, 2004 (its machine)", "38.67 s", "", "", ""),)
+PEERS = (("the paper's program, 2004 (its machine)", "38.67 s", "", "", ""),)
 
 
 def main() -> None:
@@ -48,7 +49,7 @@ def _adult(table: sf.Table) -> None:
             )
         )
     head = ("search", "protect()", "Σ d", "gap to its bound", "counts shift by")
-    show(f"Adult balanced as in seed 003 ({len(table):,} records, 2 values, p = 0.5)", head, [*rows, *PEERS])
+    show(f"Adult as in Li and Sarkar (2004) ({len(table):,} records, 2 values, p = 0.5)", head, [*rows, *PEERS])
 
 
 def invented(rows: int, categories: int = 3, seed: int = 1) -> sf.Table:

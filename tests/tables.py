@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small tables for many tests: the seed's, and hypothesis strategies for random ones."""
+"""Small tables for many tests: those of papers, and hypothesis strategies for random ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ HOSPITAL_HIERARCHIES = {
 
 
 def hospital() -> Table:
-    """Seed 001, the hospital patients, with the hierarchies of GOLDEN.md."""
+    """Giannotti et al. (2009), the hospital patients, with hierarchies of ours."""
     return Table.of(HOSPITAL, HOSPITAL_ROLES, HOSPITAL_HIERARCHIES)
 
 
@@ -60,7 +60,7 @@ VOTERS = [
 
 
 def figure_2() -> Table:
-    """Seed 001, Figure 2: a 2-anonymous release, with ZIP generalized to four digits."""
+    """Giannotti et al. (2009), Figure 2: a 2-anonymous release, with ZIP generalized to four digits."""
     frame = pl.DataFrame(FIGURE_2, schema=["race", "birth", "gender", "zip", "problem"], orient="row")
     roles = dict.fromkeys(("race", "birth", "gender", "zip"), "quasi_identifying") | {"problem": "sensitive"}
     zips = ["02135", "02141", "02174", "02237", "55410", "90210"]
@@ -68,7 +68,7 @@ def figure_2() -> Table:
 
 
 def voters() -> Table:
-    """Seed 001: the external table beside Figure 2."""
+    """Giannotti et al. (2009): the external table beside Figure 2."""
     frame = pl.DataFrame(VOTERS, schema=["name", "birth", "gender", "zip", "race"], orient="row")
     return Table.of(
         frame, dict.fromkeys(("birth", "gender", "zip", "race"), "quasi_identifying") | {"name": "identifying"}
@@ -137,7 +137,7 @@ EMPLOYEES: list[tuple[str, ...]] = [
     ("Manager", "F", "Married", "MBA", "SL-7"),
     ("Accountant", "M", "Married", "Univ.", "SL-4"),
 ]
-"""Seed 000, Table 1 in the order of Table 2, as printed: title, gender, marital status, education, salary level."""
+"""Aggarwal et al. (2006), Table 1 in the order of Table 2, as printed: title, gender, status, education, salary."""
 
 EMPLOYEES_PRIVATE = {(4, 3), (5, 1), (7, 4), (8, 2), (9, 1)}
 """What Table 2 hides, by row and column."""

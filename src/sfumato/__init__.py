@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""sfumato: let data leave the house with the least damage that makes it safe, attack it, prove what was found.
+"""sfumato: anonymize data, attack the result, and sign a report of what held.
 
 A method turns data into a release that carries claims; measures check the claims; attacks try to break them;
 a certificate says what was found.
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from sfumato import measure as measure
     from sfumato import mine as mine
     from sfumato import protect as protect
-    from sfumato import reproduce as reproduce
     from sfumato.attack.attack import Attack as Attack
     from sfumato.attack.attack import Outcome as Outcome
     from sfumato.baskets import Baskets as Baskets
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from sfumato.errors import ClaimBroken as ClaimBroken
     from sfumato.errors import DataError as DataError
     from sfumato.errors import ImpossibleRelease as ImpossibleRelease
-    from sfumato.errors import PartyError as PartyError
     from sfumato.errors import PolicyError as PolicyError
     from sfumato.errors import SfumatoError as SfumatoError
     from sfumato.key import Key as Key

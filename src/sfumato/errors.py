@@ -8,8 +8,7 @@
     ├── DataError             a file or a table cannot be used as it is
     ├── ImpossibleRelease     no release satisfies what was asked
     ├── ClaimBroken           a claim did not hold when it was measured again
-    ├── CertificateRefused    a certificate cannot be given, or cannot be believed
-    └── PartyError            a party of a joint job failed or left
+    └── CertificateRefused    a certificate cannot be given, or cannot be believed
 
 A message names the file, the column, how many rows, and the cure. It never holds a value of the data.
 """
@@ -37,7 +36,3 @@ class ClaimBroken(SfumatoError):
 
 class CertificateRefused(SfumatoError):
     """A certificate cannot be given, or cannot be believed."""
-
-
-class PartyError(SfumatoError):
-    """A party of a joint mining job failed or left."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`sfumato mine`, `attack` and `reproduce`, as a person and as a script would run them."""
+"""`sfumato mine` and `attack`, as a person and as a script would run them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,6 @@ def test_rules_that_tell_private_entries(tmp_path: Path, table: Path, private: s
         (("mine", "b.dat", "--kind", "some"), "kind is"),
         (("mine", "t.csv", "--private", "share=much"), "share="),
         (("attack", "nowhere", "p.toml"), "p.toml"),
-        (("reproduce", "zzz"), "there is no study"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -88,14 +87,3 @@ def test_bad_input_is_one_sentence(
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_studies_are_listed_and_made(tmp_path: Path) -> None:
-    listed = json.loads(ran(tmp_path, "reproduce", "--json").stdout)
-    assert {"000-examples", "000-figure-7"} <= {one["name"] for one in listed}
-    assert any(one["missing"] for one in listed)
-    done = ran(tmp_path, "reproduce", "000-examples", "--quick", "--out", "again", "--json")
-    assert done.returncode == 0, done.stdout
-    (study,) = json.loads(done.stdout)["studies"]
-    assert study["followed"] == study["judged"] > 5
-    assert "<html" in (tmp_path / "again" / "reproduce.html").read_text()

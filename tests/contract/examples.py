@@ -72,7 +72,7 @@ def market() -> sf.Baskets:
 
 
 def twelve() -> sf.Baskets:
-    """The slides' twelve transactions, whose frequent itemsets give single people away (seed 001)."""
+    """Twelve transactions whose frequent itemsets give single people away (Giannotti et al. 2009)."""
     return sf.Baskets.of([list(basket) for basket in TWELVE])
 
 

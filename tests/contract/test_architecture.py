@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ast
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ VOCABULARY = {
     "progress", "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
-SEES_EVERYTHING = {"cli", "report", "reproduce", "studio", "workflow"}
+SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
 ALLOWED = {
     "protect": VOCABULARY | TOOLS | {"protect"},
     "attack": VOCABULARY | TOOLS | {"attack"},
@@ -68,3 +70,11 @@ def test_rooms_are_known() -> None:
     """A new room needs a rule."""
     rooms = {path.name for path in SOURCE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert rooms <= set(ALLOWED) | SEES_EVERYTHING
+
+
+def test_the_wheel_is_sfumato_alone() -> None:
+    """Papers, benchmarks and tests use the package; the package neither ships nor imports them."""
+    project = tomllib.loads((SOURCE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"] == ["src/sfumato"]
+    outside = re.compile(r"^\s*(from|import) (papers|bench|tests)\b", re.MULTILINE)
+    assert [path for path in MODULES if outside.search(path.read_text(encoding="utf-8"))] == []

@@ -257,7 +257,7 @@ def test_nothing_to_learn_from(cutter: Cutter, values: list[float]) -> None:
 
 
 def test_the_papers_cardinalities() -> None:
-    """Seed 000, section 6.2: Adult's age, fnlwgt and education-num discretized to 10, 150 and 17."""
+    """Aggarwal et al. (2006), section 6.2: Adult's age, fnlwgt and education-num discretized to 10, 150 and 17."""
     generator = np.random.default_rng(3)
     age = generator.integers(17, 91, 30_000)
     weight = generator.integers(12_285, 1_484_706, 30_000)

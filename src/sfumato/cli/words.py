@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from sfumato.attack import Attack, Outcome
-    from sfumato.reproduce.registry import Listed
-    from sfumato.reproduce.run import Summary
     from sfumato.workflow.audit import Audit
     from sfumato.workflow.certificate import Verification
     from sfumato.workflow.compare import Comparison
@@ -165,20 +163,6 @@ def _mined(value: Any) -> str:
     if value is None:
         return "(missing)"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def say_studies(studies: Sequence[Listed]) -> None:
-    """What there is to reproduce."""
-    grid = _table("study", "in the seed", "what", "")
-    for one in studies:
-        grid.add_row(one.name, one.place, one.title, f"needs {', '.join(one.missing)}" if one.missing else "")
-    _show(grid, "", "sfumato reproduce NAME …, or a seed such as 000, or all")
-
-
-def say_reproduced(done: Summary) -> None:
-    """Tell what was made again."""
-    for sentence in done.sentences():
-        _show(sentence)
 
 
 def say_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 
 An interval holds its lower edge and not its upper one; the last holds both. A missing value (null or NaN)
 falls into no interval and stays missing. What is published is either the interval's label or its midpoint:
-the seed paper on adversarial rules (000) discretizes first, blanks entries next, and puts the midpoints of
+Aggarwal, Pei and Zhang (2006) discretize first, blanks entries next, and puts the midpoints of
 the ranges in place of the values at the end.
 
 What leaks: the edges. The outer edges of `equal_width` and `equal_frequency` are the smallest and the

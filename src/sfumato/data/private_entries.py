@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Which entries of a table are private: said by a mask, by cells, by a file of cells, by column, by a rule, or by lot.
 
-Seed 000 sets privacy at the level of the single entry: one person hides the salary, another the education. What is
-said here never leaves: a certificate tells the kind of it and no cell.
+Aggarwal, Pei and Zhang (2006) set privacy at the level of the single entry: one person hides the salary, another the
+education. What is said here never leaves: a certificate tells the kind of it and no cell.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 """The people of IBM's Quest generator: nine attributes, and functions that put them into group A or B.
 
 Agrawal, Imielinski and Swami, *Database mining: a performance perspective*, TKDE 1993, made it for classifiers; Agrawal
-and Srikant, *Privacy-preserving data mining*, SIGMOD 2000, took five functions for trees on noisy data (seed 001 shows
-their results). Nobody in it exists.
+and Srikant, *Privacy-preserving data mining*, SIGMOD 2000, took five functions for trees on noisy data. Nobody in it
+exists.
 
 ==========  =====================================================================
 salary      20,000 to 150,000

@@ -4,7 +4,7 @@
 A published label is read as its leaves, each as likely as the other (Xiao & Tao 2006; Kifer & Gehrke 2006), so every
 measure is defined where one column holds labels of several levels, ranges and sets. A missing cell is one value
 more; a suppressed cell is spread over everything. The numbers tell what the data were like before: they are for the
-custodian, and leave the house only as far as a certificate says so.
+custodian, and leave only as far as a certificate says so.
 
 KL is Kullback and Leibler (1951), in bits, of the original from the release. Non-uniform entropy: de Waal &
 Willenborg (1999), Gionis & Tassa (2009). Precision: Sweeney (2002). C_avg: LeFevre, DeWitt & Ramakrishnan (2006).

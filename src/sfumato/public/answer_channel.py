@@ -3,7 +3,7 @@
 
 Shared by the method that randomizes, the estimators of an analyst and the attacks. A channel is public: who does not
 know it cannot estimate anything, and its privacy does not rest on being unknown. Warner, *Randomized response: a survey
-technique for eliminating evasive answer bias* (JASA 1965; seed 001); for many categories Kairouz, Bonawitz, Ramage
+technique for eliminating evasive answer bias* (JASA 1965); for many categories Kairouz, Bonawitz, Ramage
 (2016), and the optimized unary encoding of Wang, Blocki, Li, Jha (USENIX Security 2017).
 """
 

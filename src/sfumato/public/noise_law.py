@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Noise that is added to numbers: how it is drawn, how dense it is, and how much privacy it gives.
 
-Privacy as Agrawal and Srikant define it (*Privacy-preserving data mining*, SIGMOD 2000; seed 001): if a value can be
+Privacy as Agrawal and Srikant define it (*Privacy-preserving data mining*, SIGMOD 2000): if a value can be
 told, with confidence c, to lie in an interval, the privacy at c is the interval's width. Uniform noise on [−α, α] gives
 c · 2α, Gaussian noise of deviation σ gives 2 Φ⁻¹((1 + c) / 2) · σ, and intervals of width W give c · W.
 """

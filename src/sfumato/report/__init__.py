@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The HTML report: one page that stays in the house, and one that may leave with the release."""
+"""The HTML report: one page that stays with the custodian, and one that may leave with the release."""
 
 from sfumato.report.account import Account
 

@@ -12,7 +12,7 @@ from sfumato.table import Table
 
 
 def code_section(release: Release, original: Table) -> Section:
-    """What shelters each encoded column, by the recipe of seed 004, Section 5.4."""
+    """What shelters each encoded column, by the recipe of Bu, Lakshmanan, Ng and Ramesh (2007), Section 5.4."""
     method = release.method
     columns = [name for name in release.details.get("pieces", {}) if original.frame[name].count()]
     found = shelter(original, method.target, columns, method.min_width)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of a suppression, for the house only: which entries were blanked, where, and what a batch costs.
+"""Pictures of a suppression, for the custodian only: which entries were blanked, where, and what a batch costs.
 
 They count private entries row by row and column by column, so they belong into the internal report and never into
 the one that leaves. Every difference is told by place, sign or shape as well as by colour.

@@ -21,7 +21,7 @@ _DASHES = {"originals": [1, 0], "release": [2, 3], "estimate": [7, 3]}
 _SIGNS = {"originals": "square", "release": "M-1,-1L1,1M-1,1L1,-1", "estimate": "circle"}
 """A cross of two strokes stays a cross when it is small; a filled one becomes a spot."""
 SERIES = tuple(_HUES)
-"""What a picture can show: the originals (in the house only), the release, what is estimated from it."""
+"""What a picture can show: the originals (for the custodian only), the release, what is estimated from it."""
 
 Floats = npt.NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The part of the report about columns that chance changed: what is left to estimate, and what an attacker filters out.
 
-Two parts: one that may leave, made from the release alone, and one for the house, with the originals beside it.
+Two parts: one that may leave, made from the release alone, and one for the custodian, with the originals beside it.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ def crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[
 
 
 def distribution(labels: Sequence[str], after: Sequence[int], before: Sequence[int] | None = None) -> str:
-    """How many people have each value: published, or before beside after for the house."""
+    """How many people have each value: published, or before beside after for the custodian."""
     sides = [("after", after)] if before is None else [("before", before), ("after", after)]
     names = words.distinct(labels, LABEL)
     values = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A picture of adversarial rules before and after a suppression, for the house only.
+"""A picture of adversarial rules before and after a suppression, for the custodian only.
 
 It places rules by what an adversary sees of them, and tells which of them foretell a private entry: only somebody
 who holds the originals can say that.

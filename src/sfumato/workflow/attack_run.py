@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attack a release that lies in a folder once more: with what stays in the house beside it, as its custodian can."""
+"""Attack a release that lies in a folder once more: with what stays private beside it, as its custodian can."""
 
 from __future__ import annotations
 

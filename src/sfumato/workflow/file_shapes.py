@@ -135,7 +135,7 @@ def written_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:
 
 
 class BasketsShape(Shape):
-    """Baskets: FIMI, SPMF or long form. Whose basket each is does not leave the house."""
+    """Baskets: FIMI, SPMF or long form. Whose basket each is does not leave."""
 
     name = "baskets"
     kind = Baskets

@@ -31,7 +31,7 @@ ROLES = {"zip": "quasi_identifying", "age": "quasi_identifying", "salary": "sens
 
 
 def patients() -> sf.Table:
-    """Seed 001, the 3-diverse patient table; salaries in thousands."""
+    """Giannotti et al. (2009), the 3-diverse patient table; salaries in thousands."""
     frame = pl.DataFrame(PATIENTS, schema=["zip", "age", "salary", "disease"], orient="row")
     return sf.Table.of(frame, ROLES, {"zip": ZIPS, "age": AGES})
 

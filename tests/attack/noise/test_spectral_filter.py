@@ -49,7 +49,7 @@ def factors(rows: int, columns: int, rank: int, seed: int = 0) -> Floats:
 
 
 def plain_filter(seen: Floats, variance: float) -> Floats:
-    """The slides' filter, written down anew: centre, covariance / m, keep what sticks out, project, add the mean."""
+    """The published filter, written down anew: centre, covariance / m, keep what sticks out, project, add the mean."""
     rows, columns = seen.shape
     mean = seen.mean(axis=0)
     values, vectors = np.linalg.eig((seen - mean).T @ (seen - mean) / rows)

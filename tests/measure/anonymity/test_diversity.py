@@ -46,7 +46,7 @@ DISEASES = [
 
 
 def similarity() -> Table:
-    """Seed 001: «a 3-diverse patient table», the one that the similarity attack breaks."""
+    """Giannotti et al. (2009): «a 3-diverse patient table», the one that the similarity attack breaks."""
     rows = [
         ("476**", "2*", 20, "Gastric Ulcer"), ("476**", "2*", 30, "Gastritis"), ("476**", "2*", 40, "Stomach Cancer"),
         ("4790*", ">=40", 50, "Gastritis"), ("4790*", ">=40", 100, "Flu"), ("4790*", ">=40", 70, "Bronchitis"),
@@ -70,7 +70,7 @@ def of_values(groups: Sequence[Sequence[Any]], **other: Any) -> Table:
 
 
 def test_similarity_table_of_the_seed() -> None:
-    """GOLDEN.md, 001, Anonymity: k=3, distinct l=3, ordered t(Salary) 0.375, equal 2/3 and 4/9."""
+    """By hand: k=3, distinct l=3, ordered t(Salary) 0.375, equal 2/3 and 4/9."""
     found = anonymity(similarity())
     assert found["k"] == 3
     assert found["distinct_l"] == {"salary": 3, "disease": 3}
@@ -109,7 +109,7 @@ def test_hierarchical_distances_of_li_et_al(other: str, distance: float) -> None
 
 
 def test_figure_2_is_not_diverse() -> None:
-    """GOLDEN.md: Figure 2 has distinct l = 1."""
+    """By hand: Figure 2 has distinct l = 1."""
     found = anonymity(figure_2())["problem"]
     assert found["distinct_l"] == 1
     assert found["entropy_l"] == 1.0

@@ -29,7 +29,7 @@ MEANINGS = ["own_value", "matches_any", "never_matches", "drop"]
 
 
 def test_figure_2() -> None:
-    """Seed 001, Figure 2: eleven rows in classes of 2, 2, 2, 2 and 3; El Emam's three figures by hand."""
+    """Giannotti et al. (2009), Figure 2: rows in classes of 2, 2, 2, 2 and 3; El Emam's three figures by hand."""
     found = risk(figure_2(), threshold=0.4)
     assert found.prosecutor == about(11, 8 / 11, 0.5, 5 / 11)
     assert found.journalist == found.marketer == found.prosecutor

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
 import sfumato as sf
-from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, shelter_frame, subspace_risk
+from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
 from sfumato.mine.codes.coded_columns import CodedColumn, coded_columns, unit_of
 from sfumato.mine.codes.crack_functions import sorted_ranges
 
@@ -90,7 +90,7 @@ def test_shelter_by_hand() -> None:
     (bare,) = shelter(full, "c")
     assert bare.worst_sorting == bare.expected_sorting == 1.0 and not bare.safe
     assert bare.advice.startswith("not safe: 0% of its values are in pure pieces, 0% of its domain")
-    assert shelter_frame([one, bare])["safe"].to_list() == [True, False]
+    assert [shelter(found).safe for found in (one, bare)] == [True, False]
 
 
 @quick

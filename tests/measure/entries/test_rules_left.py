@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The independent check for adversarial rules, against the seed's tables and against plain enumeration."""
+"""The independent check for adversarial rules, against the paper's tables and against plain enumeration."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = list[list[str | None]]
 Places = set[tuple[int, int]]
 
 TITLES = ("title", "gender", "marital_status", "education", "salary_level")
-# Seed 000, Table 2, with the hidden values of Table 1; row 5 (Ian) as printed.
+# Aggarwal, Pei and Zhang (2006), Table 2, with the hidden values of Table 1; row 5 (Ian) as printed.
 EMPLOYEES: Rows = [
     ["Manager", "F", "Married", "Univ.", "SL-5"],
     ["Assistant", "F", "Unmarr.", "Coll.", "SL-3"],
@@ -61,7 +61,7 @@ def published(rows: Rows, private: Places, blanked: Places = frozenset()) -> tup
 
 
 def test_the_employees_of_the_seed() -> None:
-    """GOLDEN 000: 8 rules at δ 0.6, γ 2 as printed, 6 if Ian is a man."""
+    """By hand: 8 rules at δ 0.6, γ 2 as printed, 6 if Ian is a man."""
     assert leftover_rules(*published(EMPLOYEES, PRIVATE), "3/5", 2) == 8
     men = [list(row) for row in EMPLOYEES]
     men[5][1] = "M"
@@ -69,7 +69,7 @@ def test_the_employees_of_the_seed() -> None:
 
 
 def test_blanking_can_make_rules() -> None:
-    """GOLDEN 000, erratum 7: both tables."""
+    """Blanking creates rules: both tables."""
     first: Rows = [["a", "b", "y"], ["e", "b", "z"], ["a", "c", "y"], ["f", "b", "z"]]
     secret = {(2, 2), (3, 2)}
     before = leftover_rules(*published(first, secret), "3/5", 1, max_length=1)
@@ -82,7 +82,7 @@ def test_blanking_can_make_rules() -> None:
 
 
 def test_the_stop_of_grades_is_not_enough() -> None:
-    """GOLDEN 000, erratum 8: after K = {t2.3, t1.1} a rule is left."""
+    """The published stop is not enough: after K = {t2.3, t1.1} a rule is left."""
     rows: Rows = [list("000"), list("000"), list("010"), list("110")]
     private = {(0, 2), (3, 1)}
     assert leftover_rules(*published(rows, private), "3/5", 1) == 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks of swapped data, on the example of seed 003 and on releases that break each promise alone."""
+"""The checks of swapped data, on the example of Li and Sarkar (2004) and on releases that break each promise alone."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from papers.li_2004.example import AMOUNT, CUSTOMERS, ENDED, PATTERN, insurance
 from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.swapping.swapping import (
@@ -21,7 +22,6 @@ from sfumato.measure.swapping.swapping import (
 )
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
-from sfumato.reproduce.seed_003_example import AMOUNT, CUSTOMERS, ENDED, PATTERN, insurance
 
 TABLE = insurance()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FAiR against the seed's examples and against exhaustive enumeration."""
+"""FAiR against the paper's examples and against exhaustive enumeration."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato import progress
 from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.data.zipf import zipf_table
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemset_kinds import ItemsetKind, kind_of, projected
 from sfumato.mine.entries import adversarial_search
@@ -111,7 +111,7 @@ def named(rules: list[AdversarialRule]) -> dict[tuple[str, ...], AdversarialRule
     return {(*sorted(rule.antecedent.values()), rule.value): rule for rule in rules}
 
 
-# Seed 000, Examples 1 to 8; GOLDEN.md, errata 1 to 3.
+# Aggarwal, Pei and Zhang (2006), Examples 1 to 8, and errata.
 
 
 @pytest.mark.parametrize(("ian", "rules"), [("F", 8), ("M", 6)])
@@ -431,7 +431,7 @@ def test_sensitive_entries_are_what_rules_rest_on(one: Given) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_figure_7_has_about_the_papers_sensitive_entries(seed: int) -> None:
-    """The paper has 61,964, an independent run 63,643 and 65,030 (GOLDEN.md); with every row of pub(R), not only those
+    """The paper has 61,964, an independent run 63,643 and 65,030; with every row of pub(R), not only those
     that have y, there would be 68,000 to 74,000."""
     table = Table.of(zipf_table(seed=seed))
     chance = Randomness.seeded(seed).generator()

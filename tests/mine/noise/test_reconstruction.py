@@ -159,7 +159,7 @@ def test_both_forms_agree_but_for_binning(noise: Noise, most: float) -> None:
 
 
 def test_the_published_sum_word_for_word() -> None:
-    """Step (3) of the slides, in plain Python."""
+    """Step (3) of Agrawal and Srikant (2000), in plain Python."""
     noisy, middles = [0.1, 0.7, 1.2, -0.1], [0.125, 0.375, 0.625, 0.875]
     now = [0.25] * 4
     for _ in range(3):

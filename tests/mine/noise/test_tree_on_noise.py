@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trees on noisy data: the seed's figures, the steps against brute force, every kind of column, and bad input."""
+"""Trees on noisy data: the paper's figures, the steps against brute force, every kind of column, and bad input."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def noisy(
 
 
 def test_golden_fn1_at_full_gaussian_privacy() -> None:
-    """GOLDEN 001, «Noise»: original 1.000, randomized .717, ByClass .964; 100,000 rows to learn from, 5,000 to test on.
+    """An independent count: original 1.000, randomized .717, ByClass .964; 100,000 rows to learn from, 5,000 to test.
 
     That tree is not pruned; ours, pruned by rows that are reconstructed apart, is better.
     """

@@ -116,7 +116,7 @@ def test_channels_of_mushroom_are_consistent_with_counting(shared_data: Path) ->
 
 
 def test_a_confident_rule_leaves_one_individual() -> None:
-    """Seed 001: support 80, confidence 98.7 %."""
+    """Giannotti et al. (2009): support 80, confidence 98.7 %."""
     assert individuals_behind(80, 0.987).antecedent == 81
     assert individuals_behind(80, 0.987).individuals == 1
     assert individuals_behind(80, 0.988).antecedent == 81

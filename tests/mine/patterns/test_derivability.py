@@ -87,7 +87,7 @@ def test_bounds_hold_in_every_database(lists: list[set[str]], least: int, comple
 
 
 def test_the_counter_example_has_no_channel_and_forces_one_person() -> None:
-    """GOLDEN.md, «Patterns»: minterms abc:1, ab:4, ac:4, bc:4, b:5, c:5."""
+    """Minterms abc:1, ab:4, ac:4, bc:4, b:5, c:5."""
     baskets = sf.Baskets.of(COUNTER_EXAMPLE)
     assert inference_channels(baskets, 5, 3).height == 0
     patterns = published(COUNTER_EXAMPLE, 5, complete=False)

@@ -216,7 +216,7 @@ def test_the_least_squares_of_a_class(size: int, k: int) -> None:
 
 
 def test_hospital_by_hand() -> None:
-    """Seed 001's hospital, k = 2: a man and a woman share each date of birth, and no two people more than that.
+    """The hospital of Giannotti et al. (2009), k = 2: a man and a woman share each date of birth, and no two more.
 
     Three classes of two are the least there can be, 3 × 2² = 12, and cutting the dates alone gives them.
     """

@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.zipf import zipf_table
+from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.mine.entries.cells import BLANKED, Cells
 from sfumato.protect.entries.entry_ledger import Mining, Question
 from sfumato.protect.entries.exact_entries import exact_entries

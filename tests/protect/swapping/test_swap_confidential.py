@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
+from papers.li_2004.data import offers
 from sfumato.measure.swapping.swapping import (
     changed_elsewhere,
     groups_unbroken,
@@ -21,7 +22,6 @@ from sfumato.measure.swapping.swapping import (
 )
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
-from sfumato.reproduce.seed_003_data import offers
 
 SEEDED = Randomness.seeded(1)
 

@@ -3,7 +3,7 @@
 
 Against a release that counts values and does not know that gastritis and a gastric ulcer are both diseases of
 the stomach, or that 20k and 40k are both little: what leaks is the group or the range, which is often all that
-the adversary wanted. Li, Li, Venkatasubramanian, *t-closeness* (2007), section 3; seed 001's 3-diverse table.
+the adversary wanted. Li, Li, Venkatasubramanian, *t-closeness* (2007), section 3.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Against randomized response without memory. Each asking tells ε more: of a yes or no that is true with probability 0.7,
 the majority is right about 70.0, 83.7 and 95.0 % of the people after 1, 5 and 15 askings. Answers that follow from who
-is asked (`memory`) are the same every time, and nothing is gained. Warner (JASA 1965; seed 001); Erlingsson, Pihur,
+is asked (`memory`) are the same every time, and nothing is gained. Warner (JASA 1965); Erlingsson, Pihur,
 Korolova, *RAPPOR* (CCS 2014), on why answers are memoized.
 """
 

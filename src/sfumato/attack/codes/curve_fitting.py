@@ -2,7 +2,7 @@
 """Curve fitting: draw a curve through a few values that are known, and read all others off it.
 
 Against codes that follow one function, or one in each piece. What leaks is the true value of a code, within a radius.
-Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), Definition 5, seed 004.
+Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), Definition 5.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _number(which: tuple[Fit, ...]) -> int:
 
 
 def _venn(parts: Floats) -> dict[str, float]:
-    """Mean shares of the parts, and the sums that the seed tells; by the names of the curves."""
+    """Mean shares of the parts, and the sums that the paper states; by the names of the curves."""
     means = parts.mean(axis=1)
     named = {
         " and ".join(fit for at, fit in enumerate(FITS) if part >> at & 1): float(means[part])

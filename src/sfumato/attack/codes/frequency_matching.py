@@ -2,7 +2,7 @@
 """Frequency matching: a code stands for as many rows as its value, whatever order the codes have.
 
 Against values that changed places: a bijection keeps how often each occurs. What leaks is the true value of a code,
-within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007, seed 004) count modal values among an adversary's knowledge
+within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007) count modal values among an adversary's knowledge
 and do not run this attack; it is the oldest one against substitution.
 """
 

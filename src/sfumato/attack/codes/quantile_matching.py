@@ -3,7 +3,7 @@
 
 Against codes that keep the order of values, whatever function gave them: the share of rows below a code is the share of
 rows below its value. What leaks is the true value of a code, within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007,
-seed 004) name a rival's sample as knowledge and do not run this attack; it is the strongest against order.
+Bu et al. (2007)) name a rival's sample as knowledge and do not run this attack; it is the strongest against order.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Against codes that keep the order of values. If every value between the least and the greatest occurs, the rank is the
 value; gaps in the domain and values that changed places are the only shelter. What leaks is the true value of a code,
-within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), Sections 3.3, 5.4 and 6.2.3, seed 004.
+within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), Sections 3.3, 5.4 and 6.2.3.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 Against additive noise of any shape that is told, also where data fills every direction and the spectral filter gains
 nothing. With μ and Σy from the release and the noise's covariance Σr, data has Σx = Σy − Σr, and the most likely row is
 x̂ = μ + Σx (Σx + Σr)⁻¹ (y − μ): for Gaussian data and noise no estimate has a smaller error, for others no linear one.
-Huang, Du, Chen, *Deriving private information from randomized data* (SIGMOD 2005); seed 001's «vulnerability».
+Huang, Du, Chen, *Deriving private information from randomized data* (SIGMOD 2005).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Against additive noise drawn for every cell by itself, where columns go together
 the noise's variance, which is public. What leaks are the values themselves, to within the noise of the few directions
 that data lives in: with 30 columns that two hidden causes explain, three quarters of the error go away. Noise shaped
 like the data, or data without any correlation, leave it nothing. Kargupta, Datta, Wang, Sivakumar, *On the privacy
-preserving properties of random data perturbation techniques* (ICDM 2003); seed 001. The law is Marchenko and Pastur's.
+preserving properties of random data perturbation techniques* (ICDM 2003). The law is Marchenko and Pastur's.
 """
 
 from __future__ import annotations

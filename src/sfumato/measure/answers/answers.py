@@ -4,7 +4,7 @@
 Nothing of the method is used here. How often people of each truth gave each answer is compared with the stated
 probabilities by exact binomial tails, shown as standard errors of a normal distribution; and so is what ought to be
 independent, since shares may be right and answers sure nevertheless: neighbouring rows, and the bits of one cell.
-Warner 1965, seed 001; Wang and others 2017.
+Warner 1965; Wang and others 2017.
 """
 
 from __future__ import annotations

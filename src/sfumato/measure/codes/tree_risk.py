@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a provider could learn from an encoding for trees: values, who goes with whom, and the rules found.
 
-Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007, seed 004), for guesses that an adversary made; the
+Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), for guesses that an adversary made; the
 statistics by which a custodian sees beforehand what shelters a column (Figure 8), the worst case of sorting (Figure
 11), and the recipe of Section 5.4 as advice. Nothing here looks at a key, or shares code with the encoding.
 """
@@ -140,25 +140,6 @@ def shelter(
     return tuple(
         _sheltered(table.frame[name], name, classes, min_width, radius, limit)
         for name in (names if columns is None else columns)
-    )
-
-
-def shelter_frame(found: Sequence[Shelter]) -> pl.DataFrame:
-    """The same as a frame, in the order of Figures 8 and 11."""
-    return pl.DataFrame(
-        {
-            "column": [one.column for one in found],
-            "range_width": [one.range_width for one in found],
-            "distinct": [one.distinct for one in found],
-            "discontinuities": [one.discontinuities for one in found],
-            "pure_pieces": [one.pure_pieces for one in found],
-            "mean_length": [one.mean_length for one in found],
-            "pure_share": [one.pure_share for one in found],
-            "expected_sorting": [one.expected_sorting for one in found],
-            "worst_sorting": [one.worst_sorting for one in found],
-            "safe": [one.safe for one in found],
-            "advice": [one.advice for one in found],
-        }
     )
 
 

@@ -3,7 +3,7 @@
 
 Who is identifiable is found anew, by the originals: a record all of whose likes in the pattern have its confidential
 value. So only the custodian can check. Values are compared as they are spelt, so that a file that was written and read
-again is judged like the table it came from. Li and Sarkar, seed 003.
+again is judged like the table it came from. Li and Sarkar (2004).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Each estimate comes twice. `raw` solves for the share and has no bias, but may leave [0, 1]; `estimate` are the shares
 that make the answers likeliest. The variance is that of `raw`, over people as well as over answers: an interval for the
-people who were asked, and for those they were drawn from. Warner (JASA 1965; seed 001); tables of two columns by the
+people who were asked, and for those they were drawn from. Warner (JASA 1965); tables of two columns by the
 product of both channels, as in Du and Zhan (KDD 2003).
 """
 

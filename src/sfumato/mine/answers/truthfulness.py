@@ -2,7 +2,7 @@
 """Is it worth asking at random? Warner's comparison of randomized answers with plain ones that are not always true.
 
 Somebody asked plainly about a delicate matter may lie. The estimate from plain answers is then biased however many are
-asked; that from randomized answers is not, but varies more. Table 1 of Warner (JASA 1965; seed 001) sets the mean
+asked; that from randomized answers is not, but varies more. Table 1 of Warner (JASA 1965) sets the mean
 square errors against each other, here by formula and by simulation.
 """
 

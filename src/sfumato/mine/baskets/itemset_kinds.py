@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The five kinds of itemsets of the seed on adversarial rules: why a branch of the search goes on or ends.
+"""The five kinds of itemsets of Aggarwal, Pei and Zhang (2006): why a branch of the search goes on or ends.
 
 Said plainly, one itemset at a time, for reading and for tests; the search itself prunes by counts. Aggarwal, Pei,
 Zhang, *On privacy preservation against adversarial data mining* (KDD 2006), section 4.

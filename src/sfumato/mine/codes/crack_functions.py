@@ -3,7 +3,7 @@
 
 Each function gives a guess for every code of a column. Curves are drawn for many trials at once, each with knowledge
 points of its own: a code and a value within the radius of the truth, or, for a bad one, more than five radii off
-(seed 004, Definitions 4 and 5, Section 6.1). Curves go on beyond their outermost points as they come.
+(Bu et al. 2007, Definitions 4 and 5, Section 6.1). Curves go on beyond their outermost points as they come.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """The tree that a provider grew on codes, told in the originals' own values.
 
 Decoding is by location: the rows that go left and right at every node are known, so the threshold is put between the
-originals' values where scikit-learn would have put it. The inverse of the code's function, as the seed has
+originals' values where scikit-learn would have put it. The inverse of the code's function, as the paper has
 it, would not do.
 A model that was not grown on this table under this key is refused: at every node the rows and their classes are
 counted and compared with what the model says. So is one that was grown in a way for which the promise does not hold.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The distribution of true values, from noisy ones: what an analyst still learns of everybody, and of nobody alone.
 
-The iterative Bayes estimate of Agrawal and Srikant (*Privacy-preserving data mining*, SIGMOD 2000; seed 001): begin
+The iterative Bayes estimate of Agrawal and Srikant (*Privacy-preserving data mining*, SIGMOD 2000): begin
 with an even distribution, and put in its place, again and again, the mean over all noisy values of what each says of
 its true one under the distribution so far. The published form sums over all values (`form="values"`); on bins it is the
 EM algorithm of Agrawal and Aggarwal (PODS 2001), which is the same but for binning, and does not grow with the values.

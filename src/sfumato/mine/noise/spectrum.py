@@ -2,7 +2,7 @@
 """What the eigenvalues of noisy numbers tell: which directions hold more than noise.
 
 The covariance of m rows of pure noise is not flat: its n eigenvalues spread over σ²(1 ± √(n/m))² (Marchenko, Pastur
-1967; the slides of seed 001 name Wigner's law, which is that of another matrix). Whatever sticks out above is data.
+1967; Giannotti et al. 2009 name Wigner's law, which is that of another matrix). Whatever sticks out above is data.
 Columns whose noise differs, or goes together, are first brought to noise of variance 1 in every direction.
 
 Numbers come in blocks of rows, so that a million rows are read once and never all at a time. NaN is missing; how two

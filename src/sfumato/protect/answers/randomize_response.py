@@ -4,7 +4,7 @@
 Against everybody, the one who collects the answers included: whatever is published, the person can say that chance
 said it. What leaks is bounded for each answer, by ε. Shares over many people are estimated from the known probabilities
 (`sf.mine.estimate_proportions`). Answers to the same question asked again are the same, so that no average tells more.
-S. L. Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (JASA 1965), seed 001.
+S. L. Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (JASA 1965).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class RandomizeResponse(Method):
     policy has to say so. Other columns stay as they are; what
     they foretell of the answer, they still do. Two people of one name count as one person: they are as safe, and
     estimates vary more.
-    Papers: Warner 1965 (seed 001); Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
+    Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
     Korolova 2014 (memoized answers).
     """
 

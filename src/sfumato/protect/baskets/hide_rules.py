@@ -197,7 +197,7 @@ class HideRules(Method):
 
 
 def hide_in_turn(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds, step: Step) -> int:
-    """One rule after the other, and again those that came up again; returns the scans as seed 002's Table 8 counts.
+    """One rule after the other, and again those that came up again; returns the scans as Wang et al. (2004) count.
 
     One scan for each size of itemset up to the largest rule, and one for each time that its baskets are looked for.
     """

@@ -4,7 +4,7 @@
 Against a provider who counts which filters hold which requests, and knows what can be bought (a dictionary). What
 leaks: how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be
 feigned; with the originals they are told. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while
-outsourcing data mining tasks* (KAIS 2008), seed 001; keyed here, since unkeyed filters fall to a dictionary.
+outsourcing data mining tasks* (KAIS 2008); keyed here, since unkeyed filters fall to a dictionary.
 """
 
 from __future__ import annotations

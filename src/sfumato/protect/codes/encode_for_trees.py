@@ -3,7 +3,7 @@
 
 Against a provider who mines the encoded table and wants to know values, who goes with whom, or the rules found. What
 leaks: how many rows share a value, the order of mixed pieces, which stretches are pure, and which cells are missing.
-Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), seed 004; where its
+Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007); where its
 text errs we do what keeps the tree: mixed pieces follow the layout's direction, decoding is by location.
 """
 

@@ -5,7 +5,7 @@ Against a provider who mines the release and knows how often items are bought. T
 code, and adds baskets that nobody bought until each code shares its support with k − 1 others; `one_to_n` gives each
 item several codes, some of them shared, and puts random ones into every basket. What leaks: how many baskets there are,
 their sizes, and which codes go together; of `one_to_n` also which codes are fake, and with it the mapping.
-Wong, Cheung, Hung, Kao, Mamoulis (VLDB 2007, seed 001), broken by Molloy, Li, Li (ICDM 2009); padding by baskets after
+Wong, Cheung, Hung, Kao, Mamoulis (VLDB 2007), broken by Molloy, Li, Li (ICDM 2009); padding by baskets after
 Giannotti, Lakshmanan, Monreale, Pedreschi, Wang (IEEE Systems Journal 2013).
 """
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Where a column is broken into pieces: at random (ChooseBP), or so that pure stretches are as long as can be.
 
-A value is pure (the seed says monochromatic) if all its rows have one class; a pure piece is a run of pure values of
-one class. No split that a decision tree would choose falls inside one (seed 004, Lemma 2), so its values may change
-places. Seed 004, Figures 5 to 7; a leading mixed value starts a piece too, and runs are counted on distinct values.
+A value is pure (the paper says monochromatic) if all its rows have one class; a pure piece is a run of pure values of
+one class. No split that a decision tree would choose falls inside one (Lemma 2), so its values may change places. Bu,
+Lakshmanan, Ng and Ramesh (2007), Figures 5 to 7; a leading mixed value starts a piece too, and runs are counted on
+distinct values.
 """
 
 from __future__ import annotations

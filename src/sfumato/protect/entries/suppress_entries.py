@@ -4,7 +4,7 @@
 Against an adversary who mines what is published for rules X → y and fires them at the blanks. What leaks: which entries
 are blank, private ones and others alike; and whatever a stronger learner than rules can guess, which the attack
 `learned_inference` measures. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD
-2006), seed 000; where its text errs we mine again until no rule is left.
+2006); where its text errs we mine again until no rule is left.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 
 Against an adversary who reads somebody's number off the release. Every value is published with noise of a known
 distribution, or as the middle of an interval, so that with a confidence it lies within a width that is a share of the
-column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000; seed 001). What
+column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000). What
 leaks: where the custodian gives no range, the scale of the noise tells how wide that of the data is, on a coarse grid;
 the shape of the data's covariance with correlated noise; and to who uses what values have in common, more than the
 level says (Kargupta et al. 2003; Huang, Du, Chen 2005). The sum of two floating-point numbers tells some of them by its

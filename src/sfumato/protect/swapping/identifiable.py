@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which records give their confidential value away by all else that is published of them (seed 003, Definition 2).
+"""Which records give their confidential value away by all else that is published of them.
 
-A record is identifiable if all records with its pattern, the values of its non-confidential columns, have one
-confidential value: uniquely if it stands alone with its pattern, collectively if several do.
+Li and Sarkar (2004), Definition 2. A record is identifiable if all records with its pattern, the values of its
+non-confidential columns, have one confidential value: uniquely if it stands alone with its pattern, collectively if
+several do.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The simple Bayes estimate of a confidential value from the other columns (seed 003, equations 10 and 11).
+"""The simple Bayes estimate of a confidential value from the other columns (Li and Sarkar 2004, equations 10 and 11).
 
 p(y) Π p(x_j | y), normalized, with counted shares and no smoothing, as the paper has it. A missing x is a value of its
 own; records whose y is missing are not counted. Probabilities are rounded to whole multiples of 10⁻¹², so that sums

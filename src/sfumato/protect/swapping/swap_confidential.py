@@ -6,7 +6,7 @@ several that agree) and reads the value. A share of such values is exchanged amo
 values stay and everything else stays as it is. Which records, and for which values, is chosen so that the joint
 distribution suffers least, by a simple Bayes estimate. What leaks: the values of records that were not swapped, and
 to who knows the method, which records are likely to have been. X.-B. Li, S. Sarkar, *A data perturbation approach
-to privacy protection in data mining* (ICIS 2004), seed 003.
+to privacy protection in data mining* (ICIS 2004).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class SwapConfidential(Method):
     records are chosen by their values and not by lot. Where the column has two values, 92 % of the lonely records
     of a census table were read rightly so after `optimal` and `paper` (`SwapLinkage(knows="method")`), and 78 %
     after `random`, which is what the other columns foretell of anybody.
-    Papers: Li, Sarkar 2004 (seed 003).
+    Papers: Li, Sarkar 2004.
     """
 
     iso_20889: ClassVar[str] = "randomization (permutation)"

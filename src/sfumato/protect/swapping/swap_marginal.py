@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Phase I of swapping: how many records go from which category to which, so that the counts stay (seed 003, problem 1).
+"""Phase I of swapping: how many records go from which category to which, so that the counts stay.
 
-In whole numbers: the paper's linear program can end at halves, which no record can be. Where the counts cannot stay,
-because one category must give away more than half of all changes or the only way back is of odd length, the least sum
-of what they shift by is found.
+Problem 1 of Li and Sarkar (2004), in whole numbers: the paper's linear program can end at halves, which no record can
+be. Where the counts cannot stay, because one category must give away more than half of all changes or the only way back
+is of odd length, the least sum of what they shift by is found.
 """
 
 from __future__ import annotations

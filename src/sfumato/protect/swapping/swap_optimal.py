@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Phase II of swapping to the optimum: problem (12) of seed 003, or the best found with a bound that is proven.
+"""Phase II of swapping to the optimum: the best found, with a bound that is proven.
 
-Prices first (`swap_prices`): at the best prices nearly every record is decided. What is left is an integer program over
-the few whose choice costs next to nothing. It is exact: a record whose second choice costs more than the whole gap
-between the bound and the best answer known takes its first choice in every better answer.
+Problem (12) of Li and Sarkar (2004). Prices first (`swap_prices`): at the best prices nearly every record is decided.
+What is left is an integer program over the few whose choice costs next to nothing. It is exact: a record whose second
+choice costs more than the whole gap between the bound and the best answer known takes its first choice in every better
+answer.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Phase II of swapping as published (seed 003, Table 2 and Appendix A): swap pairs of records while that lowers Σ d.
+"""Phase II of swapping as published: swap pairs of records while that lowers Σ d.
 
-A round takes the swaps in the order of their costs and passes over those one of whose records was swapped in the round
-already; rounds follow until no admissible swap has a negative cost. Whether two records may swap depends only on
-their sets and their true and current categories, and the cost is a part of each: so records are sorted by class, and
-the cheapest pairs are found without looking at all pairs. It ends in a local optimum that depends on the start. With
-three categories rule 4 forbids every swap across categories.
+Li and Sarkar (2004), Table 2 and Appendix A. A round takes the swaps in the order of their costs and passes over those
+one of whose records was swapped in the round already; rounds follow until no admissible swap has a negative cost.
+Whether two records may swap depends only on their sets and their true and current categories, and the cost is a part of
+each: so records are sorted by class, and the cheapest pairs are found without looking at all pairs. It ends in a local
+optimum that depends on the start. With three categories rule 4 forbids every swap across categories.
 """
 
 from __future__ import annotations

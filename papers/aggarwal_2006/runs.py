@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""The experiments: a table, a private set, mining, blanking; counted and timed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from papers.aggarwal_2006.zipf import zipf_table
+from sfumato.data.private_entries import Mask, PrivateEntries, private_mask
+from sfumato.mine.entries.adversarial_rules import find_rules, sensitive_mask
+from sfumato.mine.entries.cells import Cells
+from sfumato.public.thresholds import exact, least_count
+from sfumato.randomness import Randomness
+from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
+
+
+@dataclass(frozen=True)
+class Mined:
+    """What mining found."""
+
+    rules: int
+    sensitive: int
+    """Entries outside P that take part in some adversarial rule."""
+    rows: int
+    """Rows with such an entry."""
+    seconds: float
+    """Of the mining alone."""
+
+
+@dataclass(frozen=True)
+class Blanked:
+    """What blanking cost."""
+
+    as_published: int
+    """|K| when the rules that were mined at first are gone, which is where the paper stops."""
+    derived: int
+    """|K| when no rule is left."""
+    rules: int
+    sensitive: int
+    seconds: float
+    """Mining, blanking, and mining again until no rule is left."""
+
+
+def synthetic(rows: int, columns: int, cardinality: int, factor: float, seed: int) -> Table:
+    """A table of the paper's generator, all of whose columns are published."""
+    frame = zipf_table(rows, columns, cardinality, factor, seed)
+    return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Zipf")
+
+
+def private_share(table: Table, share: float, seed: int) -> Mask:
+    """The directly private set: a share of the entries, drawn by lot."""
+    chance = Randomness.seeded(seed).generator()
+    return private_mask([PrivateEntries(share=share)], table.frame, chance)
+
+
+@cache
+def _warm() -> None:
+    """Load the kernels before anything is timed."""
+    table = synthetic(50, 3, 2, 1.0, 0)
+    cells = Cells.of(table, private_share(table, 0.1, 0))
+    sensitive_mask(cells, find_rules(cells, cells.states, exact(0.5), 1))
+
+
+@cache
+def _warm_blanking() -> None:
+    """The same for blanking."""
+    table = synthetic(50, 3, 2, 1.0, 0)
+    _method(private_share(table, 0.1, 0), 0.5, 1, 1).protect(table, Randomness.seeded(0))
+
+
+def mine(table: Table, private: Mask, confidence: float, min_support: float) -> Mined:
+    """All adversarial rules, and the entries that they make sensitive."""
+    _warm()
+    cells = Cells.of(table, private)
+    least = least_count(min_support, len(cells.codes))
+    begin = time.perf_counter()
+    found = find_rules(cells, cells.states, exact(confidence), least)
+    seconds = time.perf_counter() - begin
+    sensitive = sensitive_mask(cells, found)
+    return Mined(len(found), int(sensitive.sum()), int(sensitive.any(axis=1).sum()), seconds)
+
+
+def blank(table: Table, private: Mask, confidence: float, min_support: float, factor: int) -> Blanked:
+    """GraDeS with the paper's weights, `factor` entries at a time, until mining finds no rule."""
+    _warm_blanking()
+    method = _method(private, confidence, min_support, factor)
+    begin = time.perf_counter()
+    details = method.protect(table, Randomness.seeded(0)).details
+    seconds = time.perf_counter() - begin
+    as_published = _blank_first_rules(Cells.of(table, private), confidence, min_support, factor)
+    return Blanked(
+        as_published, len(details["derived"]), len(details["rules_before"]), details["sensitive_entries"], seconds
+    )
+
+
+def _blank_first_rules(cells: Cells, confidence: float, min_support: float, factor: int) -> int:
+    """GraDeS as printed: blank until no rule of the first mining is left, and do not mine again."""
+    from sfumato.protect.entries.entry_ledger import Ledger, Mining, Question
+    from sfumato.protect.entries.grades import Weighing, heaviest_first
+
+    question = Question(exact(confidence), least_count(min_support, len(cells.codes)))
+    ledger = Ledger(cells, question)
+    ledger.add(Mining(cells, question).rules(cells.states))
+    return len(heaviest_first(ledger, Weighing(batch=factor))[0])
+
+
+def _method(private: Mask, confidence: float, min_support: float, factor: int) -> SuppressEntries:
+    from sfumato.protect.entries.suppress_entries import SuppressEntries
+
+    return SuppressEntries(
+        private=private, confidence=confidence, min_support=min_support, blanking_factor=factor, search="grades"
+    )

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The data of the experiments, and many encodings of one column.
+
+The paper does not say what its classes are. Its Figure 8 comes out exactly, all ten counts of pure pieces, for one
+cover type (5, aspen) against all others, and pieces of at least two values; so that is what we use everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from papers.census import INCOME, read_adult
+from papers.study import Setting
+from sfumato.mine.codes.coded_columns import CodedColumn, Floats, Ints
+from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fitted
+from sfumato.progress import tell
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees, Ranks
+from sfumato.protect.codes.tree_codes import Curve
+from sfumato.table import Table
+
+COVERTYPE, WDBC, ADULT = "covtype/covtype.csv.gz", "wdbc/wdbc.data", "adult/adult.data"
+TARGET, ASPEN, MIN_WIDTH, SEED = "class", 5, 2, 2007
+RADII, RADIUS = (0.01, 0.02, 0.05), 0.02
+"""The radii that the paper tries, and the one at which its Figure 11 comes out; no figure names its own."""
+ATTRIBUTES = 10
+TRIALS, QUICK_TRIALS = 500, 30
+_Z = 1.959963984540054
+NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+
+
+@cache
+def covertype(data: Path) -> Table:
+    """The ten columns of numbers, and whether the cover is aspen."""
+    frame = pl.read_csv(data / COVERTYPE)
+    numbers = frame.select(frame.columns[:ATTRIBUTES])
+    return Table.of(
+        numbers.with_columns((frame["Cover_Type"] == ASPEN).cast(pl.Int64).alias(TARGET)), source="Covertype"
+    )
+
+
+@cache
+def wdbc(data: Path) -> Table:
+    """Thirty measures of cells, benign or malignant; the id is left out."""
+    frame = pl.read_csv(data / WDBC, has_header=False)
+    columns = frame.columns
+    measures = frame.select(pl.col(name).alias(f"measure {at}") for at, name in enumerate(columns[2:], 1))
+    return Table.of(measures.with_columns(frame[columns[1]].alias(TARGET)), source="WDBC")
+
+
+@cache
+def adult(data: Path) -> Table:
+    """Adult's six columns of numbers, and the income."""
+    frame = read_adult(data, (ADULT,))
+    numbers = [pl.col(name).cast(pl.Int64) for name in NUMBERS]
+    return Table.of(frame.select(*numbers, pl.col(INCOME).alias(TARGET)), source="Adult")
+
+
+def count_trials(setting: Setting) -> int:
+    """How often a figure's chance is drawn."""
+    return QUICK_TRIALS if setting.quick else TRIALS
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column, sorted once; encoded many times."""
+
+    ranks: Ranks
+    rows: Ints
+    """How many rows have each value."""
+    place: Ints
+    """The value of each row."""
+
+    @classmethod
+    def of(cls, table: Table, name: str) -> Attribute:
+        """Sort a column, and look at its classes."""
+        classes = table.frame[TARGET].rank("dense").cast(pl.Int64).to_numpy() - 1
+        _, place, rows = np.unique(table.frame[name].to_numpy(), return_inverse=True, return_counts=True)
+        return cls(Ranks.of(table, name, classes), rows, place)
+
+    def encoded(self, method: EncodeForTrees, chance: np.random.Generator) -> tuple[CodedColumn, Ints]:
+        """Codes drawn anew, and the number of each value's code among the sorted codes."""
+        key = method.drawn(self.ranks, chance)
+        order = np.argsort(key.codes)
+        values = self.ranks.values[order]
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        column = CodedColumn(
+            self.ranks.name,
+            key.codes[order],
+            values,
+            values,
+            self.rows[order],
+            self.place,
+            self.ranks.values,
+            self.rows,
+        )
+        return column, number
+
+
+@cache
+def attributes(data: Path) -> tuple[Attribute, ...]:
+    """Covertype's ten columns."""
+    table = covertype(data)
+    return tuple(Attribute.of(table, name) for name in table.frame.columns[:ATTRIBUTES])
+
+
+SQRT_LOG: tuple[Curve, ...] = ("sqrt_log",)
+
+
+def one_curve(curves: tuple[Curve, ...] = SQRT_LOG) -> EncodeForTrees:
+    """No breakpoint at all."""
+    return EncodeForTrees(target=TARGET, breakpoints="random", pieces=1, curves=curves)
+
+
+def choose_bp(pieces: int, curves: tuple[Curve, ...] = SQRT_LOG) -> EncodeForTrees:
+    """Breakpoints at random."""
+    return EncodeForTrees(target=TARGET, breakpoints="random", pieces=pieces, curves=curves)
+
+
+def choose_max_mp(curves: tuple[Curve, ...] = SQRT_LOG) -> EncodeForTrees:
+    """Pure pieces as long as can be, and at least twenty pieces."""
+    return EncodeForTrees(target=TARGET, min_width=MIN_WIDTH, curves=curves)
+
+
+@dataclass(frozen=True)
+class MedianRisk:
+    """The median of some trials, with a distribution-free 95 % interval of it."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, shares: npt.ArrayLike) -> MedianRisk:
+        """From the share cracked in each trial."""
+        ordered = np.sort(np.asarray(shares, dtype=np.float64))
+        reach = _Z * np.sqrt(len(ordered)) / 2
+        low, high = int(np.floor(len(ordered) / 2 - reach)), int(np.ceil(len(ordered) / 2 + reach))
+        return cls(float(np.median(ordered)), ordered[max(low, 0)], ordered[min(high, len(ordered) - 1)])
+
+    def __str__(self) -> str:
+        """A share in per cent, with its interval."""
+        return f"{self.median:.1%} ({self.low:.1%} to {self.high:.1%})"
+
+
+def domain_risks(
+    attribute: Attribute,
+    method: EncodeForTrees,
+    many: int,
+    radius: float,
+    fit: Fit = "polyline",
+    good: int = 4,
+    bad: int = 0,
+    seed: int = SEED,
+) -> Floats:
+    """The share of values cracked in each of many trials, each with a new key and new knowledge points."""
+    chance = np.random.Generator(np.random.PCG64DXSM(seed))
+    shares = np.zeros(many)
+    for trial in range(many):
+        tell("trials of an encoding", trial, many)
+        column, _ = attribute.encoded(method, chance)
+        points = KnowledgePoints.drawn(column, good, bad, radius, 1, chance)
+        shares[trial] = column.cracked(fitted(points, column.codes, fit), radius).mean()
+    return shares

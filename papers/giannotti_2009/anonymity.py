@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""Anonymity: the hospital's patients, Figure 2 and whom it is linked to, the 3-diverse table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import polars as pl
+
+from papers.study import Findings, Grid, Setting, Statement, frame_of
+from sfumato.attack.anonymity.homogeneity import disclosed
+from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.similarity import Similarity
+from sfumato.measure.anonymity.achieved import anonymity
+from sfumato.measure.anonymity.classes import crowds
+from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
+from sfumato.protect.anonymity.generalize import Generalize, minimal_nodes
+from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.report import words
+from sfumato.table import Table
+
+PATIENTS = [
+    ("Andre", "1/21/76", "Male", "53715", "Heart Disease"),
+    ("Beth", "4/13/86", "Female", "53715", "Hepatitis"),
+    ("Carol", "2/28/76", "Male", "53703", "Brochitis"),
+    ("Dan", "1/21/76", "Male", "53703", "Broken Arm"),
+    ("Ellen", "4/13/86", "Female", "53706", "Flu"),
+    ("Eric", "2/28/76", "Female", "53706", "Hang Nail"),
+]
+HOSPITAL_KNOWN = ("dob", "gender", "zip")
+LEVELS: dict[str, dict[str, list[str]]] = {
+    "dob": {day: [day, "*"] for day in ("1/21/76", "4/13/86", "2/28/76")},
+    "gender": {one: [one, "Person"] for one in ("Male", "Female")},
+    "zip": {code: [code, f"{code[:4]}*", f"{code[:3]}**"] for code in ("53715", "53703", "53706")},
+}
+MINIMAL = {2: {(1, 1, 0), (0, 1, 2), (1, 0, 2)}, 3: {(1, 0, 2)}}
+"""An independent count: minimal nodes, levels of DOB, gender and ZIP."""
+
+FIGURE_2 = [
+    ("Black", 1965, "m", "0214*", "short breath"),
+    ("Black", 1965, "m", "0214*", "chest pain"),
+    ("Black", 1965, "f", "0213*", "hypertension"),
+    ("Black", 1965, "f", "0213*", "hypertension"),
+    ("Black", 1964, "f", "0213*", "obesity"),
+    ("Black", 1964, "f", "0213*", "chest pain"),
+    ("White", 1964, "m", "0213*", "chest pain"),
+    ("White", 1964, "m", "0213*", "obesity"),
+    ("White", 1964, "m", "0213*", "short breath"),
+    ("White", 1967, "m", "0213*", "chest pain"),
+    ("White", 1967, "m", "0213*", "chest pain"),
+]
+VOTERS = [
+    ("Andre", 1964, "m", "02135", "White"),
+    ("Beth", 1964, "f", "55410", "Black"),
+    ("Carol", 1964, "f", "90210", "White"),
+    ("Dan", 1967, "m", "02174", "White"),
+    ("Ellen", 1968, "f", "02237", "White"),
+]
+FIGURE_2_KNOWN = ("race", "birth", "gender", "zip")
+
+DIVERSE = [
+    ("476**", "2*", 20, "Gastric Ulcer"),
+    ("476**", "2*", 30, "Gastritis"),
+    ("476**", "2*", 40, "Stomach Cancer"),
+    ("4790*", "≥40", 50, "Gastritis"),
+    ("4790*", "≥40", 100, "Flu"),
+    ("4790*", "≥40", 70, "Bronchitis"),
+    ("476**", "3*", 60, "Bronchitis"),
+    ("476**", "3*", 80, "Pneumonia"),
+    ("476**", "3*", 90, "Stomach Cancer"),
+]
+STOMACH = {"stomach": ("Gastric Ulcer", "Gastritis", "Stomach Cancer"), "lung": ("Bronchitis", "Pneumonia")}
+
+
+def _of(rows: list[tuple[Any, ...]], roles: dict[str, str], hierarchies: dict[str, list[list[str]]]) -> Table:
+    return Table.of(pl.DataFrame(rows, schema=list(roles), orient="row"), roles, hierarchies)
+
+
+def patients() -> Table:
+    """The hospital's patients, with hierarchies that fit the slides."""
+    roles = {"name": "identifying", **dict.fromkeys(HOSPITAL_KNOWN, "quasi_identifying"), "disease": "sensitive"}
+    return _of(PATIENTS, roles, {name: list(levels.values()) for name, levels in LEVELS.items()})
+
+
+def figure_2_table() -> Table:
+    """The release of Figure 2."""
+    roles = dict.fromkeys(FIGURE_2_KNOWN, "quasi_identifying") | {"problem": "sensitive"}
+    codes = ["02141", *(one[3] for one in VOTERS)]
+    return _of(FIGURE_2, roles, {"zip": [[code, f"{code[:4]}*"] for code in codes]})
+
+
+def voters() -> Table:
+    """The external table beside it."""
+    known = dict.fromkeys(("birth", "gender", "zip", "race"), "quasi_identifying")
+    return _of(VOTERS, {"name": "identifying", **known}, {})
+
+
+def diverse_table() -> Table:
+    """'A 3-diverse patient table'; salaries in thousands."""
+    roles = {"zip": "quasi_identifying", "age": "quasi_identifying", "salary": "sensitive", "disease": "sensitive"}
+    return _of(DIVERSE, roles, {"zip": [["47678", "476**"]], "age": [["27", "2*"]]})
+
+
+def hospital(setting: Setting) -> Findings:
+    """Everybody is unique; which generalizations hide two or three."""
+    del setting  # six rows are quick enough
+    table = patients()
+    rows = [_node(levels) for levels in product(range(2), range(2), range(3))]
+    ours = {k: set(minimal_nodes(table, (KAnonymity(k=k),))) for k in MINIMAL}
+    by_book = {k: _minimal(rows, k) for k in MINIMAL}
+    released = [_released(table, k) for k in MINIMAL]
+    alone = uniqueness(table)
+    return Findings(
+        statements=(
+            Statement(
+                "The combinations of date of birth, sex and ZIP code are unique.",
+                f"k = {k_anonymity(table)}; {words.percent(alone)} of the patients are unique.",
+                alone == 1,
+            ),
+            *(
+                Statement(
+                    f"The minimal {k}-anonymous nodes are {_nodes(MINIMAL[k])}.",
+                    f"{_nodes(ours[k])}; by exhaustion {_nodes(by_book[k])}.",
+                    ours[k] == by_book[k] == MINIMAL[k],
+                    source="independent count",
+                )
+                for k in MINIMAL
+            ),
+            Statement(
+                "'Do not anonymize more than necessary': the release is a minimal node.",
+                "; ".join(f"k = {k}: {_nodes({node})}" for k, node in zip(MINIMAL, released, strict=True)) + ".",
+                all(node in MINIMAL[k] for k, node in zip(MINIMAL, released, strict=True)),
+            ),
+        ),
+        grids=(
+            Grid(
+                "patients", "Patients at each node (levels of date of birth, sex, ZIP code)", frame_of(rows), _HEIGHTS
+            ),
+        ),
+    )
+
+
+_HEIGHTS = "The slides give no hierarchies; ours are: date of birth → *, sex → Person, ZIP code → four → three digits."
+
+
+def _node(levels: tuple[int, ...]) -> dict[str, Any]:
+    """The patients at a node, counted by the book."""
+    known = [tuple(one[1:4]) for one in PATIENTS]
+    shown = [
+        tuple(LEVELS[name][value][level] for name, value, level in zip(HOSPITAL_KNOWN, one, levels, strict=True))
+        for one in known
+    ]
+    sizes = Counter(shown)
+    return {
+        "node": str(levels),
+        "dob": levels[0],
+        "sex": levels[1],
+        "zip": levels[2],
+        "crowds": len(sizes),
+        "k": min(sizes.values()),
+        "first_patient": ", ".join(shown[0]),
+    }
+
+
+def _minimal(rows: list[dict[str, Any]], k: int) -> set[tuple[int, ...]]:
+    will_do = {(row["dob"], row["sex"], row["zip"]) for row in rows if row["k"] >= k}
+    return {
+        one
+        for one in will_do
+        if not any(other != one and all(a <= b for a, b in zip(other, one, strict=True)) for other in will_do)
+    }
+
+
+def _nodes(nodes: Iterable[tuple[int, ...]]) -> str:
+    return ", ".join(map(str, sorted(nodes)))
+
+
+def _released(table: Table, k: int) -> tuple[int, ...]:
+    return tuple(Generalize(models=(KAnonymity(k=k),)).protect(table).details["levels"].values())
+
+
+def figure_2(setting: Setting) -> Findings:
+    """The classes of Figure 2, and whom the external table links to it."""
+    del setting  # eleven rows are quick enough
+    release, people = figure_2_table(), voters()
+    links = linked(release, people, FIGURE_2_KNOWN)
+    rows = [
+        {
+            "name": name,
+            "rows_that_fit": len(links.rows(at)),
+            "problems": ", ".join(sorted(release.frame["problem"].gather(links.rows(at)).to_list())),
+        }
+        for at, name in enumerate(people.frame["name"])
+    ]
+    sizes = sorted(crowds(release)["crowd"].to_list())
+    reached = anonymity(release)
+    andre = rows[0]["problems"].split(", ")
+    told = disclosed(release, release, ("problem",))
+    highest, diverse = Fraction(1, sizes[0]), reached["distinct_l"]["problem"]
+    return Findings(
+        statements=(
+            Statement("Figure 2 is 2-anonymous.", f"k = {reached['k']}, classes of {sizes}.", reached["k"] == 2),
+            Statement(
+                "By linking, you still do not know Andre's problem.",
+                f"{rows[0]['rows_that_fit']} rows fit, with {len(set(andre))} problems.",
+                len(set(andre)) > 1,
+            ),
+            Statement(
+                "Linking cannot be performed with confidence above 1/k.",
+                f"To a row: {highest} at most.",
+                highest <= Fraction(1, 2),
+            ),
+            Statement(
+                "k-anonymity does not provide privacy where a class lacks diversity.",
+                f"Distinct l = {diverse}: the problem of {told} of {len(release)} people is certain.",
+                diverse == 1 and told > 0,
+            ),
+        ),
+        grids=(Grid("links", "Whom the external table links to Figure 2", frame_of(rows)),),
+        remarks=(
+            (
+                "'Confidence 1/k' bounds linking to a row, not to a value: t3 and t4 are both hypertension, t10 and "
+                "t11 both chest pain."
+            ),
+        ),
+    )
+
+
+def similarity(setting: Setting) -> Findings:
+    """k, l and t of the 3-diverse table, and what is learnt about Bob."""
+    del setting  # nine rows are quick enough
+    table = diverse_table()
+    bob = _of(
+        [("Bob", "47678", "27")],
+        {"name": "identifying", "zip": "quasi_identifying", "age": "quasi_identifying"},
+        {},
+    )
+    reached = anonymity(table)
+    ours: dict[str, Any] = {
+        "k": reached["k"],
+        "distinct l, salary": reached["distinct_l"]["salary"],
+        "distinct l, disease": reached["distinct_l"]["disease"],
+        "t of salary, ordered": reached["t_ordered"]["salary"],
+        "t of salary, equal": reached["t_equal"]["salary"],
+        "t of disease, equal": reached["t_equal"]["disease"],
+    }
+    golden = (3, 3, 3, 0.375, 2 / 3, 4 / 9)
+    rows = [
+        {"what": what, "independent_count": round(float(told), 4), "ours": round(float(found), 4)}
+        for (what, found), told in zip(ours.items(), golden, strict=True)
+    ]
+    salary = Similarity(column="salary", width=0.25).conclusions(table, bob)
+    disease = Similarity(column="disease", groups=STOMACH).conclusions(table, bob)
+    same = sum(row["independent_count"] == row["ours"] for row in rows)
+    known, least = disclosed(table, table, ("disease",)), min(reached["distinct_l"].values())
+    return Findings(
+        statements=(
+            Statement("The table is 3-diverse.", f"Distinct l = {least}.", least == 3),
+            Statement("Bob's salary is in [20k, 40k], which is low.", _span(salary), salary == [(20.0, 40.0)]),
+            Statement("Bob has some stomach-related disease.", f"{disease[0]}.", disease == ["stomach"]),
+            Statement(
+                "k, l and t of the table.",
+                f"{same} of {len(rows)} the same.",
+                same == len(rows),
+                source="independent count",
+            ),
+        ),
+        grids=(Grid("models", "What the table reaches", frame_of(rows), _DISTANCES),),
+        remarks=(
+            (
+                f"The disease itself is learnt of {known} of {len(table)} people. It is the meaning that leaks, which "
+                "is why the slides go on to t-closeness."
+            ),
+        ),
+    )
+
+
+_DISTANCES = (
+    "The slides print no t. Ordered: how far salaries must be moved along their order; equal: which share of people "
+    "must change, whatever to."
+)
+
+
+def _span(found: list[Any]) -> str:
+    return f"[{found[0][0]:g}k, {found[0][1]:g}k]." if isinstance(found[0], tuple) else "Nothing is learnt."

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Tables 1 and 3: every number of the life insurance example, ours beside theirs, and the optimum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
+from sfumato.protect.swapping.identifiable import Identifiable
+from sfumato.protect.swapping.posteriors import UNIT, numbered, posteriors
+from sfumato.protect.swapping.swap_marginal import phase_one
+from sfumato.protect.swapping.swap_optimal import best_answer
+from sfumato.protect.swapping.swap_paper import Swapped, phase_two
+from sfumato.protect.swapping.swap_records import Answer, Records
+from sfumato.table import Table
+
+Ints = npt.NDArray[np.int64]
+
+AGE, GENDER, LOCATION, AMOUNT = "Age", "Gender", "Location", "Amount"
+PATTERN = (AGE, GENDER, LOCATION)
+AMOUNTS = ("Low", "Med", "High")
+SHARE = 0.5
+_PRINTED = """
+30–39 Female CA Med U
+30–39 Female NY Low V1
+30–39 Female NY Low V1
+30–39 Male CA Med V2
+30–39 Male CA Med V2
+30–39 Male NY High U
+40–49 Female CA Med U
+40–49 Female NY Med -
+40–49 Female NY High -
+40–49 Male CA Low U
+40–49 Male NY High V3
+40–49 Male NY High V3
+50–59 Female NY Low U
+50–59 Male CA Med -
+50–59 Male CA High -
+50–59 Male NY High U
+"""
+CUSTOMERS = tuple(tuple(line.split()) for line in _PRINTED.split("\n") if line)
+"""Table 1: age, gender, location, amount, status."""
+
+POSTERIORS = {
+    1: (0.2269, 0.7563, 0.0168),
+    6: (0.2842, 0.1895, 0.5263),
+    7: (0.1698, 0.7547, 0.0755),
+    10: (0.0476, 0.6349, 0.3175),
+    13: (0.6090, 0.0902, 0.3008),
+    16: (0.1130, 0.0502, 0.8368),
+    2: (0.7431, 0.1651, 0.0917),
+    4: (0.0826, 0.8257, 0.0917),
+    11: (0.0769, 0.0684, 0.8547),
+}
+"""Table 3: p(Low | x), p(Med | x), p(High | x) by number of record."""
+STARTED = {1: "High", 13: "Med", 16: "Low", 2: "Med", 4: "High", 11: "Low"}
+"""Table 3, Phase I: who is changed to what."""
+ENDED = {6: "Low", 7: "High", 10: "Med", 2: "Med", 4: "High", 11: "Low"}
+"""Table 3, Phase II."""
+DIFFERENCES = {
+    1: (0.7395, 0.0),
+    6: (0.0, 0.2421),
+    7: (0.0, 0.6792),
+    10: (0.0, -0.5873),
+    13: (0.5188, 0.0),
+    16: (0.7238, 0.0),
+    2: (0.5780, 0.5780),
+    4: (0.7339, 0.7339),
+    11: (0.7778, 0.7778),
+}
+"""Table 3: d(t, r) after Phase I and after Phase II."""
+
+
+def insurance() -> Table:
+    """Table 1."""
+    columns = dict(zip((*PATTERN, AMOUNT), map(list, zip(*(one[:4] for one in CUSTOMERS), strict=True)), strict=True))
+    return Table.of(columns, dict.fromkeys(PATTERN, "quasi_identifying") | {AMOUNT: "sensitive"}, source="insurance")
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """The example as phase II sees it; records are numbered from 1, as in the paper."""
+
+    found: Identifiable
+    records: Records
+
+    @classmethod
+    def of(cls, table: Table) -> Example:
+        """U and V, and the posteriors of a record of each."""
+        codes = np.array([AMOUNTS.index(one) for one in table.frame[AMOUNT]], dtype=np.int64)
+        found = Identifiable.of(table.frame, PATTERN, codes, len(AMOUNTS))
+        known = [numbered(table.frame[name]) for name in PATTERN]
+        chances = posteriors(known, codes, len(AMOUNTS), np.concatenate([found.unique, found.first]))
+        changes = round(SHARE * len(found.unique))
+        return cls(found, Records.of(found, codes, chances, changes, np.ones(found.groups, dtype=np.int64)))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The number of each record."""
+        return [int(row) + 1 for row in (*self.found.unique, *self.found.first)]
+
+    def answer(self, changed: dict[int, str]) -> Answer:
+        """Table 3's column as an answer."""
+        category = [
+            AMOUNTS.index(changed[number]) if number in changed else int(own)
+            for number, own in zip(self.numbers, self.records.own, strict=True)
+        ]
+        return Answer(np.arange(len(category), dtype=np.int64), np.array(category, dtype=np.int64))
+
+    def differences(self, answer: Answer) -> dict[int, float]:
+        """d(t, r) of every record."""
+        lost = self.records.chances[answer.record, self.records.own[answer.record]]
+        lost = lost - self.records.chances[answer.record, answer.category]
+        return {self.numbers[record]: int(one) / UNIT for record, one in zip(answer.record, lost, strict=True)}
+
+    def apart(self) -> float:
+        """The optimum where the counts of U and of V must each stay."""
+        free, nobody = self.records.free, np.random.default_rng(0)
+        parts = [
+            self.records.some(np.flatnonzero(free), self.records.changes),
+            self.records.some(np.flatnonzero(~free), 0),
+        ]
+        return sum(best_answer(part, 0, 60.0, nobody).objective for part in parts) / UNIT
+
+
+def example(setting: Setting) -> Findings:
+    """Everything that Tables 1 and 3 state."""
+    del setting  # sixteen rows are quick enough
+    one = Example.of(insurance())
+    start = one.answer(STARTED)
+    swapped = phase_two(one.records, start)
+    best = best_answer(one.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
+    begun, ended = start.cost(one.records) / UNIT, swapped.answer.cost(one.records) / UNIT
+    flows = phase_one(one.records.available, one.records.changes)
+    sums = {"Phase I as in Table 3": begun, "Phase II as published": ended}
+    sums |= {"optimum, U and V balanced apart": one.apart(), "optimum of problem (12)": best}
+    told = (4.0718, 2.4237, None, None)
+    rows = [{"release": n, "theirs": t, "ours": round(o, 4)} for (n, o), t in zip(sums.items(), told, strict=True)]
+    return Findings(
+        statements=(
+            _statuses(one.found),
+            _same_posteriors(one),
+            Statement(
+                "Phase I: the objective is 0 with 3 changes.",
+                _flows(flows.moves, flows.shift),
+                flows.shift == 0 and flows.moves.sum() == 3,
+            ),
+            compare("Phase I: Σ d", [Pair(4.0718, round(begun, 4))], 0.00005),
+            Statement("Phase II swaps #1 and #7, #6 and #16, #10 and #13.", _swaps(one, swapped), _agree(one, swapped)),
+            compare("Phase II: Σ d, a sum of four-digit cells", [Pair(2.4237, round(ended, 4))], 0.0005),
+        ),
+        grids=(
+            Grid("posteriors", "Table 3, ours beside theirs", frame_of(_rows(one, start, swapped.answer))),
+            Grid("sums", "Σ d of the example", frame_of(rows), _BALANCE),
+        ),
+        remarks=_ERRATA,
+    )
+
+
+_BALANCE = "Constraint (C3) fixes the counts of the whole column, so U and V may balance each other."
+_ERRATA = (
+    "Appendix B prints P(30–39 | Med) = 3/16; it is 3/6. '(5/64)P' is (5/64)/P.",
+    "The example's linear program prints + s⁻ + s⁺; formulation (1c) has + s⁻ − s⁺.",
+    "The plain linear program may end at 1.5 and 1.5, so ours is in whole numbers with round(p |U|).",
+    (
+        "With three categories rule 4 of Appendix A forbids every swap across categories. The other optimal cycle of "
+        "phase I (Low → High → Med → Low) therefore ends elsewhere, at 2.7772."
+    ),
+)
+
+
+def _statuses(found: Identifiable) -> Statement:
+    told = {row: one[4] for row, one in enumerate(CUSTOMERS)}
+    unique = {row for row, status in told.items() if status == "U"}
+    grouped = {frozenset(row for row, status in told.items() if status == name) for name in ("V1", "V2", "V3")}
+    ours = {frozenset(map(int, part)) for part in np.split(found.members, found.starts[1:-1])}
+    same = set(map(int, found.unique)) == unique and ours == grouped
+    counts = found.counts()
+    said = f"{counts['unique']} unique, {counts['collective']} in {counts['groups']} groups"
+    return Statement("Table 1: six records are unique, six in three groups, four unidentifiable.", said, same)
+
+
+def _same_posteriors(one: Example) -> Statement:
+    ours = {number: chances / UNIT for number, chances in zip(one.numbers, one.records.chances, strict=True)}
+    same = sum(
+        f"{mine:.4f}" == f"{theirs:.4f}"
+        for number, told in POSTERIORS.items()
+        for mine, theirs in zip(ours[number], told, strict=True)
+    )
+    return Statement("Table 3: 27 posteriors.", f"{same} of them the same to four digits.", same == 27)
+
+
+def _flows(moves: Ints, shift: int) -> str:
+    said = ", ".join(f"{AMOUNTS[k]} → {AMOUNTS[h]} {moves[k, h]}" for k, h in zip(*np.nonzero(moves), strict=True))
+    return f"{shift} with {int(moves.sum())} changes: {said}."
+
+
+def _pairs(one: Example, swapped: Swapped) -> list[tuple[int, int, float]]:
+    return [(*sorted((one.numbers[s.one], one.numbers[s.other])), s.cost / UNIT) for s in swapped.swaps]  # type: ignore[misc]
+
+
+def _swaps(one: Example, swapped: Swapped) -> str:
+    return ", ".join(f"#{a} and #{b} ({cost:.4f})" for a, b, cost in _pairs(one, swapped)) + "."
+
+
+def _agree(one: Example, swapped: Swapped) -> bool:
+    return {(a, b) for a, b, _ in _pairs(one, swapped)} == {(1, 7), (6, 16), (10, 13)}
+
+
+def _rows(one: Example, start: Answer, end: Answer) -> list[dict[str, Any]]:
+    begun, ended = one.differences(start), one.differences(end)
+    rows = []
+    for at, number in enumerate(one.numbers):
+        ours = one.records.chances[at] / UNIT
+        rows.append(
+            {
+                "no": number,
+                **{f"p_{name}_theirs": told for name, told in zip(AMOUNTS, POSTERIORS[number], strict=True)},
+                **{f"p_{name}_ours": round(float(mine), 4) for name, mine in zip(AMOUNTS, ours, strict=True)},
+                "d_phase_1_theirs": DIFFERENCES[number][0],
+                "d_phase_1_ours": round(begun[number], 4),
+                "d_phase_2_theirs": DIFFERENCES[number][1],
+                "d_phase_2_ours": round(ended[number], 4),
+            }
+        )
+    return rows

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Noise in Giannotti et al. (2009) made again: Warner's table exactly, trees and attacks as counted independently."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+import pytest
+
+from papers.giannotti_2009 import STUDIES
+from papers.giannotti_2009.answers import TABLE_1, majority, open_error, spinner_error
+from papers.giannotti_2009.noise import PLANNED
+from papers.giannotti_2009.trees import state_privacy_levels
+from papers.study import Findings, Setting, Study
+
+BY_NAME: Mapping[str, Study] = {study.name: study for study in STUDIES}
+
+
+def quickly(name: str) -> Findings:
+    return BY_NAME[name].work(Setting(quick=True))
+
+
+@pytest.mark.parametrize(("truth", "printed"), TABLE_1.items())
+def test_warners_table_1(truth: tuple[float, float], printed: tuple[float, tuple[float, float, float, float]]) -> None:
+    """Warner 1965, Table 1: every bias and ratio to the two decimals that are printed."""
+    bias, error = open_error(*truth)
+    assert bias == pytest.approx(printed[0], abs=0.00501)
+    for p, ratio in zip((0.6, 0.7, 0.8, 0.9), printed[1], strict=True):
+        assert spinner_error(p) / error == pytest.approx(ratio, abs=0.00501)
+
+
+def test_warners_table_is_whole_and_followed() -> None:
+    found = quickly("warner_table_1")
+    assert {one.verdict for one in found.statements} == {"reproduced"}
+    assert found.grids[0].frame.shape == (12, 17)
+
+
+def test_a_majority_of_answers() -> None:
+    """By hand: of five answers, three or more are right with 10 p³q² + 5 p⁴q + p⁵."""
+    p, q = 0.7, 0.3
+    assert majority(0.7, 5) == pytest.approx(10 * p**3 * q**2 + 5 * p**4 * q + p**5)
+    assert majority(0.7, 1) == pytest.approx(0.7)
+    assert {one.verdict for one in quickly("averaging").statements} == {"reproduced"}
+
+
+def test_the_privacy_table_shows_the_misprint() -> None:
+    found = quickly("privacy_table")
+    assert [one.verdict for one in found.statements] == ["reproduced", "reproduced", "differs", "reproduced"]
+    rows = {(row["noise"], row["confidence"]): row for row in found.grids[0].frame.to_dicts()}
+    assert rows["gaussian", "99.9%"]["theirs"] == 6.8 and rows["gaussian", "99.9%"]["ours"] == pytest.approx(
+        6.58, abs=0.005
+    )
+    assert rows["gaussian", "50.0%"]["ours"] == pytest.approx(1.349, abs=0.0005)
+    for row in rows.values():
+        assert row["simulated"] == pytest.approx(row["ours"], rel=0.03)
+
+
+def test_reconstruction_over_iterates_and_the_test_stops_it() -> None:
+    found = quickly("reconstruction")
+    assert [one.verdict for one in found.statements] == ["not comparable", "not comparable", "reproduced", "differs"]
+    assert [one.source for one in found.statements] == ["paper", "paper", "independent count", "independent count"]
+    errors = found.grids[0].frame
+    assert set(PLANNED) <= set(errors["steps"].to_list())
+    assert errors["by"].drop_nulls().to_list() == ["χ²"] * 4
+    assert len(found.plots) == 4
+
+
+def test_the_filter_and_the_range_do_what_was_counted() -> None:
+    found = quickly("spectral")
+    assert [one.verdict for one in found.statements] == ["not comparable", "reproduced", "reproduced"]
+    assert len(found.plots) == 2
+    assert {one.verdict for one in quickly("range_reveal").statements} == {"reproduced"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["accuracy", "privacy_levels"])
+def test_trees_are_drawn_with_the_numbers_of_the_table(name: str) -> None:
+    found = quickly(name)
+    assert found.plots and all("<svg" in one.svg for one in found.plots)
+    assert found.grids[0].frame["function"][0] in found.plots[0].title + found.plots[0].caption
+
+
+def levels(by_class: float) -> pl.DataFrame:
+    ways = {"ByClass(G)": by_class, "ByClass(U)": 0.97, "Random(G)": 0.7, "Random(U)": 0.6}
+    rows = [
+        {"function": function, "way": way, "privacy": privacy, "accuracy": accuracy - privacy / 100, "original": 1.0}
+        for function in ("Fn1", "Fn3")
+        for way, accuracy in ways.items()
+        for privacy in (0.1, 1.0, 2.0)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_by_class_must_be_close_for_every_function() -> None:
+    """Twelve points below Original are not close, however far below Random is."""
+    assert [one.verdict for one in state_privacy_levels(levels(0.98))] == ["reproduced"] * 3
+    far = state_privacy_levels(levels(0.89))
+    assert [one.verdict for one in far] == ["differs", "reproduced", "reproduced"]
+    assert "Fn1 12.0, Fn3 12.0" in far[0].ours and far[0].explanation

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: MIT
+"""The life insurance example of Li and Sarkar (2004) (Tables 1 and 3, Appendices A and B)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from papers.census import INCOME
+from papers.li_2004 import STUDIES, experiment
+from papers.li_2004.data import NUMBERS, SALARY, census, offers
+from papers.li_2004.example import (
+    AMOUNT,
+    AMOUNTS,
+    CUSTOMERS,
+    DIFFERENCES,
+    ENDED,
+    PATTERN,
+    POSTERIORS,
+    STARTED,
+    Example,
+    insurance,
+)
+from papers.study import Findings, Setting, Statement
+from sfumato.protect.swapping.posteriors import UNIT
+from sfumato.protect.swapping.swap_confidential import SwapConfidential
+from sfumato.protect.swapping.swap_marginal import least_shift, phase_one
+from sfumato.protect.swapping.swap_optimal import best_answer
+from sfumato.protect.swapping.swap_paper import phase_two
+from sfumato.randomness import Randomness
+
+EXAMPLE = Example.of(insurance())
+
+
+def by_hand(number: int) -> list[Fraction]:
+    """Appendix B in fractions, straight from Table 1."""
+    x = CUSTOMERS[number - 1][:3]
+    weights = []
+    for amount in AMOUNTS:
+        members = [one for one in CUSTOMERS if one[3] == amount]
+        weight = Fraction(len(members), len(CUSTOMERS))
+        for at in range(3):
+            weight *= Fraction(sum(one[at] == x[at] for one in members), len(members))
+        weights.append(weight)
+    return [weight / sum(weights) for weight in weights]
+
+
+def test_table_1_who_is_identifiable() -> None:
+    found = EXAMPLE.found
+    assert [int(row) + 1 for row in found.unique] == [1, 6, 7, 10, 13, 16]
+    groups = [sorted(int(row) + 1 for row in part) for part in np.split(found.members, found.starts[1:-1])]
+    assert sorted(groups) == [[2, 3], [4, 5], [11, 12]]
+    assert found.counts() == {"unique": 6, "collective": 6, "groups": 3, "unidentifiable": 4}
+
+
+def test_table_3_all_27_posteriors() -> None:
+    for number, chances in zip(EXAMPLE.numbers, EXAMPLE.records.chances, strict=True):
+        assert [f"{one / UNIT:.4f}" for one in chances] == [f"{one:.4f}" for one in POSTERIORS[number]]
+        assert [int(one) for one in chances] == [round(one * UNIT) for one in by_hand(number)]
+
+
+def test_appendix_b_the_first_record() -> None:
+    """With 3/6 for the printed 3/16: 3/128, 5/64 and 1/576, normalized."""
+    parts = [Fraction(3, 128), Fraction(5, 64), Fraction(1, 576)]
+    assert by_hand(1) == [part / sum(parts) for part in parts]
+
+
+def test_phase_1_keeps_the_counts_with_three_changes() -> None:
+    flows = phase_one(EXAMPLE.records.available, EXAMPLE.records.changes)
+    assert flows.shift == 0 and flows.moves.sum() == 3
+    assert (flows.moves.sum(axis=0) == flows.moves.sum(axis=1)).all()
+    assert least_shift(EXAMPLE.records.available, 3, EXAMPLE.records.forced) == 0
+
+
+def test_phase_1_is_whole_where_the_linear_program_is_not() -> None:
+    """Two records of one category and one each of two others, p |U| = 3: halves would do, whole numbers must too."""
+    flows = phase_one(np.array([2, 2]), 3)
+    assert flows.moves.sum() == 3 and flows.shift == 2
+
+
+def test_table_3_phase_2_from_its_own_start() -> None:
+    start = EXAMPLE.answer(STARTED)
+    assert f"{start.cost(EXAMPLE.records) / UNIT:.4f}" == "4.0718"
+    swapped = phase_two(EXAMPLE.records, start)
+    found = [(EXAMPLE.numbers[s.one], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
+    assert [(tuple(sorted((a, b))), cost) for a, b, cost in found] == [
+        ((10, 13), "-1.1061"),
+        ((6, 16), "-0.4817"),
+        ((1, 7), "-0.0603"),
+    ]
+    assert swapped.answer.category.tolist() == EXAMPLE.answer(ENDED).category.tolist()
+    ended = EXAMPLE.differences(swapped.answer)
+    assert {number: f"{one:.4f}" for number, one in ended.items()} == {
+        number: f"{told[1]:.4f}" for number, told in DIFFERENCES.items()
+    }
+    exact = sum(by_hand(n)[AMOUNTS.index(CUSTOMERS[n - 1][3])] - by_hand(n)[AMOUNTS.index(a)] for n, a in ENDED.items())
+    assert exact == Fraction(27934036, 11525115)
+    assert swapped.answer.cost(EXAMPLE.records) / UNIT == pytest.approx(float(exact), abs=1e-11)
+
+
+def test_the_other_cycle_of_phase_1_ends_elsewhere() -> None:
+    """2.7772; with three categories no swap across categories is admissible (rule 4)."""
+    other = {1: "Low", 10: "High", 6: "Med", 2: "High", 4: "Low", 11: "Med"}
+    swapped = phase_two(EXAMPLE.records, EXAMPLE.answer(other))
+    assert f"{swapped.answer.cost(EXAMPLE.records) / UNIT:.4f}" == "2.7772"
+
+
+def test_the_optimum_of_problem_12() -> None:
+    best = best_answer(EXAMPLE.records, 0, 60.0, np.random.default_rng(1))
+    assert f"{best.objective / UNIT:.4f}" == "2.1353" and best.proven
+    assert f"{EXAMPLE.apart():.4f}" == "2.4238"
+
+
+@pytest.mark.parametrize("search", ["optimal", "paper", "random"])
+def test_the_method_on_the_example(search: str) -> None:
+    table = insurance()
+    release = SwapConfidential(column=AMOUNT, share=0.5, search=search).protect(table, Randomness.seeded(3))
+    old, new = table.frame[AMOUNT].to_list(), release.data.frame[AMOUNT].to_list()
+    assert Counter(old) == Counter(new)
+    changed = {row + 1 for row, (a, b) in enumerate(zip(old, new, strict=True)) if a != b}
+    assert len(changed & {1, 6, 7, 10, 13, 16}) == 3
+    assert [len(changed & group) for group in ({2, 3}, {4, 5}, {11, 12})] == [1, 1, 1]
+    assert not changed & {8, 9, 14, 15}
+    cost = sum(by_hand(n)[AMOUNTS.index(old[n - 1])] - by_hand(n)[AMOUNTS.index(new[n - 1])] for n in sorted(changed))
+    assert release.details["objective"] == pytest.approx(float(cost), abs=1e-10)
+    if search == "optimal":
+        assert f"{release.details['objective']:.4f}" == "2.1353" and release.details["proven"]
+    else:
+        assert release.details["bound"] == pytest.approx(2.135347543170, abs=1e-9)
+        assert release.details["gap"] > 0.2
+
+
+def test_the_example_is_reproduced() -> None:
+    findings = STUDIES[0].work(Setting())
+    assert {one.verdict for one in findings.statements} == {"reproduced"}
+    assert findings.grids[1].frame["ours"].to_list() == [4.0718, 2.4238, 2.4238, 2.1353]
+    assert PATTERN == ("Age", "Gender", "Location")
+
+
+def test_the_stand_in_for_the_offers_has_their_shape() -> None:
+    """Section «Experimental Evaluation»: 509 records, 13 columns, 478 uniquely identifiable, 502 in all."""
+    table = offers()
+    assert table.frame.shape == (509, 13) and table.frame[SALARY].n_unique() == 3
+    release = SwapConfidential(column=SALARY, share=0.5).protect(table, Randomness.seeded(1))
+    found = release.details["identifiable"][SALARY]
+    assert found["unique"] == 478 and 490 <= found["unique"] + found["collective"] <= 509
+    assert release.details["proven"] and release.losses["marginal_shift"] == 0
+
+
+def test_nothing_on_the_stand_in_counts_as_reproduced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even numbers that agree: the data are not the paper's."""
+
+    def agree(*_: object) -> Findings:
+        return Findings((Statement("error 30.84 %", "30.84 %", True), Statement("error 33.79 %", "42 %", False)))
+
+    monkeypatch.setattr(experiment, "_experiment", agree)
+    findings = STUDIES[1].work(Setting())
+    assert {one.verdict for one in findings.statements} == {"not comparable"}
+    assert all("invented data" in one.explanation for one in findings.statements)
+
+
+def test_adult_is_balanced_as_the_paper_says(shared_data: Path) -> None:
+    """25,049 records, all 11,687 richer ones; near the paper's 18,278 identifiable and 11,470 unique ones."""
+    table = census(shared_data)
+    assert table.frame.shape == (25_049, 15)
+    assert dict(table.frame[INCOME].value_counts().iter_rows()) == {">50K": 11_687, "<=50K": 13_362}
+    assert max(table.frame[name].n_unique() for name in NUMBERS) == 3
+    release = SwapConfidential(column=INCOME, share=0.5).protect(table, Randomness.seeded(1))
+    found = release.details["identifiable"][INCOME]
+    assert abs(found["unique"] + found["collective"] - 18_278) < 1000 and abs(found["unique"] - 11_470) < 1500
+    assert release.details["proven"]
+    assert release.losses["marginal_shift"] == 2  # an odd number of changes between two values
+
+
+@pytest.mark.slow
+def test_table_4_goes_the_papers_way(shared_data: Path) -> None:
+    table_4 = STUDIES[2].work(Setting(quick=True, data=shared_data))
+    nearer = next(one for one in table_4.statements if "nearer to the originals" in one.theirs)
+    assert nearer.verdict == "reproduced"
+    error = dict(table_4.grids[0].frame.select("data", "error").iter_rows())
+    assert error["original"] < error["optimal"] < error["random"] - 10  # 19.01, 30.44, 50.10
+    read = table_4.grids[1].frame.filter(pl.col("data") == "optimal").to_dicts()[0]
+    assert read["undone_right"] > read["foretold_right"] + 0.05

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""The frame of reproductions: what is run, written, skipped and judged, with studies of no consequence."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import cast
+
+import polars as pl
+import pytest
+
+from papers import registry, run
+from papers.__main__ import main
+from papers.plots import Axis, Curve, StatedPoint, describe_bars, draw_bars, draw_curves
+from papers.study import Findings, Grid, Pair, Paper, Setting, Statement, Study, compare, find_data, frame_of
+from sfumato.errors import DataError, PolicyError
+from sfumato.progress import listening
+
+HOSTILE = "<script>alert(1)</script>&{{ 7*7 }}"
+PAPER = Paper("nobody_1999", "Nobody (1999)", "On nothing")
+
+
+def tiny(setting: Setting) -> Findings:
+    x, y = Axis("x"), Axis("y")
+    plot = draw_curves("A line", x, y, [Curve("ours", [(1, 2), (2, 4)])], [StatedPoint(1, 2, "2")])
+    grid = Grid(
+        "numbers", "Numbers", frame_of([{"x": 1, "theirs": None, "ours": 2.5}, {"x": 2, "theirs": 3, "ours": 4.0}])
+    )
+    statements = (
+        Statement("It rises.", "It rises.", True),
+        compare("It ends at", [Pair(3, 4)], 0.5, reason="Another ruler."),
+        Statement("It took a day.", "It took a second.", None, "Another machine."),
+        Statement("Ours is 4.", "4", True, source="independent count"),
+    )
+    return Findings(statements, (grid,), (plot,), (HOSTILE, f"quick: {setting.quick}"))
+
+
+def study(name: str = "figure_1", needs: tuple[str, ...] = (), quickly: str = "half of it.") -> Study:
+    return Study(PAPER, name, "work", "A tiny figure", "Figure 1", "It rises.", "By hand.", quickly, needs)
+
+
+@pytest.fixture
+def studies(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = (study(), study("figure_10"), study("table_2", needs=("there/is-none.csv",)))
+    work = SimpleNamespace(figure_1=tiny, figure_10=tiny, table_2=tiny)
+    monkeypatch.setitem(sys.modules, "papers.nobody_1999", cast(ModuleType, SimpleNamespace(STUDIES=some)))
+    monkeypatch.setitem(sys.modules, "papers.nobody_1999.work", cast(ModuleType, work))
+    monkeypatch.setattr(registry, "PAPERS", ("nobody_1999",))
+
+
+def read_page(folder: Path) -> str:
+    return (folder / "papers.html").read_text(encoding="utf-8")
+
+
+def test_a_row_outside_the_tolerance_differs() -> None:
+    """A planted wrong number turns the verdict, and both numbers and the reason are shown."""
+    right = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 18.0)], 0.1, unit=" %")
+    assert right.verdict == "reproduced" and right.explanation == ""
+    wrong = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 17.0)], 0.1, unit=" %", reason="Another radius.")
+    assert wrong.verdict == "differs"
+    assert wrong.theirs == "risk: 10.39, 18.05 %" and wrong.ours == "10.4, 17 % (1 of 2 within 0.1 points)"
+    assert wrong.explanation == "Another radius."
+    assert compare("risk", [Pair(100, 111)], 0.1, relative=True).verdict == "differs"
+    assert compare("risk", [Pair(100, 109)], 0.1, relative=True).verdict == "reproduced"
+    assert compare("rules", [Pair(3, 4)], 0).explanation == "The reason is not known."
+
+
+def test_what_is_not_compared_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match="no reason"):
+        Statement("It took a day.", "It took a second.", None)
+    assert Statement("It took a day.", "It took a second.", None, "Another machine.").verdict == "not comparable"
+
+
+def test_captions_follow_the_rows() -> None:
+    x, y = Axis("privacy", percent=True), Axis("accuracy", percent=True)
+    falling = draw_curves("t", x, y, [Curve("ByClass", [(0.1, 0.99), (1.0, 0.8), (2.0, 0.7)])]).caption
+    assert falling.replace("\N{NO-BREAK SPACE}", " ") == "Accuracy by privacy. ByClass: 99 % at 10 % to 70 % at 200 %."
+    turning = draw_curves("t", x, y, [Curve("ByClass", [(0.1, 0.6), (1.0, 0.8), (2.0, 0.7)])]).caption
+    assert "highest 80" in turning and "lowest" not in turning
+    groups = {"Fn1": {"Original": 100.0, "ByClass": 98.9}}
+    assert draw_bars("t", groups, digits=1).caption == "Fn1: Original 100.0, ByClass 98.9."
+    assert describe_bars({"Fn1": {"Original": 100.0, "ByClass": 101.0}}) == "Fn1: ByClass 101, Original 100."
+
+
+@pytest.mark.usefixtures("studies")
+def test_a_run_writes_a_page_and_a_csv_per_table(tmp_path: Path) -> None:
+    summary = run.reproduce("all", tmp_path / "out", data=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(summary.files)
+    tables = ("nobody_1999.figure_1.numbers.csv", "nobody_1999.figure_10.numbers.csv")
+    assert summary.files == ("papers.html", *tables)
+    assert pl.read_csv(tmp_path / "out" / tables[0]).rows() == [(1, None, 2.5), (2, 3, 4.0)]
+    assert [bool(one.skipped) for one in summary.runs] == [False, False, True]
+    first = summary.runs[0]
+    assert [first.count(one) for one in ("reproduced", "differs", "not comparable")] == [1, 1, 1]
+
+
+@pytest.mark.usefixtures("studies")
+def test_the_page_stands_alone_and_escapes_what_it_is_given(tmp_path: Path) -> None:
+    run.reproduce(out=tmp_path)
+    page = read_page(tmp_path)
+    assert not re.search(r"https?://|src=|@import|url\(|<script|<link", page)
+    assert "&lt;script&gt;" in page and "default-src 'none'" in page
+    assert page.count("<svg") == 2
+    assert "real data are absent" in page and "there/is-none.csv" in page
+    for words in ("reproduced", "differs", "not comparable", "Another ruler.", "Another machine.", "Nobody (1999)"):
+        assert words in page
+
+
+@pytest.mark.usefixtures("studies")
+def test_a_quick_run_reproduces_nothing_that_is_smaller(tmp_path: Path) -> None:
+    summary = run.reproduce(["nobody_1999.figure_1"], tmp_path, quick=True)
+    page = read_page(tmp_path)
+    assert "A quick run." in page and "half of it." in page and "quick: True" in page
+    assert summary.runs[0].count("not comparable") == 3
+    reasons = [one.explanation for one in summary.runs[0].findings.statements[:2]]
+    assert reasons == [
+        "It holds in a quick run: half of it.",
+        "It does not hold in a quick run: half of it. Another ruler.",
+    ]
+    whole = run.run_study(study(quickly=""), Setting(quick=True))
+    assert whole.count("reproduced") == 1
+    run.reproduce(["nobody_1999.figure_1"], tmp_path)
+    page = read_page(tmp_path)
+    assert "A quick run." not in page and "half of it." not in page and "quick: False" in page
+
+
+@pytest.mark.usefixtures("studies")
+def test_studies_are_chosen_by_name_and_by_paper() -> None:
+    assert [one.name for one in registry.find_studies("nobody_1999")] == ["figure_1", "figure_10", "table_2"]
+    chosen = registry.find_studies(["nobody_1999.table_2", "nobody_1999.figure_10"])
+    assert [one.name for one in chosen] == ["figure_10", "table_2"]
+    with pytest.raises(PolicyError, match=r'"bu_2007".*all, nobody_1999, nobody_1999.figure_1, nobody_1999.figure_10'):
+        registry.find_studies(["bu_2007"])
+    with pytest.raises(PolicyError, match="nothing"):
+        registry.find_studies([])
+
+
+@pytest.mark.usefixtures("studies")
+def test_the_command_lists_and_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    assert "nobody_1999: Nobody (1999), On nothing\n  nobody_1999.figure_1: A tiny figure\n" in listed
+    assert "nobody_1999.table_2: A tiny figure (needs there/is-none.csv)" in listed
+    assert main(["nobody_1999.figure_1", "--out", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["studies"][0]["statements"][1]["verdict"] == "differs"
+    assert main(["zzz", "--out", str(tmp_path)]) == 2
+    assert "there is no study" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("studies")
+def test_progress_and_summary(tmp_path: Path) -> None:
+    heard: list[tuple[str, int, int | None]] = []
+    with listening(lambda *step: heard.append(step)):
+        summary = run.reproduce(["nobody_1999.figure_1", "nobody_1999.figure_10"], tmp_path)
+    assert ("reproducing nobody_1999.figure_10", 1, 2) in heard
+    assert summary.sentences()[0].startswith("nobody_1999.figure_1: 1 reproduced, 1 differ, 1 not comparable")
+
+
+@pytest.mark.usefixtures("studies")
+def test_a_run_that_fails_leaves_the_page_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run.reproduce("nobody_1999.figure_1", tmp_path)
+    before = read_page(tmp_path)
+
+    def fail(setting: Setting) -> Findings:
+        raise DataError("no")
+
+    monkeypatch.setattr(sys.modules["papers.nobody_1999.work"], "figure_1", fail)
+    with pytest.raises(DataError):
+        run.reproduce("all", tmp_path)
+    assert read_page(tmp_path) == before
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.usefixtures("studies")
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="cannot be made"):
+        run.reproduce("all", tmp_path / "file")
+    with pytest.raises(DataError, match="no such folder"):
+        run.reproduce("all", tmp_path, data=tmp_path / "nowhere")
+
+
+def test_the_data_folder_is_the_one_given_or_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_DATA", str(tmp_path))
+    assert find_data() == tmp_path
+    assert find_data(tmp_path / "nowhere") is None
+    (tmp_path / "other").mkdir()
+    assert find_data(tmp_path / "other") == tmp_path / "other"
+
+
+def test_names_are_file_names() -> None:
+    with pytest.raises(PolicyError):
+        Grid("../up", "t", pl.DataFrame())
+    with pytest.raises(PolicyError):
+        study("figure 1")
+
+
+def test_every_study_says_what_the_paper_states_and_how_ours_is_made() -> None:
+    studies = registry.list_studies()
+    assert {one.paper.name for one in studies.values()} == set(registry.PAPERS)
+    assert len(studies) == sum(len(import_module(f"papers.{name}").STUDIES) for name in registry.PAPERS)
+    for one in studies.values():
+        assert one.states and one.made and one.place and one.title
+        assert one.paper.authors.endswith(f"({one.paper.name[-4:]})")
