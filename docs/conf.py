@@ -8,7 +8,7 @@ version = release = version_of("sfumato")
 author = copyright = "the authors of sfumato"
 
 extensions = ["myst_parser"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
 myst_heading_anchors = 3
 suppress_warnings: list[str] = []
 nitpicky = True
