@@ -22,5 +22,7 @@ html_theme_options = {
     "github_button": False,
     "github_banner": False,
 }
+html_static_path = ["_static"]
+html_css_files = ["narrow.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -142,7 +142,7 @@ def _reference_parts() -> dict[str, str]:
 
 
 def _group(thing: Any) -> str:
-    package, _, rest = thing.__module__.removeprefix("sfumato.").partition(".")
+    package = thing.__module__.removeprefix("sfumato.").split(".")[0]
     if thing in MODELS:
         return "models"
     if package in ("table", "baskets", "sequences", "patterns", "data"):

@@ -180,6 +180,11 @@ def test_the_overviews_have_every_method_attack_and_model() -> None:
     assert [kind.__name__ for kind in MODELS if f"`{kind.__name__}`" not in text] == []
 
 
+def test_the_readme_counts_methods_and_attacks_right() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"{len(ATTACKS)} attacks run against {len(METHODS)} methods" in text
+
+
 def test_every_method_and_attack_has_a_page() -> None:
     for kinds, tag, folder in ((METHODS, "method", "methods"), (ATTACKS, "attack", "attacks")):
         for kind in kinds:
