@@ -262,8 +262,10 @@ def _summary(thing: Any) -> str:
 
 
 def _join(text: str) -> str:
-    """A paragraph as one line, without the marks of reStructuredText."""
-    return re.sub(r"\s+", " ", re.sub(r":\w+:(?=`)", "", text).replace("``", "`")).strip()
+    """A paragraph as one line in Markdown: no marks of reStructuredText, straight quotes."""
+    for old, new in (("``", "`"), ("«", '"'), ("»", '"')):
+        text = text.replace(old, new)
+    return re.sub(r"\s+", " ", re.sub(r":\w+:(?=`)", "", text)).strip()
 
 
 def _cell(text: str) -> str:
