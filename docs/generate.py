@@ -13,7 +13,6 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
@@ -54,7 +53,7 @@ def _fill(name: str, parts: Mapping[str, str]) -> str:
 
 
 def _policy_parts() -> dict[str, str]:
-    sections = {
+    sections: dict[str, type[BaseModel]] = {
         "top": sf.Policy,
         "data": DataSection,
         "roles": RolesSection,
@@ -142,7 +141,7 @@ def _reference_parts() -> dict[str, str]:
 
 
 def _group(thing: Any) -> str:
-    package = thing.__module__.removeprefix("sfumato.").split(".")[0]
+    package = str(thing.__module__).removeprefix("sfumato.").split(".")[0]
     if thing in MODELS:
         return "models"
     if package in ("table", "baskets", "sequences", "patterns", "data"):
@@ -188,7 +187,6 @@ def _fields(thing: type) -> dict[str, str]:
     return fields | {name: _summary(p.fget) for name, p in _own(thing) if isinstance(p, property)}
 
 
-@cache
 def _attribute_docs(thing: type) -> dict[str, str]:
     """The docstrings below the attributes of a class, which Python itself forgets."""
     body = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
@@ -235,18 +233,20 @@ def _python_default(value: object) -> str:
 def _signature_block(name: str, function: Callable[..., Any]) -> str:
     """The signature with annotations as they are written, which `inspect` would put in quotes."""
     signature = inspect.signature(function)
-    words, kind = [], inspect.Parameter.POSITIONAL_OR_KEYWORD
+    words: list[str] = []
     for parameter in signature.parameters.values():
-        if parameter.kind is inspect.Parameter.KEYWORD_ONLY is not kind:
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not any(word[0] == "*" for word in words):
             words.append("*")
-        kind = parameter.kind
         if parameter.name not in ("self", "cls"):
             words.append(_spell_parameter(parameter))
     return _block(f"{name}({', '.join(words)}) -> {signature.return_annotation}")
 
 
 def _spell_parameter(parameter: inspect.Parameter) -> str:
-    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        stars = "*"
+    else:
+        stars = "**" if parameter.kind is inspect.Parameter.VAR_KEYWORD else ""
     default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
     return f"{stars}{parameter.name}: {parameter.annotation}{default}"
 
