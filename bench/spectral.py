@@ -19,6 +19,7 @@ from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.likeliest_value import LikeliestValue
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
+from sfumato.details import read_details
 from sfumato.release import Release
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +46,9 @@ def noisy(rows: int, columns: int, rank: int, kind: str = "gaussian", seed: int 
         published.append(pl.DataFrame(here + added, schema=names))
     roles = dict.fromkeys(names, "sensitive")
     told = {"kind": kind, "scale": 1.0 if kind == "gaussian" else 3**0.5, "step": 0}
-    release = Release(sf.Table.of(pl.concat(published), roles), None, (), {}, {"public": dict.fromkeys(names, told)})
+    release = Release(
+        sf.Table.of(pl.concat(published), roles), None, (), {}, read_details({"public": dict.fromkeys(names, told)})
+    )
     return sf.Table.of(pl.concat(true), roles), release
 
 

@@ -6,29 +6,14 @@ from __future__ import annotations
 from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict
-from pydantic._internal._model_construction import ModelMetaclass
 
 
-class _InOrder(ModelMetaclass):
-    """Fields may be given in their order, as a paper writes them: `RandomizeResponse("ill", 0.7)`."""
+class Description(BaseModel):
+    """Nothing unknown is taken, nothing changes later, every field has a docstring, no value is echoed in an error.
 
-    def __call__(cls, *given: Any, **named: Any) -> Any:  # noqa: N805  # of a metaclass, a class is the instance
-        """Make one; a tag, which has one value only, is not counted."""
-        if given:
-            fields: dict[str, Any] = cls.model_fields  # type: ignore[attr-defined]
-            names = [name for name, field in fields.items() if not _tag(field.annotation)]
-            if len(given) > len(names) or named.keys() & names[: len(given)]:
-                raise TypeError(f"{cls.__name__} takes {', '.join(names)}: too many were given, or one of them twice")
-            named |= dict(zip(names, given, strict=False))
-        return super().__call__(**named)
-
-
-def _tag(kind: Any) -> bool:
-    return get_origin(kind) is Literal and len(get_args(kind)) == 1
-
-
-class Description(BaseModel, metaclass=_InOrder):
-    """Nothing unknown is taken, nothing changes later, every field has a docstring, no value is echoed in an error."""
+    Fields may be given in their order, as a paper writes them: `RandomizeResponse("ill", 0.7)`. A tag, which has one
+    value only, is not counted.
+    """
 
     model_config = ConfigDict(
         frozen=True,
@@ -38,3 +23,18 @@ class Description(BaseModel, metaclass=_InOrder):
         validate_default=True,
         allow_inf_nan=False,
     )
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """Make one from fields in their order, or by name."""
+        if given:
+            fields = type(self).model_fields
+            names = [name for name, field in fields.items() if not _is_tag(field.annotation)]
+            if len(given) > len(names) or named.keys() & names[: len(given)]:
+                title = type(self).__name__
+                raise TypeError(f"{title} takes {', '.join(names)}: too many were given, or one of them twice")
+            named |= dict(zip(names, given, strict=False))
+        super().__init__(**named)
+
+
+def _is_tag(kind: Any) -> bool:
+    return get_origin(kind) is Literal and len(get_args(kind)) == 1

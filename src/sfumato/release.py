@@ -10,7 +10,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from sfumato.change import Change
 from sfumato.description import Description
+from sfumato.details import Details, read_details
 from sfumato.table import Table
 
 Number = int | float
@@ -92,11 +94,14 @@ class Release:
     """What is promised about the data."""
     losses: Mapping[str, Number]
     """What the release costs an analyst, by the name of the measure."""
-    details: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What the method decided: private, it stays with the custodian, unless the method says otherwise."""
+    details: Details = field(default_factory=Details, repr=False)
+    """What the method decided: private, it stays with the custodian. A plain mapping is read as such."""
+    changes: tuple[Change, ...] = ()
+    """What was done to each column, as the methods state it; measured again on the written file."""
 
     def __post_init__(self) -> None:
         """Take the data out of the memory it shares with the originals; ids say whose basket each is."""
+        object.__setattr__(self, "details", read_details(self.details))
         if isinstance(self.data, Table):
             object.__setattr__(self, "data", self.data.to_release())
         elif getattr(self.data, "ids", None) is not None:
@@ -104,7 +109,9 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what a recipient may have: data, claims, losses, and what is public of chance."""
-        return Release, (self.data, None, self.claims, dict(self.losses), {"public": dict(self.public)})
+        public = Details(public=dict(self.public))
+        stated = tuple(replace(change, loss=None) for change in self.changes)
+        return Release, (self.data, None, self.claims, dict(self.losses), public, stated)
 
     def __copy__(self) -> Release:
         """A copy for the custodian, with its method and details."""
@@ -118,5 +125,8 @@ class Release:
     @property
     def public(self) -> Mapping[str, Mapping[str, Any]]:
         """Per column, how chance changed it: what an analyst must know to estimate anything. It leaves."""
-        told: Mapping[str, Mapping[str, Any]] = self.details.get("public", {})
-        return told
+        return self.details.public
+
+    def changes_of(self, column: str) -> tuple[Change, ...]:
+        """What was done to one column, method by method."""
+        return tuple(change for change in self.changes if change.column == column)

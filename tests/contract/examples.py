@@ -131,12 +131,20 @@ METHOD_EXAMPLES = (
     ),
     Example("swap confidential", sf.SwapConfidential(column="disease", share=0.5), people),
     Example("add noise", sf.AddNoise(columns="age", ranges={"age": (0, 120)}), people),
-    Example("add noise, correlated", sf.AddNoise(columns=("age", "weight"), kind="correlated"), numbers),
-    Example("add noise, intervals", sf.AddNoise(columns="age", kind="discretize", privacy=0.25), people),
-    Example("randomize response", sf.RandomizeResponse(column=("disease", "sex"), p=0.7), people),
+    Example(
+        "add noise, correlated", sf.AddNoise(columns=("age", "weight"), kind="correlated", ranges="from_data"), numbers
+    ),
+    Example(
+        "add noise, intervals",
+        sf.AddNoise(columns="age", kind="discretize", privacy=0.25, ranges={"age": (0, 120)}),
+        people,
+    ),
+    Example(
+        "randomize response", sf.RandomizeResponse(column=("disease", "sex"), p=0.7, categories="from_data"), people
+    ),
     Example(
         "randomize response, bits",
-        sf.RandomizeResponse(column="occupation", epsilon=1.0, kind="unary", person=("name",)),
+        sf.RandomizeResponse(column="occupation", epsilon=1.0, kind="unary", categories="from_data", person=("name",)),
         people,
     ),
     Example("synthesize", sf.Synthesize(min_leaf=5), people),

@@ -85,6 +85,7 @@ class World:
         with (
             mock.patch.object(pipeline, "protect", lambda *_: self.made),
             mock.patch.object(pipeline, "_measured_again", lambda *_: self.findings),
+            mock.patch.object(pipeline, "_measure_changes", lambda *_: {}),
             mock.patch.object(pipeline, "stamp", lambda: "2026-01-01T00:00:00+00:00"),
             mock.patch.object(pipeline, "_commit_to_input", lambda _: None),
         ):

@@ -12,8 +12,8 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "baskets", "description", "errors", "key", "keystream", "lazy", "patterns", "private_file", "progress",
-    "randomness", "release", "sequences", "table",
+    "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy", "patterns", "private_file",
+    "progress", "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "reproduce", "studio", "workflow"}

@@ -38,10 +38,10 @@ def _work(job: dict[str, Any]) -> None:
 
     from sfumato.cli.commands import main
     from sfumato.progress import listening
-    from sfumato.workflow import folder, manifest, publication
+    from sfumato.workflow import folder, leftovers, manifest, publication
 
     if job.get("kill_at_line"):
-        files = {str(module.__file__) for module in (folder, manifest, publication)}
+        files = {str(module.__file__) for module in (folder, leftovers, manifest, publication)}
         _die_while_publishing(job["kill_at_line"], files, job.get("signal", signal.SIGKILL))
     if job.get("plain_report"):
         import sfumato.report.page

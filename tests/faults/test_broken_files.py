@@ -7,6 +7,8 @@ import datetime
 import decimal
 import gzip
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -277,3 +279,17 @@ def test_nothing_is_written_elsewhere(sandbox: Any, plain_report: None) -> None:
     inside = {path for path in new if sandbox.out in path.parents}
     assert {path.name for path in new - inside} == {"signing_key.pem"}
     assert Path(sandbox.root / "people.csv").read_text().startswith("name")
+
+
+def test_a_ragged_file_never_aborts_the_process(tmp_path: Path) -> None:
+    """Threads of a read that failed could outlive the interpreter and abort it, some times in a hundred."""
+    path = tmp_path / "ragged.csv"
+    path.write_text("a,b\n" + "1,2\n" * 3_000 + "1\n" + "1,2\n" * 3_000, encoding="utf-8")
+    script = (
+        "import sys\nfrom sfumato.data.read import read_frame\nfrom sfumato.errors import DataError\n"
+        "try:\n    read_frame(sys.argv[1])\nexcept DataError as error:\n    print(error)\n    sys.exit(3)\n"
+    )
+    for _ in range(20):
+        done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
+        assert done.returncode == 3, done.stderr
+        assert "line 3002" in done.stdout or "ragged.csv" in done.stdout

@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from sfumato.workflow.certificate import verify
-from sfumato.workflow.folder import finish_interrupted, sha256
+from sfumato.workflow.leftovers import finish_interrupted
+from sfumato.workflow.manifest import sha256
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 

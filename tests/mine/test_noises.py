@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.details import read_details
 from sfumato.public.noise_law import (
     Noise,
     noise_covariance,
@@ -102,7 +103,7 @@ def test_what_a_release_tells() -> None:
         "rent": {"kind": "correlated", "scale": 1.0, "covariance": {"pay": 1.0, "rent": 1.0}},
         "vote": {"kind": "warner", "p": 0.7},
     }
-    release = Release(None, None, (), {}, {"public": public})
+    release = Release(None, None, (), {}, read_details({"public": public}))
     assert noisy_columns(release) == ("age", "pay", "rent")
     assert noise_of(release, "age") == Noise(kind="uniform", scale=3.0, step=1.0)
     assert noise_covariance(release, ("age", "pay", "rent")).tolist() == [[3, 0, 0], [0, 4, 1], [0, 1, 1]]

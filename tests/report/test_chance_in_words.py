@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.report import content, findings, words
 from sfumato.report.noise_pictures import Share, answers, recovered, shapes
 from sfumato.report.pictures import PALETTE
@@ -20,9 +22,15 @@ from sfumato.workflow.policy import Policy
 INK = PALETTE["ink"][0]
 METHODS = {
     "swap": {"method": "swap_confidential", "column": "ill", "share": 0.5, "search": "random"},
-    "noise": {"method": "add_noise", "columns": ["age", "pay"], "privacy": 0.3},
-    "intervals": {"method": "add_noise", "columns": ["age"], "privacy": 0.2, "kind": "discretize"},
-    "answers": {"method": "randomize_response", "column": ["ill", "sex"], "epsilon": 1.0},
+    "noise": {"method": "add_noise", "columns": ["age", "pay"], "privacy": 0.3, "ranges": "from_data"},
+    "intervals": {
+        "method": "add_noise",
+        "columns": ["age"],
+        "privacy": 0.2,
+        "kind": "discretize",
+        "ranges": {"age": [0, 120]},
+    },
+    "answers": {"method": "randomize_response", "column": ["ill", "sex"], "epsilon": 1.0, "categories": "from_data"},
     "full": {"method": "synthesize", "holdout": 0.2},
     "partial": {"method": "synthesize", "kind": "partial", "columns": ["pay"]},
 }
@@ -76,9 +84,9 @@ def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
     body, leaving, house = runs["swap"]
     for page in (leaving, house):
         row = next(one for one in page.split("<tr>") if '<span class="name">ill</span>' in one)
-        assert "some values swapped" in row
-        assert "published as it is" not in row
-        assert "published as it is" in next(one for one in page.split("<tr>") if '<span class="name">pay</span>' in one)
+        assert "values may be swapped" in row
+        assert "unchanged" not in row
+        assert "unchanged" in next(one for one in page.split("<tr>") if '<span class="name">pay</span>' in one)
     loss = body["losses"]["loss"]
     assert loss > 0.05
     assert body["utility"]["loss"] == 0
@@ -89,11 +97,14 @@ def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
 
 
 def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> None:
-    body = {"methods": [{"method": "swap_confidential", "column": ["a", "b"]}, {"method": "generalize"}]}
-    assert content._swapped(body) == {"a", "b"}
-    assert content._done(1, 3, True, swapped=True) == "level 1 of 3, some values swapped"
-    assert content._done(0, 3, True, swapped=True) == "some values swapped"
-    assert content._done(None, None, True) == "published as it is"
+    swapped = Change("a", ChangeKind.SWAPPED, "swap_confidential")
+    coarser = Change("a", ChangeKind.GENERALIZED, "generalize", level=1, height=3)
+    kept = Change("a", ChangeKind.KEPT, "generalize", level=0, height=3)
+    assert describe_changes([swapped, coarser]) == "values may be swapped; level 1 of 3"
+    assert describe_changes([swapped, kept]) == "values may be swapped"
+    assert describe_changes([kept]) == "unchanged"
+    assert describe_changes([replace(kept, starred=True)]) == "unchanged, suppressed rows starred"
+    assert describe_changes([Change("a", ChangeKind.OTHER, "top_code")]) == "changed by top code"
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.details import read_details
 from sfumato.report.account import Section
 from sfumato.report.noise_section import estimates_section, filtered_section
-from sfumato.report.sections import sections
+from sfumato.report.sections import make_sections
 from sfumato.report.synthesis_section import synthesis_section
 
 CHANCE = sf.Randomness.seeded
@@ -73,7 +74,7 @@ def test_answers_that_tell_nothing_and_columns_without_values_are_left_out() -> 
     release = sf.RandomizeResponse(column="ill", p=0.5).protect(original, CHANCE(1))
     assert [one.figures for one in noise_sections(release, original, release.data)] == [(), ()]
     bare = {"empty": {"kind": "gaussian", "scale": 2.0, "step": 1, "range": [0, 9]}}
-    release = sf.Release(original, None, (), {}, {"public": bare})
+    release = sf.Release(original, None, (), {}, read_details({"public": bare}))
     assert [one.figures for one in noise_sections(release, original, original)] == [(), ()]
 
 
@@ -83,6 +84,6 @@ def test_synthetic_rows_are_judged_by_people_set_aside() -> None:
     found = synthesis_section(release, original, release.data)
     assert "240 people were set aside" in found.intro
     assert [row[0] for row in found.figures[0].rows] == ["equal somebody", "equal somebody unique"]
-    assert [one.anchor for one in sections(release, original, release.data, {})] == ["strangers"]
-    without = replace(release, details={**release.details, "holdout": np.array([], dtype=np.int64)})
-    assert sections(without, original, release.data, {}) == ()
+    assert [one.anchor for one in make_sections([release.method], release, original, release.data, {})] == ["strangers"]
+    without = replace(release, details=replace(release.details, holdout=np.array([], dtype=np.int64)))  # type: ignore[call-arg]
+    assert make_sections([release.method], without, original, release.data, {}) == ()

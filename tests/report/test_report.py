@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from sfumato.attack import Outcome
+from sfumato.details import AnonymityDetails
 from sfumato.measure import class_size_counts, distribution
 from sfumato.report import Account, render, words
 from sfumato.report.content import BINS, crowd_shares
@@ -70,6 +71,17 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "claims": [claim],
         "losses": {"loss": 0.25, "suppressed_rows": 3, "dropped_rows": 77177},
         "utility": {"loss": 0.25},
+        "changes": [
+            {"column": "town", "kind": "generalized", "method": "generalize", "level": 1, "height": 3, "starred": True},
+            {
+                "column": "disease",
+                "kind": "kept",
+                "method": "generalize",
+                "level": None,
+                "height": None,
+                "starred": False,
+            },
+        ],
         "levels": {"town": 1},
         "heights": {"town": 3},
         "suppression": {"rows": 3, "seen": True, "safe": True, "why": "They look alike."},
@@ -106,7 +118,7 @@ def account(
         sizes_after=class_size_counts(published),
         distributions={n: distribution(original.frame[n], published.frame[n], None) for n in published.frame.columns},
         column_loss=dict.fromkeys(published.quasi_identifying, 0.5),
-        details={"nodes": 1440, "checked": 63, "proven": True},
+        details=AnonymityDetails(nodes=1440, checked=63, proven=True),
         reasons=("town is at level 1 for a reason.",),
         lattice=(),
         advice=("Add a hierarchy.",),

@@ -128,6 +128,14 @@ class Cover:
         np.add.at(sums, self.label, runs)
         return sums
 
+    def holds(self, label: Indices, leaf: Indices) -> Flags:
+        """Pair by pair, whether a label covers a leaf."""
+        position = np.argsort(self.order)[leaf]
+        width = len(self.order) + 1
+        run = np.searchsorted(self.label * width + self.start, label * width + position, side="right") - 1
+        inside = (run >= 0) & (self.label[run] == label) & (position < self.stop[run])
+        return np.asarray(inside, dtype=np.bool_) if len(self.label) else np.zeros(len(label), dtype=np.bool_)
+
     def matrix(self) -> Flags:
         """Labels × leaves: whether the label covers the leaf."""
         steps = np.zeros((self.labels, len(self.order) + 1), dtype=np.int8)
@@ -253,6 +261,19 @@ class Domain:
         label, start, stop = (np.ascontiguousarray(column) for column in np.concatenate([runs, ranges]).T)
         by_label = np.argsort(label, kind="stable")
         return Cover(len(texts), self._order, label[by_label], start[by_label], stop[by_label])
+
+    def reads(self, label: str | None) -> bool:
+        """Whether a label can be read: a value, a label of the hierarchy, or a range or set of values."""
+        if label is None or label in self._known:
+            return True
+        ends = range_ends(label) if self.numbers is not None else None
+        if ends is None:
+            return self._set_runs(label) is not None
+        low, high = (
+            np.searchsorted(self._sorted_numbers, ends[0]),
+            np.searchsorted(self._sorted_numbers, ends[1], "right"),
+        )
+        return bool(low < high)
 
     def codes(self, original: pl.Series) -> Indices:
         """The leaf of every original cell; a missing cell gets the number after the last leaf."""

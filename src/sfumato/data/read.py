@@ -13,7 +13,7 @@ import glob
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from sfumato.data.binary import find_kind, read_binary
-from sfumato.data.hierarchy import spelt
+from sfumato.data.cell_types import state_types, type_cells
 from sfumato.data.limits import (
     GZIP_FAULTS,
     MOST_COLUMNS,
@@ -40,9 +40,6 @@ from sfumato.errors import DataError
 MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
 _LARGEST_BLOCK = (1 << 31) - 1
-_WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
-_DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
-_MOST_DIGITS = 15  # a float keeps so many
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, counted from 1970
 
 
@@ -197,7 +194,7 @@ def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     names = _names(names, text, width, path)
     cells = cells.slice(1 if text.header else 0)
     cells = _cleaned(cells, text)
-    typed = _typed(cells) if text.numbers is None else cells.select(_as_said(cells, names, text.numbers))
+    typed = type_cells(cells) if text.numbers is None else cells.select(state_types(cells, names, text.numbers))
     return pl.DataFrame([column.alias(name) for column, name in zip(typed.get_columns(), names, strict=True)])
 
 
@@ -371,40 +368,3 @@ def _cleaned(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
             pl.when(pl.col(name).is_in(marks)).then(None).otherwise(pl.col(name)).alias(name) for name in cells.columns
         )
     return cells
-
-
-def _typed(cells: pl.DataFrame) -> pl.DataFrame:
-    """Numbers where every cell of a column is one and no digit is lost by it, else text."""
-    known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
-    whole = _matching(cells, known, pl.all().str.contains(_WHOLE))
-    found = set(whole)
-    rest = [name for name in known if name not in found]
-    decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
-    return cells.with_columns(pl.col(whole).cast(pl.Int64), pl.col(_matching(cells, rest, decimal)).cast(pl.Float64))
-
-
-def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
-    """Type columns with missing cells by the cells that are left: a type must not tell of one that is hidden."""
-    holed = [column for column in frame.get_columns() if column.null_count() and _may_be_retyped(column.dtype)]
-    return (
-        frame.with_columns(_typed(pl.DataFrame([spelt(column) for column in holed])).get_columns()) if holed else frame
-    )
-
-
-def _may_be_retyped(kind: pl.DataType) -> bool:
-    return kind.is_numeric() or kind == pl.String
-
-
-def _as_said(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
-    """Text, but for the columns that are said to hold numbers."""
-    wanted = set(numbers)
-    for place, name in zip(cells.columns, names, strict=True):
-        yield pl.col(place).cast(pl.Float64, strict=False) if name in wanted else pl.col(place)
-
-
-def _matching(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:
-    """The columns in which every known cell fits; a few rows rule out most columns quickly."""
-    for part in (cells.head(64), cells):
-        fits = part.select(names).select(condition.all()).row(0, named=True) if names else {}
-        names = [name for name, all_fit in fits.items() if all_fit]
-    return names

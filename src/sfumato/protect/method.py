@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from sfumato.description import Description
 from sfumato.key import Key
@@ -27,12 +27,22 @@ class Method(Description, ABC):
     """`stable`, or `for study` where the literature knows a break."""
     by_chance: ClassVar[bool] = False
     """Whether published values are drawn by chance, and not the originals or something coarser."""
+    utility: ClassVar[Literal["classes", "means", "blanks", "chance", "codes", "baskets"]] = "classes"
+    """What an analyst loses by it, and so which measures of utility make sense."""
+    section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
+    """Its own part of the custodian's report, if it has one."""
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
 
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:
         """Make a release. The data is not changed; `ImpossibleRelease` if there is none."""
+
+    def refuse_undeclared(self, data: Any) -> None:
+        """Stop where the release would tell something of the data that the custodian has not said may be known.
+
+        A policy asks before it publishes. In Python a release is made all the same, and marked.
+        """
 
     def described(self) -> dict[str, Any]:
         """The method and its parameters, for a certificate that leaves: a method leaves out what must stay."""

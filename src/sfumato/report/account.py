@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
 from sfumato.attack.attack import Outcome
+from sfumato.details import Details
+from sfumato.measure.changes import ColumnDifference
 from sfumato.protect.anonymity.explain import DrawnNode
 
 
@@ -61,7 +63,7 @@ class Account:
     """Per released column: `value`, `original`, `published` counts."""
     column_loss: Mapping[str, float]
     """Per quasi-identifying column, the mean loss of its cells, 0 to 1."""
-    details: Mapping[str, Any]
+    details: Details
     """What the method decided (private): nodes searched, rows suppressed, …"""
     reasons: tuple[str, ...]
     """Why each column is at its level, a sentence each (private)."""
@@ -73,6 +75,8 @@ class Account:
     """How long each step took."""
     source: str
     """Where the data came from (private)."""
+    differences: Mapping[str, ColumnDifference] = field(default_factory=dict)
+    """Per released column, how its cells differ from the originals (private)."""
     sections: tuple[Section, ...] = ()
     """What only this kind of method has to show."""
 

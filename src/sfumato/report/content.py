@@ -12,6 +12,8 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.change import Change, ChangeKind, describe_changes
+from sfumato.measure.changes import ColumnDifference
 from sfumato.report import words
 from sfumato.report.account import Account
 from sfumato.report.findings import lost_by
@@ -240,58 +242,51 @@ def share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
 
 
 def columns(account: Account) -> list[ColumnRow]:
-    """One line a released column."""
-    levels, heights = account.certificate.get("levels", {}), account.certificate.get("heights", {})
-    blanked = any(method["method"] == "suppress_entries" for method in account.certificate["methods"])
-    chance, swapped = account.certificate.get("public", {}), _swapped(account.certificate)
-    made = []
-    for name, counts in account.distributions.items():
-        role = str(account.certificate["roles"].get(name, ""))
-        seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
-        blank = int(counts.filter(pl.col("value") == words.UNTOLD[0])["published"].sum())
-        seen = seen.filter(~pl.col("value").is_in(words.UNTOLD)) if blanked else seen.filter(pl.col("value") != "*")
-        told = seen["value"].head(3).to_list()
-        level, height = levels.get(name), heights.get(name)
-        made.append(
-            ColumnRow(
-                name=name,
-                role=words.ROLES.get(role, (words.spaced(role), ""))[0],
-                level=level,
-                height=height,
-                done=(
-                    f"{words.number(blank)} blank"
-                    if blanked
-                    else words.CHANCE.get(chance[name]["kind"], "changed by chance")
-                    if name in chance
-                    else _done(level, height, bool(told), name in swapped)
-                ),
-                loss=None if name in chance or name in swapped else account.column_loss.get(name),
-                values=seen.height,
-                examples=tuple(words.short(label, 28) for label in told),
-                original_values=_original_values(account, name) if account.internal else None,
-            )
-        )
-    return made
+    """One line a released column: what the methods state of it, and, for the custodian, what was measured."""
+    stated = _stated_changes(account.certificate)
+    return [_column_row(account, name, stated.get(name, [])) for name in account.distributions]
+
+
+def _stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
+    stated: dict[str, list[Change]] = {}
+    for change in body.get("changes", ()):
+        stated.setdefault(change["column"], []).append(Change(**{**change, "kind": ChangeKind(change["kind"])}))
+    return stated
+
+
+def _column_row(account: Account, name: str, changes: list[Change]) -> ColumnRow:
+    counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
+    seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
+    blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
+    seen = seen.filter(~pl.col("value").is_in(words.UNTOLD)) if blanked else seen.filter(pl.col("value") != "*")
+    generalized = next((change for change in changes if change.level is not None), None)
+    difference = account.differences.get(name)
+    return ColumnRow(
+        name=name,
+        role=words.ROLES.get(role, (words.spaced(role), ""))[0],
+        level=generalized.level if generalized else None,
+        height=generalized.height if generalized else None,
+        done=_describe_column(changes, difference, nothing_left=not seen.height),
+        loss=difference.loss if difference is not None and difference.coarser else None,
+        values=seen.height,
+        examples=tuple(words.short(label, 28) for label in seen["value"].head(3).to_list()),
+        original_values=_original_values(account, name) if account.internal else None,
+    )
+
+
+def _describe_column(changes: list[Change], difference: ColumnDifference | None, *, nothing_left: bool) -> str:
+    """What was done to a column; for the custodian with the share of cells that differ, as measured."""
+    said = describe_changes(changes) if changes else "changed by an unknown method"
+    if nothing_left:
+        said = f"{said}: no value is published"
+    if difference is None or not difference.changed:
+        return said
+    return f"{said} ({words.percent(difference.share)} of cells changed)"
 
 
 def _original_values(account: Account, name: str) -> int | None:
     frame = account.original.frame
     return frame[name].n_unique() if name in frame.columns else None
-
-
-def _swapped(body: Mapping[str, Any]) -> set[str]:
-    """The columns whose values were exchanged among people."""
-    named = [method["column"] for method in body["methods"] if method["method"] == "swap_confidential"]
-    return {name for one in named for name in ([one] if isinstance(one, str) else one)}
-
-
-def _done(level: int | None, height: int | None, told: bool, swapped: bool = False) -> str:
-    if level is None or height is None:
-        return words.SWAPPED if swapped else "published as it is"
-    if not told:
-        return "nothing told"
-    coarse = "kept exact" if level == 0 else f"level {level} of {height}"
-    return words.SWAPPED if swapped and level == 0 else f"{coarse}, {words.SWAPPED}" if swapped else coarse
 
 
 def roles(body: Mapping[str, Any]) -> str:

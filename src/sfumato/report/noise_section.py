@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
+from sfumato.details import read_details
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
 from sfumato.public.noise_law import noisy_columns, numbers_of
@@ -87,7 +88,7 @@ class _Drawn(NamedTuple):
     @classmethod
     def of(cls, public: Mapping[str, Any], published: Table) -> _Drawn:
         """The first noisy columns and the first answers."""
-        seen = Release(published, None, (), {}, {"public": public})
+        seen = Release(published, None, (), {}, read_details({"public": public}))
         told = [name for name in seen.public if published.frame[name].count()]
         numbers = [name for name in noisy_columns(seen) if name in told]
         asked = [name for name in told if seen.public[name]["kind"] in _ANSWERED and _telling(seen, name)]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sfumato.baskets import Baskets
-from sfumato.patterns import Patterns
-from sfumato.protect.codes.encode_for_trees import EncodeForTrees
+from sfumato.details import SynthesisDetails
+from sfumato.protect.method import Method
 from sfumato.release import Release
 from sfumato.report.account import Section
 from sfumato.table import Table
@@ -23,31 +23,63 @@ def outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[Sectio
     return (estimates_section(public, published),)
 
 
-def sections(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> tuple[Section, ...]:
-    """The parts of a report that belong to the methods of a release."""
+def make_sections(
+    methods: Sequence[Method], release: Release, original: Any, published: Any, utility: Mapping[str, float]
+) -> tuple[Section, ...]:
+    """The parts of a report that belong to the methods of a release, each once, in the order of the methods."""
     made = []
-    if "derived" in release.details and isinstance(published, Table):
-        from sfumato.report.entry_section import entry_section
-
-        made.append(entry_section(release, original, published))
-    if "sensitive" in release.details and isinstance(published, Baskets):
-        from sfumato.report.hiding_section import hiding_section
-
-        made.append(hiding_section(release, original, published, utility))
-    if isinstance(published, Table) and any(told["kind"] != "synthetic" for told in release.public.values()):
-        from sfumato.report.noise_section import filtered_section
-
-        made.append(filtered_section(release, original, published))
-    if len(release.details.get("holdout", ())) and isinstance(published, Table):
-        from sfumato.report.synthesis_section import synthesis_section
-
-        made.append(synthesis_section(release, original, published))
-    if isinstance(release.method, EncodeForTrees):
-        from sfumato.report.code_section import code_section
-
-        made.append(code_section(release, original))
-    if isinstance(published, Patterns):
-        from sfumato.report.hiding_section import pattern_section
-
-        made.append(pattern_section(release, original, published))
+    for name in dict.fromkeys(method.section for method in methods if method.section):
+        section = _SECTIONS[name](release, original, published, utility)
+        made += [] if section is None else [section]
     return tuple(made)
+
+
+def _make_entries(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
+    from sfumato.report.entry_section import entry_section
+
+    return entry_section(release, original, published)
+
+
+def _make_hiding(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
+    from sfumato.report.hiding_section import hiding_section
+
+    # Patterns mined from baskets in which something was hidden have a section of their own.
+    return hiding_section(release, original, published, utility) if isinstance(published, Baskets) else None
+
+
+def _make_noise(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
+    from sfumato.report.noise_section import filtered_section
+
+    return filtered_section(release, original, published)
+
+
+def _make_synthesis(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
+    from sfumato.report.synthesis_section import synthesis_section
+
+    synthesis = release.details.part(SynthesisDetails)
+    if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
+        return None  # nobody was set aside to compare with
+    return synthesis_section(release, original, published)
+
+
+def _make_codes(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
+    from sfumato.report.code_section import code_section
+
+    return code_section(release, original)
+
+
+def _make_patterns(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
+    from sfumato.report.hiding_section import pattern_section
+
+    return pattern_section(release, original, published)
+
+
+_SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], Section | None]] = {
+    "entries": _make_entries,
+    "hiding": _make_hiding,
+    "noise": _make_noise,
+    "synthesis": _make_synthesis,
+    "codes": _make_codes,
+    "patterns": _make_patterns,
+}
+"""`Method.section` → what makes it; imported when needed, because pictures load slowly."""

@@ -11,16 +11,17 @@ from typing import Any, Literal
 import polars as pl
 
 from sfumato import measure
-from sfumato.attack import Attack, Linking, Outcome
+from sfumato.attack import Linking
 from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import spelt
+from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.progress import tell
 from sfumato.protect.anonymity.explain import explain, lattice_nodes
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import MARK
 from sfumato.release import Release
 from sfumato.report.account import Account
-from sfumato.report.sections import outgoing_sections, sections
+from sfumato.report.sections import make_sections, outgoing_sections
 from sfumato.table import Table
 from sfumato.workflow.outgoing import published_counts
 from sfumato.workflow.policy import Policy
@@ -37,14 +38,15 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
     if not isinstance(published, Table):
         return _of_baskets(published, original, release)
     found: dict[str, float] = {}
-    if isinstance(release.method, KeyedMethod):
+    profiles = {method.utility for method in policy.methods()}
+    if "codes" in profiles:
         return {"loss": 0.0}  # codes can be undone by whoever has the key; nothing is lost
-    if "derived" in release.details:
+    if "blanks" in profiles:
         found["loss"] = measure.blanked_share(published, original)
-    elif any(method.by_chance for method in policy.methods()):
+    elif "chance" in profiles:
         found |= _of_chance(published, original, release)
     elif published.quasi_identifying:
-        found |= _of_classes(published, original, release)
+        found |= _of_classes(published, original, release, means="means" in profiles)
     known = _of_the_originals(published, original, release)
     asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
     if policy.measure.queries and published.quasi_identifying and asked:
@@ -53,9 +55,7 @@ def utility(policy: Policy, published: Any, original: Any, release: Release) -> 
     target = policy.measure.classify
     if target and target in known:
         learnt = [name for name in known if name != target]
-        scores = measure.classification_accuracy(
-            original, published, target, columns=learnt, rows=release.details.get("rows")
-        )
+        scores = measure.classification_accuracy(original, published, target, columns=learnt, rows=release.details.rows)
         for model, score in scores.items():
             found |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
             found["zero_r_accuracy"] = score.zero_r
@@ -73,12 +73,11 @@ def _of_the_originals(published: Table, original: Table, release: Release) -> li
     ]
 
 
-def _of_classes(published: Table, original: Table, release: Release) -> dict[str, float]:
-    """How much detail generalized cells keep, and how large the crowds became."""
+def _of_classes(published: Table, original: Table, release: Release, *, means: bool) -> dict[str, float]:
+    """How much detail generalized cells keep, and how large classes became; labels do not show what a mean lost."""
     stars = starred(release)
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
     moved = measure.marginal_distance(original, published)
-    means = "information_loss" in release.losses  # a mean is a number like any other: labels do not show what it lost
     return {
         "loss": float(release.losses["loss"]) if means else measure.loss(published, original),
         "discernibility": measure.discernibility(published, stars),
@@ -112,10 +111,11 @@ def _of_chance(published: Table, original: Table, release: Release) -> dict[str,
 def _of_baskets(published: Any, original: Any, release: Release) -> dict[str, float]:
     """What hiding did besides, counted on the published baskets; what a pattern lost is its method's own loss."""
     found = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
-    if isinstance(published, Baskets) and "sensitive" in release.details:
+    hiding = release.details.part(HidingDetails)
+    if isinstance(published, Baskets) and hiding is not None:
         method = release.method
         effects = measure.side_effects(
-            original, published, method.min_support, method.min_confidence, release.details["sensitive"], MARK
+            original, published, method.min_support, method.min_confidence, hiding.sensitive or (), MARK
         )
         found |= {name: float(value) for name, value in asdict(effects).items()}
     return found
@@ -143,24 +143,6 @@ def suppression(policy: Policy, release: Release) -> dict[str, Any]:
     return {"rows": suppressed, "seen": True, "safe": False, "why": why}
 
 
-def gate(policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]) -> list[dict[str, Any]]:
-    """Each limit of the gate beside what was found: of a risk, the upper end of its interval."""
-    linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
-    found = {
-        "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
-        "max_record_risk": max((float(outcome.facts["highest_risk"]) for outcome in linking), default=0.0),
-        "max_loss": float(body["utility"].get("loss", 0.0)),
-    }
-    limits = policy.gate.model_dump(exclude_none=True)
-    for name, limit in limits.pop("max_risk").items():
-        limits[f"max_risk.{name}"] = limit
-        found[f"max_risk.{name}"] = max(o.high for attack, o in attacks if attack.model_dump()["attack"] == name)
-    return [
-        {"gate": name, "limit": limit, "found": found[name], "open": found[name] <= limit}
-        for name, limit in limits.items()
-    ]
-
-
 def account(
     policy: Policy,
     original: Any,
@@ -181,13 +163,13 @@ def account(
         sizes_after=_NO_CROWDS,
         distributions={},
         column_loss={},
-        details={**release.details, "rows_in_release": len(release.data)},
+        details=release.details,
         reasons=(),
         lattice=(),
         advice=advice(body, release),
         seconds=seconds,
         source=original.source if isinstance(original, Table) else policy.data.path,
-        sections=sections(release, original, published, body["utility"]),
+        sections=make_sections(policy.methods(), release, original, published, body["utility"]),
     )
     return with_columns(told, release) if isinstance(original, Table) else told
 
@@ -204,7 +186,7 @@ def outgoing_account(certificate: Mapping[str, Any], published: Any) -> Account:
         sizes_after=_NO_CROWDS,
         distributions={},
         column_loss={},
-        details={},
+        details=Details(),
         reasons=(),
         lattice=(),
         advice=(),
@@ -246,7 +228,7 @@ def with_columns(told: Account, release: Release) -> Account:
         reasons=tuple(why.sentence() for why in explain(release, original)),
         lattice=lattice_nodes(release, original),
     )
-    if not names or "derived" in release.details:
+    if not names or release.details.part(EntryDetails) is not None:
         return told
     return replace(
         told,
@@ -266,7 +248,7 @@ def advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
     said = [*_about_levels(body, release)]
     if body["data"]["shape"] == "table":
         said += _about_rows(body, release)
-    if "derived" in release.details:
+    if release.details.part(EntryDetails) is not None:
         said.append(
             "The promise is about rules. The attack by learners tells how far a stronger adversary gets: look at it "
             "before the release leaves, and set learner_risk if it gets too far."
@@ -284,10 +266,11 @@ def _about_levels(body: Mapping[str, Any], release: Release) -> list[str]:
             f"{', '.join(lost)} left nothing but «*»: add levels to the hierarchy between the finest and the top, or "
             "allow more suppression, to keep some of it."
         )
-    if release.details.get("without_hierarchy"):
+    anonymity = release.details.part(AnonymityDetails)
+    if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
         said.append(
-            f"No hierarchy was given for {', '.join(release.details['without_hierarchy'])}: such a column is kept as "
-            "it is or starred whole. A hierarchy would keep part of it."
+            f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is kept as it is or "
+            "starred whole. A hierarchy would keep part of it."
         )
     return said
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.attack import Attack, Outcome
 from sfumato.data.read import TextFormat, read_frame
+from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import tell
 from sfumato.release import Release
@@ -39,8 +40,9 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
         )
     tell("reading")
     published, original = certificate.published(root), rules.original()
-    told = {**_kept_private(root.parent / "private"), "public": certificate.body.get("public", {})}
-    release = Release(_explained(published, original), rules.methods()[-1], certificate.claims(), {}, told)
+    kept = _kept_private(root.parent / "private")
+    details = read_details({**kept, "public": certificate.body.get("public", {})})
+    release = Release(_explained(published, original), rules.methods()[-1], certificate.claims(), {}, details)
     return attacked(rules.attacks(), release, original)
 
 
@@ -75,7 +77,7 @@ def _sides(release: Release, original: Any) -> tuple[Release, Any, Any]:
     chance = np.random.default_rng(0)
     chosen, strangers = (np.sort(chance.choice(side, size, replace=False)) for side in (learnt, aside))
     rows = np.resize(np.arange(size), len(release.data))
-    judged = replace(release, details={**release.details, "rows": rows})
+    judged = replace(release, details=replace(release.details, rows=rows))
     return judged, *(original.with_frame(original.frame[side]) for side in (chosen, strangers))
 
 

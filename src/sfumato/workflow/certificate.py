@@ -23,6 +23,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sfumato.data.read import input_files
 from sfumato.data.write import MARKS
+from sfumato.details import Details
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.measure.checks import Evidence, measured
 from sfumato.release import Claim, Finding, Number, Release
@@ -31,7 +32,8 @@ from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certifi
 from sfumato.workflow.claim_forms import has_known_form
 from sfumato.workflow.commitment import opens
 from sfumato.workflow.file_shapes import shape_named, shape_of
-from sfumato.workflow.folder import is_unfinished, sha256
+from sfumato.workflow.leftovers import is_unfinished
+from sfumato.workflow.manifest import sha256
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 from sfumato.workflow.signature import check_signature
 
@@ -149,9 +151,9 @@ def read_release(folder: str | Path) -> Release:
     """
     root = release_folder(Path(folder))
     certificate = unchanged(root)
-    told = {"public": certificate.body.get("public", {})}
+    details = Details(public=certificate.body.get("public", {}))
     losses = certificate.body.get("losses", {})
-    return Release(_read_published(root, certificate), None, certificate.claims(), losses, told)
+    return Release(_read_published(root, certificate), None, certificate.claims(), losses, details)
 
 
 def unchanged(root: Path) -> Certificate:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import polars as pl
-
+from sfumato.change import Change, ChangeKind
+from sfumato.details import ChainDetails
 from sfumato.errors import PolicyError
 from sfumato.key import Key
 from sfumato.measure.checks import NOTHING_ELSE
@@ -39,13 +39,24 @@ def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
     release, keys = Release(original, None, (), {}), {}
     for method in policy.methods():
         _refuse_late_swaps(method, release)
+        method.refuse_undeclared(release.data)
         if isinstance(method, KeyedMethod):
             keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
             after = method.protect(release.data, key, randomness=randomness)
         else:
             after = method.protect(release.data, randomness=randomness)
-        release = _after(release, after)
+        release = _after(release, _state_unknown(after))
     return Protected(release, keys)
+
+
+def _state_unknown(release: Release) -> Release:
+    """A column of which a method states nothing counts as changed: never as published unchanged."""
+    if not isinstance(release.data, Table):
+        return release
+    stated = {change.column for change in release.changes}
+    tag = release.method.model_dump()["method"]
+    unknown = [Change(name, ChangeKind.OTHER, tag) for name in release.data.frame.columns if name not in stated]
+    return replace(release, changes=(*release.changes, *unknown)) if unknown else release
 
 
 def _refuse_late_swaps(method: Any, release: Release) -> None:
@@ -53,7 +64,7 @@ def _refuse_late_swaps(method: Any, release: Release) -> None:
     if not isinstance(method, SwapConfidential) or release.method is None:
         return
     pattern = method.pattern or release.data.quasi_identifying
-    if changed := [name for name in release.details["changed_columns"] if name in pattern]:
+    if changed := [name for name in _changed_columns(release) if name in pattern]:
         named = ", ".join(f"«{name}»" for name in changed)
         raise PolicyError(f"swap_confidential finds records by {named}, which another method changed; name it first")
 
@@ -61,25 +72,28 @@ def _refuse_late_swaps(method: Any, release: Release) -> None:
 def _after(first: Release, then: Release) -> Release:
     """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
     if first.method is None:
-        return replace(then, details={**then.details, "changed_columns": _changed(first, then)})
-    details = followed(first.details, then.details["rows"]) if "rows" in then.details else dict(first.details)
-    claims = _beside(first.claims, _changed(first, then), then)
+        return then
+    claims = _beside(first.claims, _changed_columns(then), then)
     if shape_of(first.data) is not shape_of(then.data):
         claims = ()  # what was in between is not published, and nobody could check it
-    rows = {"rows": details["rows"]} if "rows" in details and "rows" in then.details else {}
     return Release(
         then.data,
         then.method,
-        (*claims, *(c for c in _beside(then.claims, first.details["changed_columns"], then) if not _said(c, claims))),
+        (*claims, *(c for c in _beside(then.claims, _changed_columns(first), then) if not _said(c, claims))),
         _together(first.losses, then.losses),
-        {
-            **details,
-            **then.details,
-            **rows,
-            "public": _told_once(first, then),
-            "changed_columns": (*first.details["changed_columns"], *_changed(first, then)),
-        },
+        _chain_details(first, then),
+        (*first.changes, *then.changes),
     )
+
+
+def _chain_details(first: Release, then: Release) -> ChainDetails:
+    """What both methods decided; the first one's rows are followed to where they are now."""
+    order = then.details.rows
+    earlier = first.details if order is None else first.details.follow(order)
+    rows = None if order is None else earlier.rows
+    steps = earlier.steps if isinstance(earlier, ChainDetails) else (earlier,)
+    last = then.details if rows is None else replace(then.details, rows=rows)
+    return ChainDetails(rows=rows, public=_told_once(first, then), steps=(*steps, last))
 
 
 def _together(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
@@ -93,23 +107,11 @@ def _together(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[s
     return found
 
 
-def _changed(before: Release, after: Release) -> tuple[str, ...]:
-    """The columns that a method changed.
-
-    Of chance and of swaps, those it was to change: whether a draw came out as it was is what chance hides, and a
-    sentence that depends on it tells. Of other methods, those in which a cell differs, which the release shows.
-    """
-    if not isinstance(before.data, Table) or not isinstance(after.data, Table):
-        return ()
-    one, two = before.data.frame, after.data.frame
-    if after.method.by_chance:
-        return tuple(name for name in two.columns if name in after.public)
-    if isinstance(after.method, SwapConfidential):
-        swapped = after.method.column
-        return tuple(name for name in two.columns if name in ((swapped,) if isinstance(swapped, str) else swapped))
-    if "rows" in after.details:
-        one = one[after.details["rows"]]
-    return tuple(name for name in two.columns if not two[name].equals(one[name]))
+def _changed_columns(release: Release) -> tuple[str, ...]:
+    """The columns that methods state to have changed, whether or not a draw came out as it was: that would tell."""
+    return tuple(
+        dict.fromkeys(change.column for change in release.changes if not change.trivial and not change.dropped)
+    )
 
 
 def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
@@ -148,17 +150,3 @@ def _told_once(first: Release, then: Release) -> dict[str, Any]:
         named = ", ".join(f"«{name}»" for name in sorted(twice))
         raise PolicyError(f"two methods change {named} by chance, and nobody could estimate anything; name it in one")
     return {**first.public, **then.public}
-
-
-def followed(details: Mapping[str, Any], order: Any) -> dict[str, Any]:
-    """What was decided about rows, once rows were left out or moved: `order` says where each row that is left was."""
-    place = {int(row): at for at, row in enumerate(order)}
-    moved = {**details, "rows": details["rows"][order]}
-    for name in ("hidden", "reasons"):
-        if isinstance(told := details.get(name), pl.DataFrame):
-            there = pl.Series("row", [place.get(row) for row in told["row"]], dtype=pl.Int64)
-            moved[name] = told.with_columns(there).drop_nulls("row")
-    for name in ("private", "derived"):
-        if name in details:
-            moved[name] = [(place[row], column) for row, column in details[name] if row in place]
-    return moved

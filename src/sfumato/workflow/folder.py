@@ -10,7 +10,6 @@ sweeps up. Whether a hidden folder is still in use is told by the lock, not by a
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import secrets
 import stat
@@ -23,6 +22,7 @@ from pathlib import Path
 from sfumato.errors import DataError
 from sfumato.interrupts import hold_signals, record_completion
 from sfumato.workflow.folder_lock import FolderLock, mount_of
+from sfumato.workflow.leftovers import LOCK, PARTIAL, digest_target, sweep
 from sfumato.workflow.manifest import (
     CERTIFICATE,
     KEY_SUFFIX,
@@ -50,9 +50,6 @@ from sfumato.workflow.publication import (
     resume,
 )
 
-__all__ = ["Place", "Staging", "finish_interrupted", "is_unfinished", "reserved", "sha256", "sweep"]
-
-_PARTIAL, _LOCK = ".sfumato-partial-", ".sfumato-lock-"
 _DISK_FAULTS = {
     errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENAMETOOLONG, errno.ENOSPC, errno.EPERM,
     errno.EROFS,
@@ -97,7 +94,7 @@ class Place:
             if os.path.lexists(self.out) and not self.out.is_dir():
                 raise DataError(f"{self.named}: a file lies where the release folder should be; choose another folder")
             beside = _workspace_folder(self.out)
-            self._lock = FolderLock(beside / f"{_LOCK}{_digest(self.out, beside)}", self.out)
+            self._lock = FolderLock(beside / f"{LOCK}{digest_target(self.out, beside)}", self.out)
             self._wait(self._lock)
             sweep(beside, self._lock)
             _refuse_strange_parts(self.named, self.out)
@@ -226,88 +223,6 @@ def reserved(out: Path) -> Iterator[Place]:
             place.close()
 
 
-def is_unfinished(folder: Path) -> bool:
-    """Whether a hidden folder says that publication into a folder (or the one around its `release/`) was interrupted.
-
-    Nothing is touched: whoever looks at a folder from outside must not move anything in it.
-    """
-    with suppress(OSError, RuntimeError):
-        return any(True for _ in _unfinished(folder))
-    return False
-
-
-def finish_interrupted(folder: Path) -> None:
-    """Finish a publication of one's own that was interrupted, if any; nothing is touched while a run is at work."""
-    with suppress(OSError, RuntimeError):
-        for beside, digest in list(_unfinished(folder)):
-            sweep(beside, only=digest)
-
-
-def _unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Where hidden folders with a journal lie, and the digest of their target."""
-    folder = folder.resolve()
-    for out in (folder, folder.parent) if folder.name == "release" else (folder,):
-        for beside in (out.parent, out):
-            mine = [path for path in beside.glob(f"{_PARTIAL}*") if _is_of(path, _digest(out, beside))]
-            if any(os.path.lexists(path / "journal.json") for path in mine):
-                yield beside, _digest(out, beside)
-
-
-def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
-    """Finish or remove what killed runs left in a folder; a living run has its lock and keeps what is its own."""
-    for path in sorted(beside.glob(f"{_PARTIAL}*")):
-        digest = path.name.removeprefix(_PARTIAL).split("-")[0]
-        if not _is_of(path, digest) or only not in (None, digest):
-            continue
-        lock = FolderLock(beside / f"{_LOCK}{digest}")
-        own = held is not None and held.path == lock.path
-        try:
-            if own or lock.take():
-                _sweep_one(beside, digest, Workspace(path))
-        except OSError:
-            continue  # another user's, or a disk that does not let us: the next run tries again
-        except ForeignJournal:
-            if own:
-                raise DataError(
-                    f"{path}: this hidden folder says that an unfinished release is to be moved into place, and your "
-                    "signing key did not write that; look at it, then finish it with the SFUMATO_HOME that began it, "
-                    "or remove it"
-                ) from None
-        finally:
-            lock.release()
-    for path in () if only else sorted(beside.glob(f"{_LOCK}*")):  # a run was killed before it had a hidden folder
-        lock = FolderLock(path)
-        with suppress(OSError):
-            if (held is None or held.path != path) and path.lstat().st_uid == os.geteuid():
-                lock.take()
-        lock.release()
-
-
-def _sweep_one(beside: Path, digest: str, workspace: Workspace) -> None:
-    journal = Journal.read(workspace)
-    if journal is None:
-        discard(workspace)
-        return
-    out = beside / journal.target if journal.target else beside
-    if _digest(out, beside) == digest and not out.is_symlink():
-        resume(workspace, out)
-
-
-def _is_of(path: Path, digest: str) -> bool:
-    """Whether a hidden folder is a run's of this user, for the target of that digest."""
-    parts = path.name.removeprefix(_PARTIAL).split("-")
-    if len(parts) != 2 or parts[0] != digest or len(digest) != 16 or len(parts[1]) != 32:
-        return False
-    facts = path.lstat()
-    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
-
-
-def _digest(out: Path, beside: Path) -> str:
-    """A short name for a target, as seen from where its lock lies: the same in every container."""
-    name = out.name if beside != out else ""
-    return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
-
-
 def _workspace_folder(out: Path) -> Path:
     """Moving must stay on one disk: where `out` is a disk of its own, the hidden folder lies inside."""
     if out.is_dir() and (mount_of(out) != mount_of(out.parent) or not os.access(out.parent, os.W_OK | os.X_OK)):
@@ -316,7 +231,7 @@ def _workspace_folder(out: Path) -> Path:
 
 
 def _make_workspace(beside: Path, out: Path) -> Workspace:
-    workspace = Workspace(beside / f"{_PARTIAL}{_digest(out, beside)}-{secrets.token_hex(16)}")
+    workspace = Workspace(beside / f"{PARTIAL}{digest_target(out, beside)}-{secrets.token_hex(16)}")
     for folder in (workspace.root, workspace.new, workspace.new / "release", workspace.new / "private"):
         folder.mkdir(mode=0o700)
     return workspace

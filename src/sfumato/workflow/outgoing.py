@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal, get_args
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
+from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
 from sfumato.table import Missing, Table
@@ -103,6 +104,17 @@ class CertifiedClaim(_Part):
     holds: Annotated[StrictBool | None, Rule.HELD]
 
 
+class CertifiedChange(_Part):
+    """What a method did to a column; how many cells it changed is not told."""
+
+    column: Annotated[str, Rule.POLICY]
+    kind: Annotated[ChangeKind, Rule.RELEASED]
+    method: Annotated[str, Rule.POLICY]
+    level: Annotated[int | None, Rule.RELEASED] = None
+    height: Annotated[int | None, Rule.POLICY] = None
+    starred: Annotated[StrictBool, Rule.RELEASED] = False
+
+
 class CertifiedAttack(_Part):
     """An attack that was run, and in coarse steps how far it got."""
 
@@ -147,7 +159,8 @@ class OutgoingCertificate(_Part):
     methods: Annotated[tuple[Mapping[str, Any], ...], Rule.POLICY]
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1)
     public: Annotated[Mapping[str, Mapping[str, Any]], Rule.COARSE] = Field(default_factory=dict)
-    """Column → the law of chance that changed it: set by the policy, or by a coarse range of the data."""
+    """Column → the law of chance that changed it: set by the policy, or by the data where the policy says so."""
+    changes: tuple[CertifiedChange, ...] = ()
     levels: Annotated[Mapping[str, int], Rule.RELEASED] = Field(default_factory=dict)
     heights: Annotated[Mapping[str, int], Rule.POLICY] = Field(default_factory=dict)
     losses: Annotated[Mapping[str, int | float], Rule.COARSE] = Field(default_factory=dict)
@@ -216,6 +229,7 @@ def outgoing(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
         methods=tuple(outgoing_parameters(method) for method in record["methods"]),
         claims=tuple(_outgoing_claim(claim, published) for claim in record["claims"]),
         public={column: _kept(law, LAWS) for column, law in record["public"].items()},
+        changes=tuple(_outgoing_change(change) for change in record["changes"]),
         losses=_outgoing_losses(record["losses"], people if crowds else 0),
         utility=_outgoing_utility(record["utility"], people if crowds else 0),
         suppression=_outgoing_suppression(record),
@@ -268,6 +282,10 @@ def _published_words(arguments: Mapping[str, Any], published: Any) -> dict[str, 
 
         kept["parents"] = tuple(row for row in kept["parents"] if row.split(LEVEL_MARK)[0] in seen)
     return kept
+
+
+def _outgoing_change(change: Mapping[str, Any]) -> CertifiedChange:
+    return CertifiedChange(**{name: change[name] for name in CertifiedChange.model_fields})
 
 
 def _outgoing_losses(losses: Mapping[str, Any], people: int) -> dict[str, int | float]:

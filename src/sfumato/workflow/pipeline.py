@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,9 @@ import polars as pl
 from sfumato.attack import Attack, Linking, Outcome
 from sfumato.data.read import input_files
 from sfumato.data.write import write_frame
+from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken
+from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measured
 from sfumato.progress import tell
 from sfumato.protect.method import KeyedMethod
@@ -27,7 +29,7 @@ from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.account import Account
 from sfumato.table import Table
-from sfumato.workflow.account import account, gate, outgoing_account, suppression, utility
+from sfumato.workflow.account import account, outgoing_account, suppression, utility
 from sfumato.workflow.attack_run import attacked
 from sfumato.workflow.certificate import (
     NAME,
@@ -37,26 +39,15 @@ from sfumato.workflow.certificate import (
     stamp,
     versions,
 )
-from sfumato.workflow.chain import followed, protect
+from sfumato.workflow.chain import protect
 from sfumato.workflow.commitment import OPENING, Commitment, commit
 from sfumato.workflow.file_shapes import shape_of
-from sfumato.workflow.folder import Place, Staging, reserved, sha256
+from sfumato.workflow.folder import Place, Staging, reserved
+from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
+from sfumato.workflow.manifest import sha256
 from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, outgoing
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.signature import public_text, sign_certificate, signing_key
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """One reason why the gate did not open."""
-
-    gate: str
-    limit: float
-    found: float
-
-    def __str__(self) -> str:
-        """The reason as a sentence."""
-        return f"{self.gate} is {self.limit:g}, and the release has {self.found:.4f}"
 
 
 @dataclass(frozen=True)
@@ -126,17 +117,18 @@ def _run(policy: Policy, place: Place, randomness: Randomness | None) -> Run:
         published = _write(release, policy, staging)
         clock.lap("write")
         findings = _measured_again(release, original, published)
-        on_file = Release(published, release.method, release.claims, release.losses, release.details)
+        differences = _measure_changes(release, original, published)
+        on_file = replace(release, data=published)
         attacks = attacked(_attacks(policy, on_file), on_file, original)
         clock.lap("attack")
         record = _record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
         record["utility"] = utility(policy, published, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
-        record["gate"] = gate(policy, record, attacks)
+        record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = public_text(key)
-        refusals = tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in record["gate"] if not g["open"])
-        told = account(policy, original, release, published, record, clock.seconds)
+        refusals = list_refusals(record["gate"])
+        told = replace(account(policy, original, release, published, record, clock.seconds), differences=differences)
         clock.lap("compare")
         certificate = _certify(told, outgoing(record, published), key, staging, refused=bool(refusals))
         _keep_private(policy, original, release, record, staging)
@@ -157,7 +149,7 @@ def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Releas
         return release
     order = randomness.generator().permutation(len(release.data))
     data = release.data.with_frame(release.data.frame[order])
-    return Release(data, release.method, release.claims, release.losses, followed(release.details, order))
+    return replace(release, data=data, details=release.details.follow(order))
 
 
 class _Clock:
@@ -202,11 +194,22 @@ def _measured_again(release: Release, original: Any, published: Any) -> tuple[Fi
     return findings
 
 
+def _measure_changes(release: Release, original: Any, published: Any) -> dict[str, ColumnDifference]:
+    """How each column of the written file differs from the originals; what methods state of it must be true."""
+    synthesis = release.details.part(SynthesisDetails)
+    if not isinstance(published, Table) or (synthesis is not None and synthesis.training is not None):
+        return {}  # drawn rows are nobody's: there is no original beside them
+    differences = measure_changes(original, published, release.details.rows)
+    refuse_false_statements(release.changes, differences)
+    return differences
+
+
 def _attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy; the gate needs linking even if the policy forgot it."""
     named, published = policy.attacks(), release.data
     coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
-    nobodys = "training" in release.details and policy.gate.max_linking_risk is None  # synthetic rows are no person's
+    drawn = release.details.part(SynthesisDetails)
+    nobodys = drawn is not None and drawn.training is not None and policy.gate.max_linking_risk is None
     linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
     forgotten = linkable and not any(isinstance(attack, Linking) for attack in named)
     return (Linking(), *named) if forgotten else named
@@ -248,6 +251,7 @@ def _record(
         "losses": dict(release.losses),
         "public": dict(release.public),
         "formulas": shape.count_formulas(published),
+        "changes": [asdict(change) for change in release.changes],
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
         "suppression": suppression(policy, release),

@@ -15,6 +15,7 @@ import sfumato as sf
 from sfumato.attack.anonymity.candidates import CandidateSets, lookup
 from sfumato.attack.anonymity.homogeneity import Homogeneity
 from sfumato.data.published import range_label
+from sfumato.details import read_details
 from sfumato.protect.anonymity.models import LDiversity
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
@@ -157,7 +158,7 @@ def test_rows_follow_their_people() -> None:
     roles = {"q": "quasi_identifying", "s": "sensitive"}
     table = sf.Table.of({"q": list("xyzw"), "s": list("abcd")}, roles)
     rows = np.asarray([2, 0])
-    release = sf.Release(table.with_frame(table.frame[rows]), None, (), {}, {"rows": rows})
+    release = sf.Release(table.with_frame(table.frame[rows]), None, (), {}, read_details({"rows": rows}))
     outcome = Homogeneity().run(release, table)
     assert (outcome.attempts, outcome.successes) == (2, 2)
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.anonymity import minimality
 from sfumato.attack.anonymity.minimality import Minimality
+from sfumato.details import read_details
 from sfumato.protect.anonymity.models import AlphaKAnonymity, LDiversity
 from tests.attack.anonymity.test_homogeneity import Mixed, mixed_releases
 from tests.contract.examples import people
@@ -296,11 +297,13 @@ def test_other_shapes_are_left_alone() -> None:
     mixed = table.with_frame(table.frame.with_columns(pl.Series("q", ["Q", "Q", "Q", "Q", "q2", "q2"])))
     facts = Minimality(l=2).run(as_is(mixed), table).facts
     assert "not published at one level" in facts["inference"]
-    unproven = sf.Release(release.data, None, (), {}, {"proven": False})
+    unproven = sf.Release(release.data, None, (), {}, read_details({"proven": False}))
     assert "not finished" in Minimality(l=2).run(unproven, table).facts["inference"]
     assert "nothing was generalized" in Minimality(l=2).run(as_is(table), table).facts["inference"]
     assert "sizes of its classes" in Minimality(k=3).run(release, table).facts["inference"]
-    fewer = sf.Release(release.data.with_frame(release.data.frame.head(4)), None, (), {}, {"rows": np.arange(4)})
+    fewer = sf.Release(
+        release.data.with_frame(release.data.frame.head(4)), None, (), {}, read_details({"rows": np.arange(4)})
+    )
     assert Minimality(l=3).run(fewer, table).attempts == 4
 
 

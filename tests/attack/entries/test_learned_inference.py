@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.entries.learned_inference import LearnedInference
+from sfumato.details import read_details
 from sfumato.mine.entries.learner import LEARNERS, Classes, Features, leaning, predict_hidden, trained
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
@@ -32,7 +33,7 @@ def release(truth: pl.DataFrame, column: str, share: float = 0.15, seed: int = 3
     data = truth.select(columns)
     rows = np.flatnonzero(gone[column])
     hidden = pl.DataFrame({"row": rows, "column": [column] * len(rows), "value": truth[column].gather(rows)})
-    return sf.Release(sf.Table.of(data), None, (), {}, {"hidden": hidden})
+    return sf.Release(sf.Table.of(data), None, (), {}, read_details({"hidden": hidden}))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

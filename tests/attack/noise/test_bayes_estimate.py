@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.spectral_filter import SpectralFilter
+from sfumato.details import read_details
 from tests.attack.noise.test_spectral_filter import correlated, factors, release, rmse, table
 
 Floats = npt.NDArray[np.float64]
@@ -70,7 +71,9 @@ def test_published_numbers_without_noise_are_evidence() -> None:
     job = ["a"] * 3000
     truth = sf.Table.of({"salary": salary, "tax": tax, "job": job}, roles)
     noisy = sf.Table.of({"salary": salary + chance.normal(size=3000), "tax": tax, "job": job}, roles)
-    made = sf.Release(noisy, None, (), {}, {"public": {"salary": {"kind": "gaussian", "scale": 1.0, "step": 0}}})
+    made = sf.Release(
+        noisy, None, (), {}, read_details({"public": {"salary": {"kind": "gaussian", "scale": 1.0, "step": 0}}})
+    )
     alone, helped = BayesEstimate(), BayesEstimate(evidence=("tax",))
     assert alone.run(made, truth).facts["rmse_estimate"]["salary"] == pytest.approx(0.71, abs=0.03)
     assert helped.run(made, truth).facts["rmse_estimate"]["salary"] == pytest.approx(0.1, abs=0.02)

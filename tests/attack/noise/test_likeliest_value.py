@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.noise.likeliest_value import LikeliestValue, likeliest
 from sfumato.attack.noise.noisy_numbers import Prior
+from sfumato.details import read_details
 from sfumato.public.noise_law import Noise
 from tests.contract.test_attacks import as_is, noise
 
@@ -24,7 +25,7 @@ Shape = Literal["gaussian", "uniform"]
 
 def one_column(cells: Any, told: dict[str, Any] | None = None) -> sf.Release:
     made = sf.Table.of({"x": cells}, {"x": "sensitive"})
-    return sf.Release(made, None, (), {}, {"public": {} if told is None else {"x": told}})
+    return sf.Release(made, None, (), {}, read_details({"public": {} if told is None else {"x": told}}))
 
 
 def truth(cells: Any) -> sf.Table:

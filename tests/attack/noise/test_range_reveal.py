@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.noise.range_reveal import RangeReveal, Support, reached
+from sfumato.details import read_details
 from sfumato.public.noise_law import Noise
 from tests.attack.noise.test_likeliest_value import one_column, truth
 from tests.contract.test_attacks import as_is, noise
@@ -152,7 +153,7 @@ def test_gaussian_noise_has_no_bounds() -> None:
         RangeReveal().run(one_column([1.0, 2.0], told), truth([1.0, 2.0]))
     both = sf.Table.of({"x": [1.0, 2.0], "y": [1.0, 2.0]}, {"x": "sensitive", "y": "sensitive"})
     public = {"x": told, "y": told | {"kind": "uniform"}}
-    outcome = RangeReveal().run(sf.Release(both, None, (), {}, {"public": public}), both)
+    outcome = RangeReveal().run(sf.Release(both, None, (), {}, read_details({"public": public})), both)
     assert outcome.facts["columns"] == ["y"]
 
 

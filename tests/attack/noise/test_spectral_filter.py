@@ -18,6 +18,7 @@ import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.noisy_numbers import NumberAttack, narrowest
 from sfumato.attack.noise.spectral_filter import SpectralFilter
+from sfumato.details import read_details
 from tests.contract.test_attacks import as_is, noise
 
 Floats = npt.NDArray[np.float64]
@@ -35,7 +36,7 @@ def release(cells: Floats, scale: float | list[float] = 1.0, **more: Any) -> sf.
         name: {"kind": "gaussian", "scale": one, "step": 0, **more}
         for name, one in zip(published.frame.columns, scales, strict=True)
     }
-    return sf.Release(published, None, (), {}, {"public": told})
+    return sf.Release(published, None, (), {}, read_details({"public": told}))
 
 
 def factors(rows: int, columns: int, rank: int, seed: int = 0) -> Floats:
@@ -248,7 +249,7 @@ def test_dates_and_whole_numbers() -> None:
     }
     roles = dict.fromkeys(both, "sensitive") | {"city": "insensitive"}
     city = {"city": ["x"] * 2000}
-    made = sf.Release(sf.Table.of(city | moved, roles), None, (), {}, {"public": told})
+    made = sf.Release(sf.Table.of(city | moved, roles), None, (), {}, read_details({"public": told}))
     found = SpectralFilter().estimate(made)
     assert found.schema == {"city": pl.String, "born": pl.Date, "age": pl.Float64}
     assert found["city"].equals(made.data.frame["city"])

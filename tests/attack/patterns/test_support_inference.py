@@ -6,6 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.patterns.support_inference import SupportInference
+from sfumato.details import read_details
 from sfumato.mine.patterns.channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
@@ -22,7 +23,7 @@ def shoppers(seed: int = 1, count: int = 600) -> sf.Baskets:
 
 
 def as_is(data: object, **details: object) -> sf.Release:
-    return sf.Release(data, None, (), {}, details)
+    return sf.Release(data, None, (), {}, read_details(details))
 
 
 def noise(data: sf.Baskets, seed: int = 5) -> sf.Release:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.answers.likeliest_shares import SLACK, Bitwise, Crossed, Listed, likeliest_of_counts, likeliest_shares
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions, warner_estimate
@@ -37,7 +38,13 @@ def answers(one: Channel, truth: np.ndarray, seed: int) -> pl.Series:
 
 def released(columns: dict[str, pl.Series], public: dict[str, Channel]) -> Release:
     table = Table.of(pl.DataFrame(columns), dict.fromkeys(columns, "sensitive"))
-    return Release(table, None, (), {}, {"public": {name: one.model_dump(mode="json") for name, one in public.items()}})
+    return Release(
+        table,
+        None,
+        (),
+        {},
+        read_details({"public": {name: one.model_dump(mode="json") for name, one in public.items()}}),
+    )
 
 
 def log_likelihood(counts: np.ndarray, one: Channel, shares: np.ndarray) -> float:

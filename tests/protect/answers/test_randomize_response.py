@@ -15,6 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.data.read import read_frame
+from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.measure.answers.answers import answer_epsilon, answers_off_channel, evidence_checks, strange_answers
@@ -414,7 +415,7 @@ def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> Non
     release = RandomizeResponse(column=("smokes", "visits"), epsilon=1.0).protect(table)
     release.data.frame.write_csv(tmp_path / "release.csv")
     again = Table.of(read_frame(tmp_path / "release.csv"), release.data.roles)
-    back = Release(again, None, (), {}, {"public": json.loads(json.dumps(release.public))})
+    back = Release(again, None, (), {}, read_details({"public": json.loads(json.dumps(release.public))}))
     for name in ("smokes", "visits"):
         assert estimate_proportions(back, name).equals(estimate_proportions(release, name))
     told = [claim for claim in release.claims if claim.property == "strange_answers"]

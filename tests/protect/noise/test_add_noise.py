@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.data.quest_people import GROUP, RANGES, quest_people
+from sfumato.details import read_details
 from sfumato.measure.checks import Evidence
 from sfumato.measure.noise.noise import evidence_checks
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
@@ -94,11 +95,12 @@ def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     told = json.loads(json.dumps(release.public))
     assert set(told) == {"age", "born"}
     assert told["age"]["kind"] == kind
-    assert told["age"]["range"] == [10, 90]  # of ages from 18 to 89: their ends are somebody's
+    assert "range" not in told["age"]  # it is taken from the data, whose ends are somebody's
+    assert told["age"]["domain"] == "data"
     assert told["age"]["grid"] == (0 if kind == "discretize" else 1)
     assert told["age"]["step"] == 1
     assert ("covariance" in told["age"]) == (kind == "correlated")
-    analyst = sf.Release(release.data, None, (), {}, {"public": told})
+    analyst = sf.Release(release.data, None, (), {}, read_details({"public": told}))
     found = reconstruct_distribution(analyst, column="age", bins=6)
     assert found.mean == pytest.approx(table.frame["age"].mean(), abs=4)
 
@@ -134,10 +136,9 @@ def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_eve
     assert np.cov(added) == pytest.approx(times * spread, rel=0.25)
     # What is told of its covariance is estimated from the release, to within chance.
     assert noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
-    needed = [
-        (Noise.for_privacy("gaussian", 0.5 * (one["range"][1] - one["range"][0]), 0.95).scale) ** 2 / spread[at, at]
-        for at, one in enumerate((told["age"], told["pay"]))
-    ]
+    levels: list[Any] = [one.arguments for one in release.claims if one.property == "noise_privacy"]
+    least = [Noise.for_privacy("gaussian", 0.5 * (one["high"] - one["low"]), 0.95).scale for one in levels]
+    needed = [scale**2 / spread[at, at] for at, scale in enumerate(least)]
     assert max(needed) <= times <= 1.1 * max(needed)
 
 
@@ -452,9 +453,12 @@ def test_whole_numbers_at_every_level(kind: str) -> None:
             assert (release.data.frame["elevel"] != table.frame["elevel"]).mean() > 0.35
         else:
             assert min(told["scale"] for told in release.public.values()) >= 2
-    told = AddNoise(columns="elevel", privacy=0.1).protect(table).public["elevel"]
+    told = AddNoise(columns="elevel", privacy=0.1, ranges={"elevel": (0, 4)}).protect(table).public["elevel"]
     assert told["scale"] == 0.75
     assert told["achieved"] == pytest.approx(privacy_level(("gaussian", 0.75), (0, 4)))
+    unknown = AddNoise(columns="elevel", privacy=0.1).protect(table)
+    assert unknown.public["elevel"]["achieved"] == 0.1  # more would tell how wide the data's range is
+    assert all(finding.holds for finding in sf.check(unknown, table))
 
 
 def test_trees_grow_on_little_noise_in_few_whole_numbers() -> None:

@@ -9,6 +9,7 @@ monotone pruning as in LeFevre et al., Incognito (2005); optimality with suppres
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from typing import Any, ClassVar, Literal
@@ -17,6 +18,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.change import Change, ChangeKind, state_changes
+from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.anonymity.classes import Verdict
@@ -95,17 +98,29 @@ class Generalize(Method):
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         published = self._published(table, grouping, recoded)
         losses = local_losses(grouping, recoded) if local else _losses(grouping, found.best)
-        classes = losses.pop("classes", found.best.classes)
+        classes = int(losses.pop("classes", found.best.classes))
         if self.weights:
             losses["weighted_loss"] = float(loss(grouping, found.best, weights))
+        details = _details(table, found, grouping, rows, numbers[suppressed])
         return Release(
             data=published,
             method=self,
             claims=self._claims(table, grouping, int(suppressed.sum())),
             losses=losses | {"dropped_rows": len(data) - len(table)},
-            details=_details(table, found, grouping, rows, numbers[suppressed])
-            | ({"levels": {}, "proven": False, "recoding": "local", "classes": classes} if local else {}),
+            details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
+            changes=self._changes(table, grouping, recoded, published),
         )
+
+    def _changes(self, table: Table, grouping: Grouping, recoded: Recoded, published: Table) -> tuple[Change, ...]:
+        """One level a column, or, where people were recoded one by one, that they were."""
+        starred = self.suppressed_rows == "star" and bool((recoded.node_of_row < 0).any())
+        stated = {change.column: change for change in state_changes(self, table, published)}
+        for number, name in enumerate(table.quasi_identifying):
+            levels, height = np.unique(recoded.nodes[:, number]), grouping.shape[number] - 1
+            level = int(levels[0]) if len(levels) == 1 else None
+            kind = ChangeKind.KEPT if level == 0 else ChangeKind.GENERALIZED
+            stated[name] = replace(stated[name], kind=kind, level=level, height=height, starred=starred)
+        return tuple(stated.values())
 
     def column_weights(self, names: Sequence[str]) -> Weights | None:
         """The weight of each quasi-identifying column; None where all weigh the same."""
@@ -223,18 +238,18 @@ def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:
     }
 
 
-def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> dict[str, Any]:
+def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> AnonymityDetails:
     assert found.best is not None
     names = table.quasi_identifying
-    return {
-        "levels": dict(zip(names, found.best.levels, strict=True)),
-        "heights": {name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
-        "without_hierarchy": [name for name in names if name not in table.hierarchies],
-        "rows": rows,
-        "suppressed": suppressed,
-        "classes": found.best.classes,
-        "nodes": found.nodes,
-        "checked": found.checked,
-        "proven": found.proven,
-        "minimal": found.minimal,
-    }
+    return AnonymityDetails(
+        levels=dict(zip(names, found.best.levels, strict=True)),
+        heights={name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
+        without_hierarchy=tuple(name for name in names if name not in table.hierarchies),
+        rows=rows,
+        suppressed=suppressed,
+        classes=found.best.classes,
+        nodes=found.nodes,
+        checked=found.checked,
+        proven=found.proven,
+        minimal=found.minimal,
+    )

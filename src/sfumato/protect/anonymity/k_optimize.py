@@ -8,18 +8,20 @@ optimal k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KD
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain, range_label, set_label
+from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.anonymity.cut_search import CutSearch, Found, Goal
@@ -83,13 +85,20 @@ class KOptimize(Method):
         pieces = [_Pieces.of(column, cuts) for column, cuts in zip(columns, found.cuts, strict=True)]
         sizes = _class_sizes(pieces)
         starred = sizes < self.k
+        published = _published(table, pieces, starred)
         return Release(
-            data=_published(table, pieces, starred),
+            data=published,
             method=self,
             claims=self._claims(table, starred),
             losses=_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
-            details=_details(pieces, found, sizes, kept, starred),
+            details=_details(pieces, found, kept, starred),
+            changes=self._changes(table, published, pieces, bool(starred.any())),
         )
+
+    def _changes(self, table: Table, published: Table, pieces: Sequence[_Pieces], starred: bool) -> tuple[Change, ...]:
+        cut = {one.column.name: ChangeKind.KEPT if one.whole else ChangeKind.RANGES for one in pieces}
+        stated = state_changes(self, table, published, cut)
+        return tuple(replace(change, starred=starred and change.column in cut) for change in stated)
 
     def _labels(self, table: Table) -> Codes | None:
         if self.target is None:
@@ -271,16 +280,15 @@ def _loss(table: Table, pieces: Sequence[_Pieces], starred: Flags) -> float:
     return lost / (len(starred) * len(pieces))
 
 
-def _details(pieces: Sequence[_Pieces], found: Found, sizes: Ints, kept: Ints, starred: Flags) -> Mapping[str, Any]:
-    return {
-        "levels": {},
-        "pieces": {one.column.name: one.labels for one in pieces},
-        "rows": kept,
-        "suppressed": kept[starred],
-        "classes": _classes(pieces, starred),
-        "objective": found.objective,
-        "bound": found.bound,
-        "proven": found.proven,
-        "examined": found.examined,
-        "seconds": found.seconds,
-    }
+def _details(pieces: Sequence[_Pieces], found: Found, kept: Ints, starred: Flags) -> AnonymityDetails:
+    return AnonymityDetails(
+        pieces={one.column.name: one.labels for one in pieces},
+        rows=kept,
+        suppressed=kept[starred],
+        classes=_classes(pieces, starred),
+        objective=found.objective,
+        bound=found.bound,
+        proven=found.proven,
+        examined=found.examined,
+        seconds=found.seconds,
+    )

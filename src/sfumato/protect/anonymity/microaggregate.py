@@ -8,15 +8,17 @@ Domingo-Ferrer and Torra, *Ordinal, continuous and heterogeneous k-anonymity thr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.anonymity.models import KAnonymity
@@ -51,6 +53,7 @@ class Microaggregate(Method):
     Papers: Domingo-Ferrer, Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.
     """
 
+    utility = "means"
     iso_20889: ClassVar[str] = "microaggregation"
 
     method: Literal["microaggregate"] = "microaggregate"
@@ -83,7 +86,16 @@ class Microaggregate(Method):
             method=self,
             claims=self._claims(table),
             losses=_losses(sse, sum(axis.total for axis in axes), sizes) | {"dropped_rows": len(data) - len(table)},
-            details=_details(groups, sizes, sse, kept),
+            details=AnonymityDetails(
+                rows=kept,
+                suppressed=np.zeros(0, dtype=np.int64),
+                group_of_row=groups,
+                groups=int(groups.max()) + 1,
+                classes=len(sizes),
+                objective=sse,
+                proven=False,
+            ),
+            changes=state_changes(self, table, published, dict.fromkeys(self._names(table), ChangeKind.MEANS)),
         )
 
     def _names(self, table: Table) -> tuple[str, ...]:
@@ -287,17 +299,4 @@ def _losses(sse: float, sst: float, sizes: Ints) -> dict[str, Number]:
         "height": 0,
         "average_class_size": float(sizes.sum() / len(sizes)),
         "suppressed_rows": 0,
-    }
-
-
-def _details(groups: Codes, sizes: Ints, sse: float, kept: Ints) -> Mapping[str, Any]:
-    return {
-        "levels": {},
-        "rows": kept,
-        "suppressed": np.zeros(0, dtype=np.int64),
-        "group_of_row": groups,
-        "groups": int(groups.max()) + 1,
-        "classes": len(sizes),
-        "objective": sse,
-        "proven": False,
     }

@@ -19,6 +19,8 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
 from sfumato.protect.anonymity.k_member import block_size, clustered, nested
@@ -70,19 +72,20 @@ class Partition(Method):
         parts = self._parts(Parts.whole(columns.cells(table)), columns, judge)
         tell("publishing")
         published = _Published.of(parts, columns)
+        recoded = _recoded(table, published, parts.of_row)
         return Release(
-            data=_recoded(table, published, parts.of_row),
+            data=recoded,
             method=self,
             claims=self._claims(table),
             losses=published.losses(columns) | {"dropped_rows": len(data) - len(rows)},
-            details={
-                "levels": {},
-                "without_hierarchy": [name for name in table.quasi_identifying if name not in table.hierarchies],
-                "rows": rows,
-                "suppressed": np.zeros(0, dtype=np.int64),
-                "classes": len(published.classes),
-                "parts": len(parts.starts) - 1,
-            },
+            details=AnonymityDetails(
+                without_hierarchy=tuple(name for name in table.quasi_identifying if name not in table.hierarchies),
+                rows=rows,
+                suppressed=np.zeros(0, dtype=np.int64),
+                classes=len(published.classes),
+                parts=len(parts.starts) - 1,
+            ),
+            changes=state_changes(self, table, recoded, published.kinds(table)),
         )
 
     def _parts(self, whole: Parts, columns: Columns, judge: GroupJudge) -> Parts:
@@ -121,6 +124,11 @@ class _Published:
     """Rows of each part."""
     classes: Ints
     """Rows of each class."""
+
+    def kinds(self, table: Table) -> dict[str, ChangeKind]:
+        """Of the quasi-identifying columns, those in which a label stands for several values."""
+        named = zip(table.quasi_identifying, self.labels, strict=True)
+        return {name: ChangeKind.RANGES for name, labels in named if labels.changed}
 
     @classmethod
     def of(cls, parts: Parts, columns: Columns) -> _Published:

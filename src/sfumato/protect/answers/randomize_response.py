@@ -20,10 +20,13 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
+from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spelt
+from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.progress import tell
+from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, new_memory, remembered, secret_of
 from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import Method
@@ -43,9 +46,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
 
-ERRORS = 5.0
-"""By how many standard errors the published answers may be off what the probabilities foretell."""
-
 
 class RandomizeResponse(Method):
     """Publish the true answer only with a known probability, and else another one.
@@ -59,7 +59,8 @@ class RandomizeResponse(Method):
     and averages over them tell the truth. A truth that changed is answered anew, so that a changed answer tells
     that it did; and so is the question under another p or other categories, whose ε adds up. That an
     answer is missing is not hidden, unless missing = "answer". Without `categories` the possible answers are taken
-    from the data and published: that somebody gives each of them is not hidden. Other columns stay as they are; what
+    from the data and published: that somebody gives each of them is not hidden, and ε holds only if that is public. A
+    policy has to say so. Other columns stay as they are; what
     they foretell of the answer, they still do. Two people of one name count as one person: they are as safe, and
     estimates vary more.
     Papers: Warner 1965 (seed 001); Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
@@ -67,6 +68,8 @@ class RandomizeResponse(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    utility = "chance"
+    section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
 
     method: Literal["randomize_response"] = "randomize_response"
@@ -80,8 +83,9 @@ class RandomizeResponse(Method):
     """`warner` for two categories, `k_ary` for more: each other one is equally likely. `unary` for very many: a cell
     has a bit for each category, published as text. `auto` takes what estimates best at a given ε; given p, `warner` or
     `k_ary`."""
-    categories: tuple[str | bool | int | float | date | datetime, ...] | None = None
-    """The possible answers, dates as such or as ISO texts; those that occur if not given."""
+    categories: tuple[str | bool | int | float | date | datetime, ...] | Literal["from_data"] | None = None
+    """The possible answers, dates as such or as ISO texts. Those that occur if not given: a value that only one person
+    has then tells of that person, and a policy has to say "from_data"."""
     missing: Literal["keep", "answer"] = "keep"
     """Whether a missing answer stays missing, or is an answer like the others."""
     person: tuple[str, ...] | None = None
@@ -101,9 +105,27 @@ class RandomizeResponse(Method):
     def _one_of_two(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
             raise ValueError("give p or epsilon, and not both")
-        if self.categories is not None and len({_text(one) for one in self.categories}) < len(self.categories):
+        if self._given is not None and len({_text(one) for one in self._given}) < len(self._given):
             raise ValueError("the same category is named twice")
         return self
+
+    @property
+    def _given(self) -> tuple[str | bool | int | float | date | datetime, ...] | None:
+        """The categories that the custodian gave."""
+        return None if isinstance(self.categories, str) else self.categories
+
+    def refuse_undeclared(self, data: Table) -> None:
+        """Categories are given, or said to be from the data."""
+        if self.categories is not None:
+            return
+        name = self._columns(data)[0]
+        count = data.frame[name].drop_nulls().n_unique()
+        raise PolicyError(
+            f"{data.source}: the possible answers in «{name}» are not given. Its {count} "
+            "different values would be published as such, and one that only one person has tells of that person, "
+            'whatever ε is. Name all possible answers, as in categories = ["yes", "no"], columns with other answers in '
+            'a [[protect]] of their own; or, if it may be known which values occur, say categories = "from_data"'
+        )
 
     def new_key(self, data: Table | Randomness | None = None, randomness: Randomness | None = None) -> Key:
         """Draw a secret that makes answers the same in every release; what `memory` keeps in a file.
@@ -140,11 +162,12 @@ class RandomizeResponse(Method):
             method=self,
             claims=self._claims(data, done, self._person(data) if draws.people else ()),
             losses=_losses(done),
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "public": {one.name: one.told(self) for one in done},
-                "limits": self._limits(key, lasting),
-            },
+            details=AnswerDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                public={one.name: one.told(self) for one in done},
+                limits=self._limits(key, lasting),
+            ),
+            changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
 
     def described(self) -> dict[str, Any]:
@@ -198,8 +221,8 @@ class RandomizeResponse(Method):
     def _asked(self, table: Table, name: str, draws: AnswerDraws, lasting: bool) -> _Asked:
         """One column, answered."""
         tell("asking everybody")
-        column = table.frame[name]
         values = self._values(table, name)
+        column = table.frame[name] if values.dtype == table.frame[name].dtype else spelt(table.frame[name])
         texts: list[str | None] = list(spelt(values))
         if self.missing == "answer":
             texts.append(None)
@@ -228,19 +251,24 @@ class RandomizeResponse(Method):
     def _values(self, table: Table, name: str) -> pl.Series:
         """The possible answers, of the column's own type."""
         column = table.frame[name]
-        if self.categories is None:
+        if self._given is None:
             return column.drop_nulls().unique().sort()
-        found = as_values([_text(one) for one in self.categories], column.dtype)
-        if found is None:
-            raise PolicyError(
-                f"{table.source}: some of the {len(self.categories)} `categories` are not spelt as cells of «{name}» "
-                f"are, which holds {column.dtype}; spell them so, dates as year-month-day"
-            )
-        return found
+        texts = pl.Series([_text(one) for one in self._given], dtype=pl.String)
+        found = as_values(texts.to_list(), column.dtype)
+        if found is not None:
+            return found
+        # Codes are read as numbers where nobody gave the one that is a word: they are words all the same.
+        if spelt(column).drop_nulls().is_in(texts.implode()).all():
+            return texts
+        raise PolicyError(
+            f"{table.source}: some of the {len(self._given)} `categories` are not spelt as cells of «{name}» "
+            f"are, which holds {column.dtype}; spell them so, dates as year-month-day"
+        )
 
     def _claims(self, table: Table, done: Sequence[_Asked], person: tuple[str, ...]) -> tuple[Claim, ...]:
         names = tuple(one.name for one in done)
-        found = [claim for one in done for claim in one.claims(person)]
+        given = self._given is not None
+        found = [claim for one in done for claim in claim_answers(one.name, one.channel, person, given=given)]
         if len(done) > 1:
             said = {
                 "kind": tuple(one.channel.kind for one in done),
@@ -248,7 +276,8 @@ class RandomizeResponse(Method):
                 "q": tuple(repr(one.channel.q) for one in done),
             }
             total = sum(one.channel.epsilon for one in done)
-            found.append(_epsilon("epsilon_in_all", total, said, f"All {len(done)} answers of a person together"))
+            subject = f"All {len(done)} answers of a person together"
+            found.append(claim_epsilon("epsilon_in_all", total, said, subject, given=given))
         beside = Claim(
             property="changed_beside_answers",
             threshold=0,
@@ -268,7 +297,7 @@ class RandomizeResponse(Method):
             said.append("Answers were drawn afresh: a second release about the same people tells more than ε.")
         if key is not None and key.secret.get("seeded"):
             said.append("The key was drawn from a seed: whoever knows it can take the chance off again.")
-        if self.categories is None:
+        if self._given is None:
             said.append("The categories come from the data: that each occurs is not hidden.")
         if self.missing == "keep":
             said.append("Whose answer is missing is not hidden.")
@@ -286,62 +315,8 @@ class _Asked:
 
     def told(self, method: RandomizeResponse) -> Mapping[str, Any]:
         """What an analyst must know of it."""
-        domain = "data" if method.categories is None else "given"
+        domain = "given" if isinstance(method.categories, tuple) else "data"
         return told(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
-
-    def claims(self, person: tuple[str, ...]) -> tuple[Claim, ...]:
-        column, channel = f"«{self.name}»", self.channel
-        how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
-        answers = {
-            "column": self.name,
-            "kind": channel.kind,
-            "categories": tuple(one for one in channel.categories if one is not None),
-            "missing": "answer" if None in channel.categories else "keep",
-        }
-        found = [
-            _epsilon("epsilon", channel.epsilon, how, f"An answer in {column}"),
-            _claim("strange_answers", answers, f"Every answer in {column} is a possible one."),
-            Claim(
-                property="answers_off_channel",
-                threshold=ERRORS,
-                bound="at_most",
-                measure="answers_off_channel",
-                arguments={**answers, "p": channel.p, "q": channel.q, "person": person},
-                needs_original=True,
-                meaning=f"Every answer in {column} is as frequent among people of each truth as its probability says, "
-                f"and as independent, within {ERRORS:g} standard errors (an honest release fails less than once in a "
-                "million times).",
-            ),
-        ]
-        if person:
-            meaning = f"The same person with the same truth has the same answer in {column}."
-            where = {"column": self.name, "person": person}
-            found.append(_claim("answers_that_differ", where, meaning, needs_original=True))
-        return tuple(found)
-
-
-def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:
-    """Something that there is nothing of."""
-    return Claim(
-        property=measure,
-        threshold=0,
-        bound="exactly",
-        measure=measure,
-        arguments=arguments,
-        needs_original=needs_original,
-        meaning=meaning,
-    )
-
-
-def _epsilon(name: str, epsilon: float, how: Mapping[str, Any], subject: str) -> Claim:
-    return Claim(
-        property=name,
-        threshold=epsilon,
-        bound="at_most",
-        measure="answer_epsilon",
-        arguments=how,
-        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one truth as for another.",
-    )
 
 
 def _published(answers: Ints | Bits, there: Ints, values: pl.Series, rows: int) -> pl.Series:

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.baskets import Baskets, Item
+from sfumato.details import HidingDetails
 from sfumato.errors import DataError
 from sfumato.protect.baskets.basket_columns import Draft, Occurrences, change_losses
 from sfumato.protect.baskets.hiding_claims import all_baskets, no_foreign_items, nothing_shows
@@ -40,6 +41,8 @@ class HideItems(Method):
 
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "baskets"
+    utility = "baskets"
+    section = "hiding"
     iso_20889: ClassVar[str] = "local suppression"
 
     method: Literal["hide_items"] = "hide_items"
@@ -83,12 +86,12 @@ class HideItems(Method):
                 all_baskets(data),
             ),
             losses={**change_losses(data, published, changes), "exposed_rules": told.get("left", 0)},
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "sensitive": tuple(data.items[place] for place in hidden),
-                "changes": changes,
+            details=HidingDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                sensitive=tuple(data.items[place] for place in hidden),
+                changes=changes,
                 **told,
-            },
+            ),
         )
 
     def _hidden(self, data: Baskets, hidden: Sequence[int], thresholds: Thresholds) -> tuple[Draft, dict[str, Any]]:

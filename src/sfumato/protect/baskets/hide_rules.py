@@ -17,6 +17,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.rule_files import ARROW, parse_itemset, parse_rule, read_rules
+from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.baskets.basket_columns import Change, Draft, change_losses
@@ -61,6 +62,8 @@ class HideRules(Method):
 
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "baskets"
+    utility = "baskets"
+    section = "hiding"
     iso_20889: ClassVar[str] = "local suppression"
 
     method: Literal["hide_rules"] = "hide_rules"
@@ -138,13 +141,12 @@ class HideRules(Method):
                 **change_losses(data, certain, changes),
                 **{name: told[name] for name in ("lost_itemsets",) if name in told},
             },
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "sensitive": tuple(named_rule(data, rule) for rule in secret),
-                "changes": changes,
-                "pruned": 0,
-                **told,
-            },
+            details=HidingDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                sensitive=tuple(named_rule(data, rule) for rule in secret),
+                changes=changes,
+                **{"pruned": 0, **told},
+            ),
         )
 
     def _named(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.baskets import Baskets
+from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, filter_baskets, filter_supports, item_bits
@@ -39,6 +40,7 @@ class EncodeBloom(KeyedMethod):
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "baskets"
     maturity: ClassVar[str] = "for study"
+    utility = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (keyed hashing)"
 
     method: Literal["encode_bloom"] = "encode_bloom"
@@ -76,7 +78,7 @@ class EncodeBloom(KeyedMethod):
             method=self,
             claims=self._claims(data),
             losses=_losses(data, opened, published),
-            details={"rows": np.arange(len(data), dtype=np.int64)},
+            details=CodeDetails(rows=np.arange(len(data), dtype=np.int64)),
         )
 
     def _claims(self, data: Baskets) -> tuple[Claim, ...]:

@@ -18,8 +18,10 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
+from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.ranked import TOO_CLOSE, as_learners_see, is_number, ranked, side_by_side, taken_for_equal
@@ -55,6 +57,8 @@ class EncodeForTrees(KeyedMethod):
     bijection, and no promise is made of trees that use them. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
     """
 
+    utility = "codes"
+    section = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
 
     method: Literal["encode_for_trees"] = "encode_for_trees"
@@ -110,17 +114,17 @@ class EncodeForTrees(KeyedMethod):
         places = opened.places(data)
         _refuse_torn(data, opened, places, self._classes(data))
         encoded = opened.encoded(data, places).drop(data.identifying if data.roles else [])
+        published = data.with_frame(encoded)
         return Release(
-            data=data.with_frame(encoded),
+            data=published,
             method=self,
             claims=self._claims(data),
             losses={"loss": 0.0, "suppressed_rows": 0},
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "suppressed": np.zeros(0, dtype=np.int64),
-                "levels": {},
-                "pieces": {one.name: len(one.starts) for one in opened.columns.values()},
-            },
+            details=CodeDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                pieces={one.name: len(one.starts) for one in opened.columns.values()},
+            ),
+            changes=state_changes(self, data, published, dict.fromkeys(encoded.columns, ChangeKind.CODED)),
         )
 
     def transformer(self, random_state: Any = None) -> TreeTransformer:

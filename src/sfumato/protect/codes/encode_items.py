@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pydantic import Field
 
 from sfumato.baskets import Baskets
+from sfumato.details import CodeDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.key import Key
 from sfumato.keystream import keyed_generator
@@ -48,6 +49,7 @@ class EncodeItems(KeyedMethod):
 
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "baskets"
+    utility = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (deterministic encryption)"
 
     method: Literal["encode_items"] = "encode_items"
@@ -97,7 +99,7 @@ class EncodeItems(KeyedMethod):
                 "added_baskets": len(opened.fakes),
                 "added_codes": len(opened.codes) - len(opened.items),
             },
-            details={"rows": encoded.rows},
+            details=CodeDetails(rows=encoded.rows),
         )
 
     def _padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:

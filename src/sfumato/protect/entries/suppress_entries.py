@@ -20,10 +20,12 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer
 
+from sfumato.change import Change, ChangeKind, state_changes
+from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretize import at_cuts, equal_width
 from sfumato.data.hierarchy import spelt
 from sfumato.data.private_entries import AnyEntries, Mask, private_mask
-from sfumato.data.read import type_by_content
+from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.adversarial_rules import sensitive_entries
 from sfumato.mine.entries.cells import BLANKED, PRIVATE, Cells
@@ -72,6 +74,8 @@ class SuppressEntries(Method):
     Papers: Aggarwal, Pei, Zhang 2006.
     """
 
+    utility = "blanks"
+    section = "entries"
     iso_20889: ClassVar[str] = "local suppression"
 
     method: Literal["suppress_entries"] = "suppress_entries"
@@ -124,13 +128,21 @@ class SuppressEntries(Method):
         if self.learner_risk is not None:
             derived = self._against_learners(table, cells, derived, hidden, chance)
         frame = type_by_content(_blanked(table.frame, derived.states))
+        published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
         return Release(
-            data=replace(data.with_frame(frame), missing=Missing.MATCHES_ANY),
+            data=published,
             method=self,
             claims=self._claims(data, mining),
             losses=_losses(cells, derived),
             details=self._details(cells, mining, derived, hidden),
+            changes=self._changes(data, published),
         )
+
+    def _changes(self, data: Table, published: Table) -> tuple[Change, ...]:
+        """Every column with an empty cell may have been blanked: which empty cells were, nobody is told."""
+        holed = {name: ChangeKind.BLANKED for name in published.frame.columns if published.frame[name].null_count()}
+        cut = tuple(Change(name, ChangeKind.INTERVALS, self.method) for name in self.discretize)
+        return (*cut, *state_changes(self, data, published, holed))
 
     def _question(self, rows: int) -> Question:
         least = least_count(self.min_support, rows)
@@ -238,32 +250,30 @@ class SuppressEntries(Method):
             ),
         )
 
-    def _details(self, cells: Cells, mining: Mining, derived: Derived, hidden: pl.DataFrame) -> dict[str, Any]:
+    def _details(self, cells: Cells, mining: Mining, derived: Derived, hidden: pl.DataFrame) -> EntryDetails:
         first = mining.first
         assert first is not None
         width = len(cells.names)
         places = [(int(entry) // width, cells.names[int(entry) % width]) for entry in derived.entries]
-        return {
-            "rows": np.arange(len(cells.codes), dtype=np.int64),
-            "suppressed": np.zeros(0, dtype=np.int64),
-            "levels": {},
-            "private": [(int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)],
-            "derived": places,
-            "hidden": hidden,
-            "reasons": _reasons(places, derived),
-            "rules_before": _rule_frame(cells, first),
-            "rules_after": _rule_frame(cells, None),
-            "exposed": _exposed(cells, first),
-            "confidence": mining.question.confidence,
-            "least": mining.question.least,
-            "objective": len(places),
-            "bound": derived.bound,
-            "proven": derived.proven,
-            "gap": 0.0 if len(places) == derived.bound else (len(places) - derived.bound) / max(len(places), 1),
-            "passes": mining.passes,
-            "complete": mining.complete,
-            "sensitive_entries": sensitive_entries(cells, first),
-        }
+        return EntryDetails(
+            rows=np.arange(len(cells.codes), dtype=np.int64),
+            private=tuple((int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)),
+            derived=tuple(places),
+            hidden=hidden,
+            reasons=_reasons(places, derived),
+            rules_before=_rule_frame(cells, first),
+            rules_after=_rule_frame(cells, None),
+            exposed=_exposed(cells, first),
+            confidence=mining.question.confidence,
+            least=mining.question.least,
+            objective=len(places),
+            bound=derived.bound,
+            proven=derived.proven,
+            gap=0.0 if len(places) == derived.bound else (len(places) - derived.bound) / max(len(places), 1),
+            passes=mining.passes,
+            complete=mining.complete,
+            sensitive_entries=sensitive_entries(cells, first),
+        )
 
 
 def _way(entries: Any) -> str:

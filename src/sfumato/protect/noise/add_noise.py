@@ -4,10 +4,11 @@
 Against an adversary who reads somebody's number off the release. Every value is published with noise of a known
 distribution, or as the middle of an interval, so that with a confidence it lies within a width that is a share of the
 column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000; seed 001). What
-leaks: the range, widened to a coarse grid where it is taken from the data; the shape of the data's covariance with
-correlated noise; and to who uses what values have in common, more than the level says (Kargupta et al. 2003; Huang, Du,
-Chen 2005). The sum of two floating-point numbers tells some of them by its last bits (Mironov, *On significance of the
-least significant bits for differential privacy*, CCS 2012), so values and noise are counted in steps of a public grid.
+leaks: where the custodian gives no range, the scale of the noise tells how wide that of the data is, on a coarse grid;
+the shape of the data's covariance with correlated noise; and to who uses what values have in common, more than the
+level says (Kargupta et al. 2003; Huang, Du, Chen 2005). The sum of two floating-point numbers tells some of them by its
+last bits (Mironov, *On significance of the least significant bits for differential privacy*, CCS 2012), so values and
+noise are counted in steps of a public grid.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from sfumato.errors import DataError, PolicyError
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import NoiseDetails
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import Method
 from sfumato.protect.noise.noise_claims import noise_claims
-from sfumato.protect.noise.noise_columns import NumberColumn, covariance, number_column
+from sfumato.protect.noise.noise_columns import NumberColumn, covariance, number_column, says_decimals
 from sfumato.protect.noise.noise_scales import (
     achieved_level,
     draw_together,
@@ -45,7 +48,8 @@ from sfumato.randomness import Randomness
 from sfumato.release import Number, Release
 from sfumato.table import Table
 
-End = float | date
+End = int | float | date
+FromData = Literal["from_data"]
 
 
 class AddNoise(Method):
@@ -61,15 +65,18 @@ class AddNoise(Method):
     that go together give each other's values away: a spectral filter or a Bayes estimate takes independent noise off
     them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) leaves a filter nothing to tell apart.
     Bounded noise (`uniform`) reveals values near the ends of where any lie. The same person published twice is told
-    twice as well. The range is published: unless `ranges` gives it, it is that of the data, widened to multiples of a
-    1-2-5 number that is a tenth of it or more; `exact_range` tells the least and the greatest value. The scale is set
-    for the whole range: where a few values are far out, noise is large for all others. Noise on a column that is known
-    from elsewhere hides nobody. Numbers are published on a grid, `grid` in what is public, a millionth of the noise's
-    scale or less where their digits allow: which of its points can come out does not depend on an original's digits.
+    twice as well. The scale is a share of the range: unless `ranges` gives it, it is that of the data, widened to
+    multiples of a 1-2-5 number that is a tenth of it or more, and the scale tells how wide it is; `exact_range` tells
+    the least and the greatest value. Where a few values are far out, noise is large for all others. Noise on a column
+    that is known from elsewhere hides nobody. Numbers are published on a grid, `grid` in what is public, a millionth of
+    the noise's scale or less where their digits allow: which of its points can come out does not depend on an
+    original's digits.
     Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise; Mironov 2012 for the grid.
     """
 
     by_chance: ClassVar[bool] = True
+    utility = "chance"
+    section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition)"
 
     @property
@@ -88,12 +95,53 @@ class AddNoise(Method):
     """The width of the interval that a value is told to lie in, as a share of the column's range: 1 is 100 %."""
     confidence: float = Field(default=0.95, gt=0.0, lt=1.0)
     """How sure an adversary is of that interval."""
-    ranges: Mapping[str, tuple[End, End]] | None = None
-    """The least and the greatest possible value of a column, which everybody may know; else those of the data, widened
-    to a coarse grid."""
+    ranges: Mapping[str, tuple[End, End] | FromData] | FromData | None = None
+    """The least and the greatest possible value of a column, which everybody may know. Ends with a decimal point (0.0)
+    say that numbers have decimals, ends without that they are whole. A column without a range has that of the data,
+    widened to a coarse grid: how wide it is and whether its numbers are whole can be told from the release, and a
+    policy has to say so, "from_data" for one column or for all."""
     exact_range: bool = False
     """Whether columns without `ranges` are scaled to the least and the greatest value of the data, and both published:
     they are somebody's."""
+    times: float | FromData | None = Field(default=None)
+    """`correlated`: how many times the data's covariance the noise has. If it is not given it is the least number of
+    two digits that gives every column its level; that is published, depends on everybody, and a policy has to say
+    "from_data" for it."""
+
+    @model_validator(mode="after")
+    def _fitting(self) -> AddNoise:
+        if self.times is not None and self.kind != "correlated":
+            raise ValueError("times is of noise shaped like the data: kind = correlated")
+        if isinstance(self.times, float) and self.times <= 0:
+            raise ValueError("times is above 0")
+        return self
+
+    def refuse_undeclared(self, data: Table) -> None:
+        """Ranges, whether numbers are whole, and the size of correlated noise: given, or said to be from the data."""
+        if self.exact_range or self.ranges == "from_data":
+            return
+        told = self.ranges or {}
+        if left := [name for name in self._names() if name not in told]:
+            raise PolicyError(
+                f"{data.source}: no range is given for {_quoted(left)}, and the size of the noise would tell how wide "
+                "that of the data is, which one person can change. Give one that everybody may know, as in "
+                f"ranges = {{ {left[0]} = [0, 120] }}, with a point (0.0) if there are decimals. If that of the data "
+                'may be known, say ranges = "from_data"'
+            )
+        if self.kind == "correlated" and self.times is None:
+            raise PolicyError(
+                f"{data.source}: noise shaped like {_quoted(self._names())} is some times the data's covariance, and "
+                'how many is published. Say it, as in times = 2.0; or times = "from_data" to have the least that is '
+                "enough, which one person can change"
+            )
+        for name in self._names():
+            given = self._given(name)
+            if given and not says_decimals(given) and data.frame[name].dtype.is_float():
+                raise PolicyError(
+                    f"{data.source}: «{name}» holds decimals, and its range is given in whole numbers; whether "
+                    "published numbers have decimals must not depend on the data. Write the ends with a point, as in "
+                    "[0.0, 120.0], or round the column"
+                )
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
@@ -102,9 +150,10 @@ class AddNoise(Method):
         tell("drawing noise", 0, len(columns))
         noisy = self._together(columns, data.source, chance) if self.kind == "correlated" else []
         noisy = noisy or [self._alone(column, chance) for column in columns]
-        frame = data.frame.drop(data.identifying).with_columns(one.published for one in noisy)
+        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.published for one in noisy))
+        kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
-            data=data.with_frame(frame),
+            data=published,
             method=self,
             claims=(
                 *noise_claims(
@@ -117,11 +166,12 @@ class AddNoise(Method):
                 nobody_named(data),
             ),
             losses=_losses(noisy),
-            details={
-                "rows": np.arange(len(data), dtype=np.int64),
-                "public": {one.column.name: self._public(one) for one in noisy},
-                "loss": {one.column.name: one.loss for one in noisy},
-            },
+            details=NoiseDetails(
+                rows=np.arange(len(data), dtype=np.int64),
+                public={one.column.name: self._public(one) for one in noisy},
+                loss={one.column.name: one.loss for one in noisy},
+            ),
+            changes=state_changes(self, data, published, dict.fromkeys(self._names(), kind)),
         )
 
     def _names(self) -> tuple[str, ...]:
@@ -135,14 +185,19 @@ class AddNoise(Method):
                 f"{table.source}: `columns` names {_quoted(strange or named) or 'nothing'}; it has to name one or more "
                 "different columns that are published"
             )
-        unused = [name for name in self.ranges or {} if name not in named]
+        unused = [name for name in (self.ranges if isinstance(self.ranges, Mapping) else ()) if name not in named]
         if unused:
             raise PolicyError(f"`ranges` tells of {_quoted(unused)}, to which no noise is added")
         if self.confidence < 1e-6:
             raise PolicyError("who is less sure than one in a million knows nothing; ask for a greater `confidence`")
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows")
-        return [number_column(table, name, self.ranges, exact=self.exact_range) for name in named]
+        return [number_column(table, name, self._given(name), exact=self.exact_range) for name in named]
+
+    def _given(self, name: str) -> tuple[End, End] | None:
+        """The range that the custodian gave for a column."""
+        told = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
+        return None if told is None or isinstance(told, str) else told
 
     def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _Noisy:
         """One column by itself: noise of the scale that its level asks for, or intervals."""
@@ -161,23 +216,21 @@ class AddNoise(Method):
         is what anybody can estimate: that of the published columns, times c² / (1 + c²).
         """
         spread = covariance(columns, source)
-        times = round_up(like_the_data(spread, columns, self.privacy, self.confidence) ** 2)
+        times = self._times(like_the_data(spread, columns, self.privacy, self.confidence) ** 2, source)
         drawn = draw_together(times * spread, len(columns[0].known), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
+        asked = [noise_for(one, "gaussian", width_for(one, self.privacy), self.confidence) for one in columns]
+        # Where all else is given, the grid follows from what was asked for: what was drawn depends on everybody.
+        grids = [one.grid if isinstance(self.times, float) else None for one in asked]
         noises = [
-            with_room(column, Noise(kind="gaussian", scale=scale, step=column.step))
-            for column, scale in zip(columns, scales, strict=True)
+            with_room(column, Noise(kind="gaussian", scale=scale, step=column.step), grid)
+            for column, scale, grid in zip(columns, scales, grids, strict=True)
         ]
         published = [
             column.moved(fill_digits(drawn[at][column.known], noise.scale, noise.step, chance), noise.grid)
             for at, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
-        least = [
-            noise_for(column, "gaussian", width_for(column, self.privacy), self.confidence).model_copy(
-                update={"grid": noise.grid}
-            )
-            for column, noise in zip(columns, noises, strict=True)
-        ]
+        least = [one.model_copy(update={"grid": noise.grid}) for one, noise in zip(asked, noises, strict=True)]
         shape = estimate_shape(published, times, [one.scale for one in least])
         made = []
         for at, column in enumerate(columns):
@@ -186,19 +239,33 @@ class AddNoise(Method):
             made.append(_Noisy.of(column, told, published[at], shared, least[at], times))
         return made
 
+    def _times(self, needed: float, source: str) -> float:
+        """How many times the data's covariance noise has: as given, if that is enough."""
+        if not isinstance(self.times, float):
+            return round_up(needed)
+        if self.times < needed * (1 - 1e-9):
+            raise ImpossibleRelease(
+                f"{source}: times = {self.times:g} is too little noise for privacy = {self.privacy:g} in every column; "
+                f"{round_up(needed):g} is enough. Give more, or ask for less privacy"
+            )
+        return self.times
+
     def _public(self, one: _Noisy) -> dict[str, Any]:
-        """What an analyst must know to reconstruct anything."""
+        """What an analyst must know to reconstruct anything; where a range of the data begins is not part of it."""
+        column, noise = one.column, one.noise
         told: dict[str, Any] = {
             "kind": self.kind,
-            "scale": one.noise.scale,
-            "step": int(one.noise.step),
-            "origin": one.noise.origin,
-            "grid": int(one.noise.grid) if one.noise.step else one.noise.grid,
-            "range": one.column.ends(),
+            "scale": noise.scale,
+            "step": int(noise.step),
+            "origin": noise.origin if column.given or noise.kind != "discretize" else _first_seen(one),
+            "grid": int(noise.grid) if noise.step else noise.grid,
             "privacy": self.privacy,
             "confidence": self.confidence,
-            "achieved": achieved_level(one.column, one.least or one.noise, self.privacy, self.confidence),
+            "achieved": achieved_level(column, one.least or noise, self.privacy, self.confidence),
+            "domain": "given" if column.given else "data",
         }
+        if column.given or self.exact_range:
+            told["range"] = column.ends()
         if one.covariance is None:
             return told
         return told | {"times": one.times, "covariance": dict(one.covariance)}
@@ -235,6 +302,12 @@ class _Noisy:
         hidden = noise.variance if noise.kind == "discretize" else 0.0
         seen = float(shown.var()) + hidden if len(shown) else 0.0
         return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
+
+
+def _first_seen(one: _Noisy) -> float:
+    """Where the first interval begins that somebody is in, from its published middle."""
+    first = float(np.asarray(one.published.to_physical().min(), dtype=np.float64))
+    return first - ((one.noise.scale - 1) // 2 if one.noise.step else one.noise.scale / 2)
 
 
 def _chance(randomness: Randomness | None) -> np.random.Generator:

@@ -66,9 +66,13 @@ def _level_claim(column: NumberColumn, noise: Noise, level: float, confidence: f
         least,
         "at_least",
         {"column": column.name, "low": column.low, "high": column.high, "confidence": confidence},
-        f"With {confidence:.4g} confidence, «{column.name}» is told to within {level:.4g} of its range; of "
+        f"With {confidence:.4g} confidence, «{column.name}» is told to within {level:.4g} of {_span(column)}; of "
         f"{count} differences that is measured as {least:.4g} or more, and {_BY_CHANCE}.",
     )
+
+
+def _span(column: NumberColumn) -> str:
+    return "its range" if column.given else "its range, given that the range, which was taken from the data, is public"
 
 
 def _law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float) -> list[Claim]:
@@ -149,7 +153,7 @@ def _interval_claims(
             level * (1 - 1e-9),  # middles are rounded
             "at_least",
             {**of, "low": column.low, "high": column.high, "confidence": confidence},
-            f"With {confidence:.4g} confidence, «{column.name}» is told to within {level:.4g} of its range."
+            f"With {confidence:.4g} confidence, «{column.name}» is told to within {level:.4g} of {_span(column)}."
             + (less if level < privacy else ""),
         ),
         with_originals(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -36,6 +36,8 @@ class NumberColumn:
     """The same numbers where they are whole: days since 1970 for dates."""
     low: float
     high: float
+    given: bool
+    """Whether the custodian gave the range; if not it is the data's, and may not be told."""
 
     @property
     def name(self) -> str:
@@ -123,34 +125,41 @@ class NumberColumn:
         kind = self.column.dtype
         if kind == pl.String:  # dates that nobody had read as such
             return made.cast(pl.Date)
+        if kind.is_integer() and self.whole is None:  # its range says that decimals are possible
+            return made
         if kind.is_integer():  # a small type has no room for what lies beyond its range
             fits = made.cast(kind, strict=False)
             return fits if fits.null_count() == made.null_count() else made
         return made.cast(kind)
 
 
-def number_column(
-    table: Table, name: str, ranges: Mapping[str, Sequence[Any]] | None, *, exact: bool = False
-) -> NumberColumn:
+def number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact: bool = False) -> NumberColumn:
     """Read a column; what is no number, not finite or outside of the range is refused.
 
-    A range that is not given is that of the data, widened to a coarse grid unless it is wanted `exact`.
+    A range that is not given is that of the data, widened to a coarse grid unless it is wanted `exact`. One that is
+    given with a point, as in 0.0, says that numbers have decimals: then it does not matter whether anybody's has.
     """
     column = table.frame[name]
     known = column.is_not_null().to_numpy()
     cells = _physical(table, column).drop_nulls()
-    whole = cells.cast(pl.Int64).to_numpy() if cells.dtype.is_integer() else None
+    integers = cells.dtype.is_integer() and not says_decimals(given)
+    whole = cells.cast(pl.Int64).to_numpy() if integers else None
     numbers = cells.cast(pl.Float64).to_numpy()
     strange = int((~np.isfinite(numbers)).sum())
     if strange:
         raise DataError(
             f"{table.source}: «{name}» has {strange} cells that are no finite number; make them missing, or mend them"
         )
-    low, high = _range(table, name, numbers, (ranges or {}).get(name))
+    low, high = _range(table, name, numbers, given)
     _refuse_extremes(table, name, numbers, low, high)
-    if name not in (ranges or {}) and not exact:
+    if given is None and not exact:
         low, high = (float(end) for end in widen_range(low, high, whole=whole is not None))
-    return NumberColumn(column, known, numbers, whole, low, high)
+    return NumberColumn(column, known, numbers, whole, low, high, given is not None)
+
+
+def says_decimals(given: Sequence[Any] | None) -> bool:
+    """Whether a range is written with a decimal point."""
+    return any(isinstance(end, float) for end in given or ())
 
 
 def _physical(table: Table, column: pl.Series) -> pl.Series:

@@ -98,11 +98,17 @@ def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: floa
     return float(max(ratios))
 
 
-def with_room(column: NumberColumn, noise: Noise) -> Noise:
+def with_room(column: NumberColumn, noise: Noise, grid: float | None = None) -> Noise:
     """The noise with its grid, if it neither takes values where they cannot be stored nor is lost when they are."""
-    column.refuse_beyond(_REACH[noise.kind] * noise.scale)
+    reach = _REACH[noise.kind] * noise.scale
+    column.refuse_beyond(reach)
     kept = not_lost(column, noise)
-    return kept.model_copy(update={"grid": grid_for(column, kept)})
+    if grid is not None and grid < column.grain_at(reach):
+        raise ImpossibleRelease(
+            f"«{column.name}»: noise shaped like the data is so much more than its level asks for that numbers could "
+            "not be stored; name columns that vary as much as each other for their ranges"
+        )
+    return kept.model_copy(update={"grid": grid_for(column, kept) if grid is None else grid})
 
 
 def not_lost(column: NumberColumn, noise: Noise) -> Noise:
@@ -116,11 +122,12 @@ def not_lost(column: NumberColumn, noise: Noise) -> Noise:
 
 
 def achieved_level(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> float:
-    """The level that the noise gives. Whole numbers may get more than was asked for. Intervals are cut by the range,
-    which everybody knows, so with a confidence no more than that share of the range is left open."""
+    """The level that the noise gives. Whole numbers may get more than was asked for; how much more of a range of the
+    data would tell how wide that is. Intervals are cut by the range, which everybody knows, so with a confidence no
+    more than that share of the range is left open."""
     if noise.kind == "discretize":
         return min(privacy, confidence)
-    return max(privacy, noise.interval(confidence) / column.span)
+    return max(privacy, noise.interval(confidence) / column.span) if column.given else privacy
 
 
 def deviation_of(noise: Noise) -> float:

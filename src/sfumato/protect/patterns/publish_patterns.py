@@ -9,11 +9,13 @@ supports are raised, that some numbers just above k may be made up. Atzori, Bonc
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from dataclasses import replace
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from sfumato.baskets import Baskets
+from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.mine.patterns.channels import channel_frame
@@ -44,6 +46,8 @@ class PublishPatterns(Method):
 
     shape: ClassVar[str] = "baskets"
     gives: ClassVar[str] = "patterns"
+    utility = "baskets"
+    section = "patterns"
     iso_20889: ClassVar[str] = "aggregation"
 
     method: Literal["publish_patterns"] = "publish_patterns"
@@ -62,22 +66,17 @@ class PublishPatterns(Method):
         known = KnownSets.of(found.offsets, found.codes, found.supports, found.rows)
         channels = known.small_patterns(self.k, border=False)
         true = Patterns(found.items, found.offsets, found.codes, found.supports, found.rows, least)
-        details: dict[str, Any] = {
-            "channels": channel_frame(known, channels, found.items),
-            "min_support": least,
-            "added": (),
-            "rounds": 0,
-        }
+        details = PatternDetails(channels=channel_frame(known, channels, found.items), min_support=least)
         published = true
         if self.repair == "additive":
             done = raised(data, least, self.k)
             published = done.patterns
             named = [(tuple(data.items[code] for code in basket), copies) for basket, copies in done.added]
-            details |= {"added": tuple(named), "rounds": done.rounds}
+            details = replace(details, added=tuple(named), rounds=done.rounds)
         elif self.repair == "suppressive":
             kept = withheld(true, self.k, data)
             published = kept.patterns
-            details |= {"rounds": kept.rounds}
+            details = replace(details, rounds=kept.rounds)
         return Release(
             data=published,
             method=self,

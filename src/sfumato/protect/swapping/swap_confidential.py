@@ -19,6 +19,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import SwapDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, with_originals
@@ -92,12 +94,14 @@ class SwapConfidential(Method):
         known = [numbered(table.frame[name]) for name in pattern]
         done = [self._swapped(table, name, pattern, known, chance) for name in names]
         frame = table.frame.drop(table.identifying).with_columns(one.column for one in done)
+        published = table.with_frame(frame)
         return Release(
-            data=table.with_frame(frame),
+            data=published,
             method=self,
             claims=(*(claim for one in done for claim in self._claims(one, pattern, names)), nobody_named(table)),
             losses=_losses(done, known) | {"dropped_rows": len(data) - len(table)},
             details=_details(done, rows),
+            changes=state_changes(self, table, published, dict.fromkeys(names, ChangeKind.SWAPPED)),
         )
 
     def _columns(self, table: Table) -> tuple[str, ...]:
@@ -292,24 +296,22 @@ def _losses(done: Sequence[_Swapped], known: Sequence[tuple[Ints, int]]) -> dict
     }
 
 
-def _details(done: Sequence[_Swapped], rows: Ints) -> Mapping[str, Any]:
+def _details(done: Sequence[_Swapped], rows: Ints) -> SwapDetails:
     """The whole, and column by column."""
     by_column = {one.name: one.details() for one in done}
     every = list(by_column.values())
     pairs = [(one, other) for at, one in enumerate(done) for other in done[at + 1 :]]
-    return {
-        "rows": rows,
-        "levels": {},
-        "suppressed": np.zeros(0, dtype=np.int64),
-        "swaps": np.concatenate([one["swaps"] for one in every]),
-        "changed": np.unique(np.concatenate([one["changed"] for one in every])),
-        "objective": sum(one.optimum.objective for one in done) / UNIT,
-        "bound": sum(one.optimum.bound for one in done) / UNIT,
-        "gap": sum(one.optimum.objective - one.optimum.bound for one in done) / UNIT,
-        "proven": all(one["proven"] for one in every),
-        "identifiable": {name: one["identifiable"] for name, one in by_column.items()},
-        "by_column": by_column,
-        "correlations": [
+    return SwapDetails(
+        rows=rows,
+        swaps=np.concatenate([one["swaps"] for one in every]),
+        changed=np.unique(np.concatenate([one["changed"] for one in every])),
+        objective=sum(one.optimum.objective for one in done) / UNIT,
+        bound=sum(one.optimum.bound for one in done) / UNIT,
+        gap=sum(one.optimum.objective - one.optimum.bound for one in done) / UNIT,
+        proven=all(one["proven"] for one in every),
+        identifiable={name: one["identifiable"] for name, one in by_column.items()},
+        by_column=by_column,
+        correlations=[
             {
                 "columns": (one.name, other.name),
                 "before": association(one.old, other.old, len(one.values), len(other.values)),
@@ -317,7 +319,7 @@ def _details(done: Sequence[_Swapped], rows: Ints) -> Mapping[str, Any]:
             }
             for one, other in pairs
         ],
-    }
+    )
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -141,6 +141,25 @@ def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
             )
 
 
+def settle_decimals(column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
+    """Numbers with as many digits after the point as at least `fewest` of the people learnt from need; whole if none.
+
+    One person's decimals would else be seen in everybody's. What is cut off is cut towards the middle, so that no
+    number reaches further than before.
+    """
+    if not column.dtype.is_float() or column.is_nan().any():
+        return column
+    known = column[learnt].drop_nulls().cast(pl.Float64).to_numpy()
+    digits = next((d for d in range(_MOST_DECIMALS + 1) if int((np.round(known, d) != known).sum()) < fewest), None)
+    if digits is None or not len(known) or np.abs(known).max() * 10.0**digits > 2.0**53:
+        return column
+    numbers = column.cast(pl.Float64).fill_null(0.0).to_numpy()
+    steps, rounded = numbers * 10.0**digits, np.round(numbers, digits)
+    inward = np.where(numbers > np.median(known), np.floor(steps), np.ceil(steps)) / 10.0**digits
+    settled = pl.Series(column.name, np.where(rounded == numbers, rounded, inward)).set(column.is_null(), None)
+    return settled.cast(column.dtype if digits else pl.Int64)
+
+
 def _numbers(column: pl.Series, values: pl.Series, source: str) -> npt.NDArray[Any]:
     if column.dtype.is_float():
         return values.to_numpy().astype(np.float64)

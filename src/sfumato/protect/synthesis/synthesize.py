@@ -20,13 +20,22 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.change import ChangeKind, state_changes
+from sfumato.details import SynthesisDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.method import Method
 from sfumato.protect.synthesis.sequential_trees import Growth, Model, draw_rows, fit_models
 from sfumato.protect.synthesis.spelt_numbers import Spelling
-from sfumato.protect.synthesis.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
+from sfumato.protect.synthesis.synthesis_columns import (
+    MOST_CLASSES,
+    Column,
+    Drawn,
+    Ints,
+    refuse_infinite,
+    settle_decimals,
+)
 from sfumato.protect.synthesis.synthesis_copies import drawn_frame, without_copies
 from sfumato.protect.synthesis.synthesis_utility import pair_loss
 from sfumato.randomness import Randomness
@@ -53,6 +62,8 @@ class Synthesize(Method):
     """
 
     by_chance: ClassVar[bool] = True
+    utility = "chance"
+    section = "synthesis"
     iso_20889: ClassVar[str] = "synthetic data"
 
     method: Literal["synthesize"] = "synthesize"
@@ -70,7 +81,8 @@ class Synthesize(Method):
     beyond what `min_leaf` people reach are pulled back to the next point of a coarse grid within, since the number
     itself is somebody's. Where a hierarchy lists the values, they stay among them; but where these are few in their
     range and of few people each, as days of birth are, numbers are moved freely, and the release is without that
-    hierarchy. With false, numbers are published as people have them."""
+    hierarchy. They have as many digits after the point as `min_leaf` people need, and are whole if that is none. With
+    false, numbers are published as people have them."""
     rows: int | None = Field(default=None, ge=1)
     """How many rows `full` draws; as many as there are originals if it is not said."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)
@@ -120,6 +132,10 @@ class Synthesize(Method):
             for name in names
         }
         drawn = self._drawn_columns(data, learnt)
+        if self.smooth:
+            loose = [name for name in drawn if frame.schema[name].is_float() and name not in data.hierarchies]
+            frame = frame.with_columns(settle_decimals(frame[name], people.learnt, self.min_leaf) for name in loose)
+            learnt |= {name: Column.of(frame[name][people.learnt], data.source) for name in loose}
         kept = [name for name in names if name not in drawn]
         growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
         models = fit_models([learnt[n] for n in drawn], [learnt[n] for n in kept], growth, data.source)
@@ -129,12 +145,14 @@ class Synthesize(Method):
         if self.kind == "full" and self.copies != "allow":
             redrawn = without_copies(frame, models, learnt, rows, chance, data.source)
         published = drawn_frame(names, learnt, rows)
+        explained = self._explained(data.with_frame(published), learnt, drawn)
         return Release(
-            data=self._explained(data.with_frame(published), learnt, drawn),
+            data=explained,
             method=self,
             claims=self._claims(data, learnt, drawn, kept),
             losses=self._losses(frame, published, learnt, drawn, redrawn),
-            details={**self._details(people, models, count, chance, redrawn), "public": dict.fromkeys(drawn, _DRAWN)},
+            details=self._details(people, models, count, chance, redrawn),
+            changes=state_changes(self, data, explained, dict.fromkeys(drawn, ChangeKind.DRAWN)),
         )
 
     def _published(self, table: Table) -> list[str]:
@@ -236,25 +254,26 @@ class Synthesize(Method):
 
     def _details(
         self, people: _People, models: Sequence[Model], count: int, chance: np.random.Generator, redrawn: int
-    ) -> dict[str, Any]:
+    ) -> SynthesisDetails:
         told: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
         if self.kind == "full":
             # No row is anybody's: these are the people whom attacks try, in no order.
             rows = np.resize(chance.permutation(people.learnt), count)
             told = {"rows": rows, "training": people.learnt, "holdout": people.aside}
         grown = {model.column.name: model.values for model in models if model.values is not None}
-        return {
+        return SynthesisDetails(
             **told,
-            "order": [model.column.name for model in models],
-            "leaves": {name: len(leaves.sizes) for name, leaves in grown.items()},
-            "smallest_leaf": {name: leaves.smallest for name, leaves in grown.items()},
-            "redrawn": redrawn,
-            "words_left_out": {
+            public={model.column.name: _DRAWN for model in models},
+            order=[model.column.name for model in models],
+            leaves={name: len(leaves.sizes) for name, leaves in grown.items()},
+            smallest_leaf={name: leaves.smallest for name, leaves in grown.items()},
+            redrawn=redrawn,
+            words_left_out={
                 model.column.name: int((model.column.counts < self.min_leaf).sum())
                 for model in models
                 if model.column.kind == "category" and self.rare == "redraw"
             },
-        }
+        )
 
 
 _DRAWN = {"kind": "synthetic"}

@@ -16,7 +16,7 @@ from sfumato.mine.noise.estimates import estimated
 from sfumato.workflow.attack_run import attack_again
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from tests.test_cli_mining import ran
+from tests.cli.test_cli_mining import ran
 
 POLICY = """
 [data]
@@ -30,10 +30,12 @@ method = "add_noise"
 columns = ["age"]
 kind = "gaussian"
 privacy = 0.4
+ranges = "from_data"
 [[protect]]
 method = "randomize_response"
 column = "ill"
 p = 0.75
+categories = ["yes", "no"]
 [[attack]]
 attack = "bayes_estimate"
 [[attack]]
@@ -121,7 +123,8 @@ def test_an_attack_can_be_repeated_from_the_folder(done: Path) -> None:
 def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     twice = POLICY.replace(
-        'method = "randomize_response"\ncolumn = "ill"\np = 0.75', 'method = "add_noise"\ncolumns = ["age"]'
+        'method = "randomize_response"\ncolumn = "ill"\np = 0.75\ncategories = ["yes", "no"]',
+        'method = "add_noise"\ncolumns = ["age"]\nranges = { age = [0, 120] }',
     )
     twice = twice.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
     (folder / "policy.toml").write_text(twice)
@@ -192,8 +195,8 @@ path = "out"
 
 
 GENERALIZE = 'method = "generalize"\nmodels = [{ model = "k_anonymity", k = 3 }]\nsuppression_limit = 0.1'
-NOISE = 'method = "add_noise"\ncolumns = ["{}"]\nprivacy = 0.5'
-ANSWERS = 'method = "randomize_response"\ncolumn = "{}"\nepsilon = 1.0'
+NOISE = 'method = "add_noise"\ncolumns = ["{}"]\nprivacy = 0.5\nranges = "from_data"'
+ANSWERS = 'method = "randomize_response"\ncolumn = "{}"\nepsilon = 1.0\ncategories = "from_data"'
 DRAWN = 'method = "synthesize"\nkind = "partial"\ncolumns = ["{}"]'
 SWAPPED = 'method = "swap_confidential"\ncolumn = "ill"\nshare = 0.5\nsearch = "random"'
 

@@ -18,9 +18,10 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.workflow import folder, folder_lock, publication
-from sfumato.workflow.folder import Place, Staging, finish_interrupted, reserved, sha256
-from sfumato.workflow.manifest import Manifest
+from sfumato.workflow import folder, folder_lock, leftovers, publication
+from sfumato.workflow.folder import Place, Staging, reserved
+from sfumato.workflow.leftovers import finish_interrupted
+from sfumato.workflow.manifest import Manifest, sha256
 from sfumato.workflow.signature import signing_key
 
 
@@ -430,7 +431,7 @@ def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (precious / "file").write_text("mine")
     (tmp_path / "in").mkdir()
     out = tmp_path / "in" / "out"
-    (tmp_path / "in" / f".sfumato-partial-{folder._digest(out, out.parent)}-{'0' * 32}").symlink_to(precious)
+    (tmp_path / "in" / f".sfumato-partial-{leftovers.digest_target(out, out.parent)}-{'0' * 32}").symlink_to(precious)
     make(out)
     assert (precious / "file").read_text() == "mine"
 

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""`python -m sfumato`: the command line."""
+
+from sfumato.cli.entry import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Which columns of text hold numbers: only those in which no digit is lost, so that "02135" stays a ZIP code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from sfumato.data.hierarchy import spelt
+
+_WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
+_DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
+_MOST_DIGITS = 15  # a float keeps so many
+
+
+def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
+    """Numbers where every cell of a column is one and no digit is lost by it, else text."""
+    known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
+    whole = _matching(cells, known, pl.all().str.contains(_WHOLE))
+    found = set(whole)
+    rest = [name for name in known if name not in found]
+    decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
+    return cells.with_columns(pl.col(whole).cast(pl.Int64), pl.col(_matching(cells, rest, decimal)).cast(pl.Float64))
+
+
+def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
+    """Type columns with missing cells by the cells that are left: a type must not tell of one that is hidden."""
+    holed = [column for column in frame.get_columns() if column.null_count() and _may_be_retyped(column.dtype)]
+    return (
+        frame.with_columns(type_cells(pl.DataFrame([spelt(column) for column in holed])).get_columns())
+        if holed
+        else frame
+    )
+
+
+def _may_be_retyped(kind: pl.DataType) -> bool:
+    return kind.is_numeric() or kind == pl.String
+
+
+def state_types(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
+    """Text, but for the columns that are said to hold numbers."""
+    wanted = set(numbers)
+    for place, name in zip(cells.columns, names, strict=True):
+        yield pl.col(place).cast(pl.Float64, strict=False) if name in wanted else pl.col(place)
+
+
+def _matching(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:
+    """The columns in which every known cell fits; a few rows rule out most columns quickly."""
+    for part in (cells.head(64), cells):
+        fits = part.select(names).select(condition.all()).row(0, named=True) if names else {}
+        names = [name for name, all_fit in fits.items() if all_fit]
+    return names

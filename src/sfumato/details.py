@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: MIT
+"""What a method decided, as a typed value per family: private, it stays with the custodian.
+
+Every value can be read by attribute (`release.details.levels`) or by key (`release.details["levels"]`); a field that is
+None is not there as a key. Methods in a row give a `ChainDetails`, whose parts are asked for by family (`part`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.errors import PolicyError
+
+Law = Mapping[str, Any]
+Entry = tuple[int, str]
+"""A cell: its row in the release, and its column."""
+Family = TypeVar("Family", bound="Details")
+
+
+@dataclass(frozen=True, eq=False)
+class Details(Mapping[str, Any]):
+    """What every family knows of a release."""
+
+    rows: npt.NDArray[np.int64] | None = None
+    """Which original row each published row was made from."""
+    suppressed: npt.NDArray[np.int64] | None = None
+    """Numbers of the original rows that were suppressed."""
+    public: Mapping[str, Law] = field(default_factory=dict)
+    """Column → the law of chance that changed it: what an analyst must know to estimate anything. It leaves."""
+
+    def __getitem__(self, name: str) -> Any:
+        """A field by its name."""
+        value = getattr(self, name, None) if name in self._names() else None
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the fields that say something."""
+        return (name for name in self._names() if getattr(self, name) is not None and (name != "public" or self.public))
+
+    def __len__(self) -> int:
+        """How many fields say something."""
+        return sum(1 for _ in self)
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        return tuple(entry.name for entry in fields(cls))
+
+    def part(self, family: type[Family]) -> Family | None:
+        """The details of one family, if its method took part."""
+        return self if isinstance(self, family) else None
+
+    def follow(self, order: npt.NDArray[np.int64]) -> Self:
+        """The same once rows were left out or moved: `order` says where each row that is left was."""
+        return self if self.rows is None else replace(self, rows=np.asarray(self.rows)[order])
+
+
+@dataclass(frozen=True, eq=False)
+class AnonymityDetails(Details):
+    """Decisions of methods that hide people in classes."""
+
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """Quasi-identifying column → its level, under full-domain recoding."""
+    heights: Mapping[str, int] | None = None
+    """Quasi-identifying column → the top level of its hierarchy."""
+    without_hierarchy: tuple[str, ...] = ()
+    """Quasi-identifying columns that were kept or starred whole, for want of a hierarchy."""
+    recoding: str | None = None
+    classes: int | None = None
+    """How many classes are published."""
+    nodes: int | None = None
+    """How many combinations of levels there are."""
+    checked: int | None = None
+    """How many of them were looked at."""
+    minimal: tuple[tuple[int, ...], ...] | None = None
+    """All minimal nodes, where they were asked for."""
+    parts: int | None = None
+    """How many parts a partition has."""
+    pieces: Mapping[str, Any] | None = None
+    """Column → the labels of its ranges."""
+    group_of_row: npt.NDArray[Any] | None = None
+    groups: int | None = None
+    objective: float | None = None
+    bound: float | None = None
+    """No release can cost less."""
+    proven: bool | None = None
+    examined: int | None = None
+    seconds: float | None = None
+    caps: Mapping[str, Any] | None = None
+    """Column → the values that it was capped at."""
+
+
+@dataclass(frozen=True, eq=False)
+class EntryDetails(Details):
+    """Decisions of methods that blank entries."""
+
+    private: tuple[Entry, ...] = ()
+    """Entries that were to be hidden."""
+    derived: tuple[Entry, ...] = ()
+    """Entries that were blanked so that no rule predicts a private one."""
+    hidden: pl.DataFrame | None = None
+    """The private entries with their values: `row`, `column`, `value`."""
+    reasons: pl.DataFrame | None = None
+    rules_before: pl.DataFrame | None = None
+    rules_after: pl.DataFrame | None = None
+    exposed: Mapping[str, int] | None = None
+    """Column → how many of its private entries a rule predicted before."""
+    confidence: Any = None
+    least: int | None = None
+    """The support that a rule must have, as a count."""
+    objective: float | None = None
+    bound: float | None = None
+    proven: bool | None = None
+    gap: float | None = None
+    passes: int | None = None
+    complete: bool | None = None
+    """Whether mining came to its end, so that no rule was overlooked."""
+    sensitive_entries: Any = None
+
+    def follow(self, order: npt.NDArray[np.int64]) -> Self:
+        """Entries of rows that were left out are gone; the others move with their rows."""
+        position = {int(row): number for number, row in enumerate(order)}
+
+        def move_frame(frame: pl.DataFrame | None) -> pl.DataFrame | None:
+            if frame is None:
+                return None
+            moved = pl.Series("row", [position.get(row) for row in frame["row"]], dtype=pl.Int64)
+            return frame.with_columns(moved).drop_nulls("row")
+
+        def move_entries(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+            return tuple((position[row], column) for row, column in entries if row in position)
+
+        return replace(
+            super().follow(order),
+            private=move_entries(self.private),
+            derived=move_entries(self.derived),
+            hidden=move_frame(self.hidden),
+            reasons=move_frame(self.reasons),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SwapDetails(Details):
+    """Decisions of swapping."""
+
+    swaps: Any = None
+    """Pairs of rows that exchanged their values."""
+    changed: npt.NDArray[np.int64] | None = None
+    objective: float | None = None
+    bound: float | None = None
+    gap: float | None = None
+    proven: bool | None = None
+    identifiable: Mapping[str, Any] | None = None
+    """Column → how many records can be identified, by kind."""
+    by_column: Mapping[str, Mapping[str, Any]] | None = None
+    correlations: list[Mapping[str, Any]] | None = None
+    """How two swapped columns hang together, before and after."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseDetails(Details):
+    """Decisions of noise: the laws that leave are `public`."""
+
+    loss: Mapping[str, float] | None = None
+    """Column → the share of its published variance that is noise."""
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerDetails(Details):
+    """Decisions of randomized response: the channels that leave are `public`."""
+
+    limits: Any = None
+    """What the answers do not protect from, a sentence each."""
+
+
+@dataclass(frozen=True, eq=False)
+class SynthesisDetails(Details):
+    """Decisions of synthesis."""
+
+    training: npt.NDArray[np.int64] | None = None
+    """Original rows that were learnt from."""
+    holdout: npt.NDArray[np.int64] | None = None
+    """Original rows that were set aside."""
+    order: list[str] | None = None
+    """The columns in the order in which they were drawn."""
+    leaves: Mapping[str, int] | None = None
+    smallest_leaf: Mapping[str, int] | None = None
+    redrawn: int | None = None
+    words_left_out: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class HidingDetails(Details):
+    """Decisions of methods that hide rules or items in baskets."""
+
+    sensitive: tuple[Any, ...] | None = None
+    """The rules or items that are hidden."""
+    changes: Any = None
+    """Every item that was added, removed or made unknown: row, item, what."""
+    scans: int | None = None
+    pruned: int | None = None
+    """Rules that vanished without being worked on."""
+    left: int | None = None
+    """Rules about hidden items that still show."""
+    impossible: list[Any] | None = None
+    objective: float | None = None
+    bound: float | None = None
+    proven: bool | None = None
+    gap: float | None = None
+    lost_itemsets: int | None = None
+    lost_bound: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PatternDetails(Details):
+    """Decisions of methods that publish patterns."""
+
+    channels: pl.DataFrame | None = None
+    """The inference channels that were found."""
+    min_support: int | None = None
+    added: tuple[Any, ...] = ()
+    """Invented baskets, with how often each was added."""
+    rounds: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class CodeDetails(Details):
+    """Decisions of methods that encode; their secrets are in the key."""
+
+    pieces: Mapping[str, int] | None = None
+    """Column → into how many pieces its values were cut."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChainDetails(Details):
+    """Decisions of methods in a row, in terms of the rows of the last release. By key, the last method answers."""
+
+    steps: tuple[Details, ...] = ()
+
+    def __getitem__(self, name: str) -> Any:
+        """What the last method that says something of it decided."""
+        if name in ("rows", "public"):
+            return super().__getitem__(name)
+        for step in reversed(self.steps):
+            if (value := step.get(name)) is not None:
+                return value
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Every name of which a method says something."""
+        named = dict.fromkeys(name for step in self.steps for name in step if name not in ("rows", "public"))
+        shared = [
+            name for name in ("rows", "public") if len(getattr(self, name) if getattr(self, name) is not None else ())
+        ]
+        return iter([*shared, *named])
+
+    def part(self, family: type[Family]) -> Family | None:
+        """The details of the last method of a family."""
+        return next((found for step in reversed(self.steps) if (found := step.part(family)) is not None), None)
+
+    def follow(self, order: npt.NDArray[np.int64]) -> Self:
+        """Every step moves with its rows."""
+        return replace(super().follow(order), steps=tuple(step.follow(order) for step in self.steps))
+
+
+FAMILIES: tuple[type[Details], ...] = (
+    Details,
+    HidingDetails,
+    EntryDetails,
+    SynthesisDetails,
+    PatternDetails,
+    CodeDetails,
+    AnonymityDetails,
+    SwapDetails,
+    NoiseDetails,
+    AnswerDetails,
+)
+
+
+def read_details(values: Mapping[str, Any]) -> Details:
+    """Details from a plain mapping, such as a custodian's record: each key goes to the first family that has it."""
+    if isinstance(values, Details):
+        return values
+    shared = {name: values[name] for name in Details._names() if name in values}
+    own = {name: value for name, value in values.items() if name not in shared}
+    for family in FAMILIES:
+        if set(own) <= set(family._names()):
+            return family(**shared, **own)
+    parts = [(family, {name: own.pop(name) for name in family._names() if name in own}) for family in FAMILIES]
+    if own:
+        raise PolicyError(f"no family of methods has details named {', '.join(sorted(own))}")
+    return ChainDetails(**shared, steps=tuple(family(**known) for family, known in parts if known))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""What happened to each column, measured on the published file against the originals, whatever the method says.
+
+Every published cell either equals its original, is empty where it was not, is a label above it, or says something else.
+`refuse_false_statements` compares these counts with what the methods state of their columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.change import Change, ChangeKind
+from sfumato.data.hierarchy import spelt
+from sfumato.data.published import Domain
+from sfumato.errors import ClaimBroken
+from sfumato.measure.alignment import beside
+from sfumato.measure.truth import cover_cells
+from sfumato.table import Table
+
+
+@dataclass(frozen=True)
+class ColumnDifference:
+    """How the cells of one published column differ from the originals, in counts."""
+
+    column: str
+    cells: int
+    blanked: int
+    """Cells that are empty, and were not."""
+    coarser: int
+    """Cells whose label covers the original."""
+    other: int
+    """Cells that say something else."""
+    loss: float | None
+    """The mean share of values that a label leaves open, 0 to 1; None where cells say something else."""
+
+    @property
+    def changed(self) -> int:
+        """Cells that differ in any way."""
+        return self.blanked + self.coarser + self.other
+
+    @property
+    def share(self) -> float:
+        """The share of cells that differ."""
+        return self.changed / self.cells if self.cells else 0.0
+
+
+def measure_changes(
+    original: Table, published: Table, rows: npt.NDArray[np.int64] | None = None
+) -> dict[str, ColumnDifference]:
+    """Compare every published column with the original rows that its cells were made from."""
+    before = beside(original, published, rows)
+    return {name: _compare_columns(before[name], published.frame[name], original) for name in published.frame.columns}
+
+
+def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> ColumnDifference:
+    name = before.name
+    was, now = spelt(before), spelt(after)
+    differs = ~was.eq_missing(now)
+    blanked = int((differs & now.is_null()).sum())
+    pairs = pl.DataFrame({"was": was, "now": now}).filter(differs & now.is_not_null()).group_by("was", "now").len()
+    domain = Domain.of(original.frame[name], original.hierarchies.get(name))
+    covered = cover_cells(pairs["was"], pairs["now"], domain) if pairs.height else np.zeros(0, dtype=np.bool_)
+    coarser = int(pairs.filter(pl.Series(covered, dtype=pl.Boolean))["len"].sum())
+    other = int(pairs["len"].sum()) - coarser
+    return ColumnDifference(name, len(after), blanked, coarser, other, None if other else _measure_loss(now, domain))
+
+
+def _measure_loss(labels: pl.Series, domain: Domain) -> float:
+    """The mean share of leaves that a label leaves open; an empty cell is another matter."""
+    counts = labels.drop_nulls().alias("label").value_counts(name="count")
+    lost = domain.losses(counts["label"].to_list()) @ counts["count"].to_numpy() if counts.height else 0.0
+    return float(lost) / len(labels) if len(labels) else 0.0
+
+
+_COARSER, _BLANKED = frozenset({"coarser"}), frozenset({"blanked"})
+_ALLOWED: Mapping[ChangeKind, frozenset[str]] = {
+    ChangeKind.KEPT: frozenset(),
+    ChangeKind.GENERALIZED: _COARSER,
+    ChangeKind.RANGES: _COARSER,
+    ChangeKind.BLANKED: _BLANKED,
+}
+"""The differences that a statement admits; any, where it is not named here."""
+
+
+def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str, ColumnDifference]) -> None:
+    """Stop a release of which a method says something that the file does not show."""
+    stated: dict[str, list[Change]] = {}
+    for change in changes:
+        stated.setdefault(change.column, []).append(change)
+    false = [name for name, difference in differences.items() if not _admits(stated.get(name, []), difference)]
+    if false:
+        columns = ", ".join(f'"{name}"' for name in false)
+        raise ClaimBroken(
+            f"nothing was released, because what the methods state of {columns} is not what happened to "
+            f"{'it' if len(false) == 1 else 'them'} on the written file"
+        )
+
+
+def _admits(changes: list[Change], difference: ColumnDifference) -> bool:
+    """Whether statements about a column allow for every way in which its cells differ."""
+    if not changes or any(change.dropped for change in changes):
+        return False
+    allowed: set[str] = {"coarser"} if any(change.starred for change in changes) else set()
+    for change in changes:
+        allowed |= _ALLOWED.get(change.kind, frozenset({"blanked", "coarser", "other"}))
+    return all(way in allowed for way in ("blanked", "coarser", "other") if getattr(difference, way))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What is promised of randomized answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.public.answer_channel import Channel
+from sfumato.release import Claim
+
+ERRORS = 5.0
+"""By how many standard errors the published answers may be off what the probabilities foretell."""
+
+
+def claim_answers(name: str, channel: Channel, person: tuple[str, ...], *, given: bool) -> tuple[Claim, ...]:
+    """What is promised of a column; `given` tells whether the custodian named the categories."""
+    column = f"«{name}»"
+    how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
+    answers = {
+        "column": name,
+        "kind": channel.kind,
+        "categories": tuple(one for one in channel.categories if one is not None),
+        "missing": "answer" if None in channel.categories else "keep",
+    }
+    found = [
+        claim_epsilon("epsilon", channel.epsilon, how, f"An answer in {column}", given=given),
+        _claim("strange_answers", answers, f"Every answer in {column} is a possible one."),
+        Claim(
+            property="answers_off_channel",
+            threshold=ERRORS,
+            bound="at_most",
+            measure="answers_off_channel",
+            arguments={**answers, "p": channel.p, "q": channel.q, "person": person},
+            needs_original=True,
+            meaning=f"Every answer in {column} is as frequent among people of each truth as its probability says, "
+            f"and as independent, within {ERRORS:g} standard errors (an honest release fails less than once in a "
+            "million times).",
+        ),
+    ]
+    if person:
+        meaning = f"The same person with the same truth has the same answer in {column}."
+        where = {"column": name, "person": person}
+        found.append(_claim("answers_that_differ", where, meaning, needs_original=True))
+    return tuple(found)
+
+
+def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:
+    """Something that there is nothing of."""
+    return Claim(
+        property=measure,
+        threshold=0,
+        bound="exactly",
+        measure=measure,
+        arguments=arguments,
+        needs_original=needs_original,
+        meaning=meaning,
+    )
+
+
+def claim_epsilon(name: str, epsilon: float, how: Mapping[str, Any], subject: str, *, given: bool) -> Claim:
+    """How far answers may depend on the truth; of categories that are not given, only where these are public."""
+    only = "" if given else ", given that the list of categories, which was taken from the data, is public"
+    return Claim(
+        property=name,
+        threshold=epsilon,
+        bound="at_most",
+        measure="answer_epsilon",
+        arguments=how,
+        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one truth as for another{only}.",
+    )

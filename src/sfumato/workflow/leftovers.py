@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT
+"""What a killed run leaves beside its target: a hidden folder and a lock. The next run finishes or removes them.
+
+Whether a hidden folder is still in use is told by the lock, not by a process number or an age.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from sfumato.errors import DataError
+from sfumato.workflow.folder_lock import FolderLock
+from sfumato.workflow.publication import ForeignJournal, Journal, Workspace, discard, resume
+
+PARTIAL, LOCK = ".sfumato-partial-", ".sfumato-lock-"
+
+
+def is_unfinished(folder: Path) -> bool:
+    """Whether a hidden folder says that publication into a folder (or the one around its `release/`) was interrupted.
+
+    Nothing is touched: whoever looks at a folder from outside must not move anything in it.
+    """
+    with suppress(OSError, RuntimeError):
+        return any(True for _ in _unfinished(folder))
+    return False
+
+
+def finish_interrupted(folder: Path) -> None:
+    """Finish a publication of one's own that was interrupted, if any; nothing is touched while a run is at work."""
+    with suppress(OSError, RuntimeError):
+        for beside, digest in list(_unfinished(folder)):
+            sweep(beside, only=digest)
+
+
+def _unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
+    """Where hidden folders with a journal lie, and the digest of their target."""
+    folder = folder.resolve()
+    for out in (folder, folder.parent) if folder.name == "release" else (folder,):
+        for beside in (out.parent, out):
+            mine = [path for path in beside.glob(f"{PARTIAL}*") if _is_of(path, digest_target(out, beside))]
+            if any(os.path.lexists(path / "journal.json") for path in mine):
+                yield beside, digest_target(out, beside)
+
+
+def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
+    """Finish or remove what killed runs left in a folder; a living run has its lock and keeps what is its own."""
+    for path in sorted(beside.glob(f"{PARTIAL}*")):
+        digest = path.name.removeprefix(PARTIAL).split("-")[0]
+        if not _is_of(path, digest) or only not in (None, digest):
+            continue
+        lock = FolderLock(beside / f"{LOCK}{digest}")
+        own = held is not None and held.path == lock.path
+        try:
+            if own or lock.take():
+                _sweep_one(beside, digest, Workspace(path))
+        except OSError:
+            continue  # another user's, or a disk that does not let us: the next run tries again
+        except ForeignJournal:
+            if own:
+                raise DataError(
+                    f"{path}: this hidden folder says that an unfinished release is to be moved into place, and your "
+                    "signing key did not write that; look at it, then finish it with the SFUMATO_HOME that began it, "
+                    "or remove it"
+                ) from None
+        finally:
+            lock.release()
+    for path in () if only else sorted(beside.glob(f"{LOCK}*")):  # a run was killed before it had a hidden folder
+        lock = FolderLock(path)
+        with suppress(OSError):
+            if (held is None or held.path != path) and path.lstat().st_uid == os.geteuid():
+                lock.take()
+        lock.release()
+
+
+def _sweep_one(beside: Path, digest: str, workspace: Workspace) -> None:
+    journal = Journal.read(workspace)
+    if journal is None:
+        discard(workspace)
+        return
+    out = beside / journal.target if journal.target else beside
+    if digest_target(out, beside) == digest and not out.is_symlink():
+        resume(workspace, out)
+
+
+def _is_of(path: Path, digest: str) -> bool:
+    """Whether a hidden folder is a run's of this user, for the target of that digest."""
+    parts = path.name.removeprefix(PARTIAL).split("-")
+    if len(parts) != 2 or parts[0] != digest or len(digest) != 16 or len(parts[1]) != 32:
+        return False
+    facts = path.lstat()
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
+
+
+def digest_target(out: Path, beside: Path) -> str:
+    """A short name for a target, as seen from where its lock lies: the same in every container."""
+    name = out.name if beside != out else ""
+    return hashlib.sha256(os.fsencode(name)).hexdigest()[:16]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Every statement about every column of every method's report is compared with a plain diff of the two frames."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.change import ChangeKind
+from sfumato.errors import ClaimBroken
+from sfumato.measure.changes import measure_changes, refuse_false_statements
+from tests.contract.examples import METHOD_EXAMPLES, Example, few_columns, numbers, people
+from tests.contract.runs import run_example
+
+MODES = (
+    Example("partition, labels", sf.Partition(models=(sf.KAnonymity(k=3),), publish="hierarchy"), people),
+    Example("k-optimize, no stars", sf.KOptimize(k=3, seconds=1.0, suppress=False), few_columns),
+    Example("microaggregate, medians", sf.Microaggregate(k=4, centre="median"), numbers),
+    Example("add noise, gaussian", sf.AddNoise(columns="age", kind="gaussian", ranges={"age": (0, 120)}), people),
+    Example("swap nothing", sf.SwapConfidential(column="disease", share=0.0), people),
+    Example(
+        "suppress entries, intervals",
+        sf.SuppressEntries(
+            private={"columns": ["disease"], "where": {"sex": "female"}},
+            confidence=0.7,
+            min_support=3,
+            discretize={"age": 4},
+        ),
+        few_columns,
+    ),
+)
+TABLES = tuple(e for e in (*METHOD_EXAMPLES, *MODES) if e.subject.gives == "table" and e.subject.shape == "table")
+
+
+def columns_of(page: Path) -> dict[str, list[str]]:
+    """The rows of the table of columns: column name → the texts of its cells."""
+    text = page.read_text(encoding="utf-8")
+    part = text[text.index('<section id="columns">') :]
+    part = part[: part.index("</section>")]
+    found = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", part, re.DOTALL):
+        if name := re.search(r'<span class="name">(.*?)</span>', row, re.DOTALL):
+            cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL)
+            found[name[1]] = [" ".join(unescape(re.sub(r"<[^>]*>", " ", cell)).split()) for cell in cells]
+    return found
+
+
+def texts(column: pl.Series) -> list[str | None]:
+    """Cells as text; 62.0 is the number 62."""
+    whole = [int(value) if isinstance(value, float) and value.is_integer() else value for value in column.to_list()]
+    return [None if value is None else str(value) for value in whole]
+
+
+def covers(label: str, value: str | None, rows: tuple[tuple[str, ...], ...]) -> bool:
+    """Whether a label stands for a value: by the hierarchy, as a range or as a set; read without the product's code."""
+    if label in ("*", value):
+        return True
+    if value is None:
+        return False
+    if any(row[0] == value and label in row for row in rows):
+        return True
+    if found := re.fullmatch(r"\[(-?[\d.]+)[,–-] ?(-?[\d.]+)\]", label):
+        return float(found[1]) <= float(value) <= float(found[2])
+    return label.startswith("{") and value in re.split(r", ?", label[1:-1])
+
+
+@pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
+def test_what_a_report_says_of_a_column_is_what_a_diff_shows(example: Example, tmp_path: Path) -> None:
+    done = run_example(example, tmp_path)
+    original, published = example.data(), sf.read_release(done.out).data.frame
+    if isinstance(example.subject, sf.EncodeForTrees):
+        return  # codes compare with nothing, and there is no table of columns
+    inside = columns_of(done.out / "private" / "report.html")
+    outside = columns_of(done.out / "release" / "report.html")
+    stated = {change["column"] for change in done.certificate.body["changes"]}
+    assert stated >= set(published.columns), "every published column has a statement"
+    assert set(inside) == set(outside) == set(published.columns)
+    rows = pl.read_parquet(done.out / "private" / "rows.parquet")["original_row"].to_list()
+    drawn = example.subject.method == "synthesize" and example.subject.kind == "full"
+    for name in published.columns:
+        leaves, stays = outside[name][1], inside[name][1]
+        assert "of cells changed" not in leaves, "how many cells differ is not told to others"
+        assert "as it is" not in leaves + stays
+        assert stays.startswith(leaves)
+        if drawn:
+            assert leaves == "drawn from a model"
+            continue
+        before, after = texts(original.frame[name][rows]), texts(published[name])
+        differ = [(was, now) for was, now in zip(before, after, strict=True) if was != now]
+        if leaves.startswith("unchanged"):
+            assert all(now == "*" for _, now in differ)
+            assert bool(differ) == ("starred" in leaves)
+        assert ("of cells changed" in stays) == bool(differ)
+        if found := re.search(r"\((over|under)?\s*([\d.]+)\s*% of cells changed\)", stays):
+            assert abs(float(found[2]) / 100 - len(differ) / len(rows)) < 0.006
+        hierarchy = original.hierarchies.get(name)
+        tree = () if hierarchy is None else hierarchy.rows
+        if level := re.match(r"level (\d+) of (\d+)", leaves):
+            at = {row[0]: row[int(level[1])] for row in tree} if tree else {}
+            known = [(was, now) for was, now in zip(before, after, strict=True) if was is not None]
+            assert all(now in (at.get(str(was)), "*") for was, now in known)
+        if leaves.startswith(("level", "ranges", "generalized")):
+            assert all(now is not None and covers(now, was, tree) for was, now in differ)
+        if leaves.startswith("private cells blanked"):
+            assert all(now is None for _, now in differ)
+
+
+def test_a_false_statement_stops_a_release() -> None:
+    original = people()
+    release = sf.Partition(models=(sf.KAnonymity(k=3),)).protect(original)
+    assert isinstance(release.data, sf.Table)
+    differences = measure_changes(original, release.data, release.details.rows)
+    refuse_false_statements(release.changes, differences)
+    for kind in (ChangeKind.KEPT, ChangeKind.BLANKED, ChangeKind.DROPPED):
+        false = tuple(replace(change, kind=kind) for change in release.changes)
+        with pytest.raises(ClaimBroken, match="is not what happened"):
+            refuse_false_statements(false, differences)
+
+
+def test_a_method_that_states_nothing_reads_as_an_unknown_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = next(one for one in TABLES if one.name == "partition")
+    made = sf.Partition.protect
+    monkeypatch.setattr(
+        sf.Partition, "protect", lambda self, data, randomness=None: replace(made(self, data, randomness), changes=())
+    )
+    done = run_example(example, tmp_path)
+    page = (done.out / "release" / "report.html").read_text(encoding="utf-8")
+    assert "changed by partition" in page
+
+
+def test_cells_are_counted_by_how_they_differ() -> None:
+    tree = sf.Hierarchy.of([["1", "1-2", "*"], ["2", "1-2", "*"], ["3", "3-4", "*"], ["4", "3-4", "*"]])
+    roles = {"a": "quasi_identifying"}
+    original = sf.Table.of({"a": ["1", "2", "3", "4", None]}, roles, hierarchies={"a": tree})
+    published = sf.Table.of({"a": ["1", "1-2", "1-2", None, "*"]}, roles)
+    found = measure_changes(original, published)["a"]
+    assert (found.blanked, found.coarser, found.other, found.cells) == (1, 2, 1, 5)
+    assert found.loss is None
+    again = measure_changes(original, sf.Table.of({"a": ["1", "1-2", "3-4", "4", "*"]}, roles))["a"]
+    assert (again.coarser, again.other) == (3, 0)
+    assert again.loss == pytest.approx((1 / 3 + 1 / 3 + 1) / 5)
