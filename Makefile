@@ -44,6 +44,7 @@ types: $(VENV)/dev  ## mypy --strict
 	$(BIN)/mypy
 
 docs: $(VENV)/dev  ## the documentation, in docs/_build
+	$(BIN)/python docs/generate.py
 	$(BIN)/python -m sphinx -q -W -b html docs docs/_build
 
 bench: $(VENV)/dev  ## every measurement, as tables

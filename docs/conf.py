@@ -8,7 +8,7 @@ version = release = version_of("sfumato")
 author = copyright = "the authors of sfumato"
 
 extensions = ["myst_parser"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
 myst_heading_anchors = 3
 suppress_warnings: list[str] = []
 nitpicky = True
@@ -22,5 +22,7 @@ html_theme_options = {
     "github_button": False,
     "github_banner": False,
 }
+html_static_path = ["_static"]
+html_css_files = ["narrow.css"]
 html_copy_source = False
 html_show_sphinx = False

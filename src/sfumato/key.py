@@ -25,7 +25,9 @@ class Key:
     """A method's secret: which method it belongs to, and what it needs to encode and decode."""
 
     method: str
+    """The tag of the method."""
     secret: Mapping[str, Any] = field(repr=False)
+    """What the method drew; never printed."""
 
     def __post_init__(self) -> None:
         """Keep a copy: whoever made the secret may change theirs."""

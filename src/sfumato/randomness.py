@@ -19,6 +19,7 @@ class Randomness:
     """A source of chance, handed to a method; it is never kept in a release."""
 
     seed: int | None = field(default=None, repr=False)
+    """The seed of a repeatable source; None if it is secure."""
     _generator: np.random.Generator = field(default_factory=keystream_generator, repr=False)
 
     @classmethod

@@ -56,14 +56,19 @@ class Finding:
     """A claim, and what was found when it was measured again."""
 
     property: str
+    """What was claimed, such as `k_anonymity`."""
     threshold: Number
+    """The promised value."""
     bound: str
+    """On which side of the threshold the measured value must lie."""
     measured: Number | None
     """None where the measure needs the originals and they are not at hand."""
     holds: bool | None
     """None where nothing was measured: neither kept nor broken."""
     needs_original: bool
+    """Whether the measure needs the originals."""
     meaning: str
+    """The claim in words."""
 
     @classmethod
     def of(cls, claim: Claim, measured: Number | None) -> Finding:
@@ -86,6 +91,7 @@ class Release:
     method: Any
     """The `Method` that made it."""
     claims: tuple[Claim, ...]
+    """What is promised about the data."""
     losses: Mapping[str, Number]
     """What the release costs an analyst, by the name of the measure."""
     details: Details = field(default_factory=Details, repr=False)

@@ -49,10 +49,15 @@ class Table:
     """A polars frame with a `Role` for every column, never changed once made."""
 
     frame: pl.DataFrame
+    """The data, as a polars frame."""
     roles: Mapping[str, Role]
+    """The role of every column."""
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
+    """The hierarchies of the columns that have one."""
     missing: Missing = Missing.OWN_VALUE
+    """What a missing cell means."""
     source: str = "table"
+    """What errors call the table."""
     released: bool = False
     """Whether it may leave: a copy that leaves the process carries neither hierarchies nor the source's name."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The documentation keeps its word: examples run, shown output is real, tables name the fields there are.
+"""The documentation keeps its word: examples run, shown output is real, generated pages are up to date.
 
 A fenced block's info string says what is done with it: `python` is executed; `text output` is compared with
 what the block before it printed; `text file NAME` and `toml policy NAME` are written to the page's folder (a
@@ -10,31 +10,28 @@ is shown under it. In shown output, `…` stands for anything, and blanks and li
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import re
 import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
 from sfumato.cli import commands as cli
-from sfumato.data import builders
 from sfumato.protect import METHODS, MODELS
-from sfumato.workflow.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if "_build" not in p.parts)]
+PAGES = [ROOT / "README.md", *sorted(p for p in DOCS.rglob("*.md") if not {"_build", "_templates"} & {*p.parts})]
 ALL_PROSE = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", ROOT / "CHANGELOG.md"]
 _FENCE = re.compile(r"^(?P<ticks>```+)(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=ticks)$", re.MULTILINE | re.DOTALL)
 _KINDS = {"python", "console", "sh", "text", "toml", "json"}
@@ -138,75 +135,27 @@ def test_the_examples_of_a_page_do_what_it_says(page: Path, tmp_path: Path, monk
         reader.do(block)
 
 
-def _spelt(field: FieldInfo) -> str:
-    """A default as the tables spell it."""
-    if field.is_required():
-        return "required"
-    if field.default_factory is not None or isinstance(field.default, BaseModel):
-        return "empty"
-    if field.default is None:
-        return "not given"
-    return f"`{_toml(field.default)}`"
+def _generated_pages() -> dict[str, str]:
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return dict(module.generate_pages())
 
 
-def _toml(value: object) -> str:
-    match value:
-        case bool():
-            return str(value).lower()
-        case str():
-            return f'"{value}"'
-        case tuple():
-            return f"[{', '.join(map(_toml, value))}]"
-        case _:
-            return f"{value:g}"
+def test_the_generated_pages_are_up_to_date() -> None:
+    stale = [name for name, text in _generated_pages().items() if (DOCS / name).read_text(encoding="utf-8") != text]
+    assert stale == [], "run `python docs/generate.py` (or `make docs`) and commit what it writes"
 
 
-def _documented(heading: str) -> dict[str, str]:
-    """Field → default, from the table under a heading of the policy page, or under "Fields" of its own page."""
-    part, tag = _under(heading, DOCS / "policy.md"), heading.strip("`")
-    for page in (DOCS / "methods" / f"{tag}.md", DOCS / "attacks" / f"{tag}.md"):
-        part = part or (_under("Fields", page) if page.is_file() else None)
-    assert part, f'write a table of the fields of {heading} (field, default, meaning) under "## Fields" of its page'
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", part[1], re.MULTILINE)
-    return dict(rows)
-
-
-def _under(heading: str, page: Path) -> re.Match[str] | None:
-    text = page.read_text(encoding="utf-8")
-    return re.search(rf"^#+ {re.escape(heading)}$(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
-
-
-def _tagged(kinds: Iterable[type[BaseModel]], tag: str) -> dict[str, type[BaseModel]]:
-    """The heading of each kind: its tag, in backticks."""
-    return {f"`{kind.model_fields[tag].default}`": kind for kind in kinds}
-
-
-_SECTIONS: dict[str, type[BaseModel]] = {
-    "The top": sf.Policy,
-    "`[data]`": DataSection,
-    "`[roles]`": RolesSection,
-    "`[gate]`": GateSection,
-    "`[measure]`": MeasureSection,
-    "`[output]`": OutputSection,
-}
-_TABLES: dict[str, type[BaseModel]] = {
-    **_SECTIONS,
-    **_tagged(METHODS, "method"),
-    **_tagged(MODELS, "model"),
-    **_tagged(ATTACKS, "attack"),
-    **_tagged(get_args(get_args(builders.HierarchyBuilder)[0]), "kind"),
-}
-
-
-@pytest.mark.parametrize("heading", _TABLES)
-def test_the_policy_page_names_every_field_with_its_default(heading: str) -> None:
-    expected = {name: _spelt(field) for name, field in _TABLES[heading].model_fields.items()}
-    assert _documented(heading) == expected
-
-
-def test_the_policy_page_names_nothing_that_a_policy_cannot() -> None:
-    headings = re.findall(r"^### (`\w+`)$", (DOCS / "policy.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(headings) - set(_TABLES) == set()
+def test_the_policy_page_has_a_row_for_every_field_of_every_method_model_and_attack() -> None:
+    text = (DOCS / "policy.md").read_text(encoding="utf-8")
+    for kind in (*METHODS, *MODELS, *ATTACKS):
+        tag = next(tag for tag in ("method", "model", "attack") if tag in kind.model_fields)
+        section = re.search(rf"^### `{kind.model_fields[tag].default}`$(.*?)(?=^#|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section, f"docs/policy.md has no section for {kind.__name__}"
+        rows = re.findall(r"^\| `(\w+)` \| .* \| .+ \|$", section[1], re.MULTILINE)
+        assert rows == [name for name in kind.model_fields if name != tag]
 
 
 def test_every_model_has_a_section_whose_policy_line_is_right() -> None:
@@ -217,6 +166,21 @@ def test_every_model_has_a_section_whose_policy_line_is_right() -> None:
         for model in sf.Generalize.model_validate(tomllib.loads(block.text)).models
     ]
     assert {type(model) for model in shown} == set(MODELS)
+
+
+def test_the_overviews_have_every_method_attack_and_model() -> None:
+    for kinds, tag, folder in ((METHODS, "method", "methods"), (ATTACKS, "attack", "attacks")):
+        text = (DOCS / folder / "index.md").read_text(encoding="utf-8")
+        pages = [f"{kind.model_fields[tag].default}.md" for kind in kinds]
+        assert [page for page in pages if f"]({page})" not in text] == []
+    text = (DOCS / "models.md").read_text(encoding="utf-8")
+    assert [kind.__name__ for kind in MODELS if f"`{kind.__name__}`" not in text] == []
+
+
+def test_every_method_and_attack_has_a_page() -> None:
+    for kinds, tag, folder in ((METHODS, "method", "methods"), (ATTACKS, "attack", "attacks")):
+        for kind in kinds:
+            assert (DOCS / folder / f"{kind.model_fields[tag].default}.md").is_file()
 
 
 def test_every_public_name_is_in_the_documentation() -> None:

@@ -44,7 +44,7 @@ class Intervals(_Builder):
 
     kind: Literal["intervals"] = "intervals"
     widths: tuple[float, ...] = Field(min_length=1)
-    """The widths, narrowest first."""
+    """The widths, narrowest first, each a multiple of the one before."""
     origin: float = 0
     """Where an interval begins."""
 
@@ -134,7 +134,7 @@ class Dates(_Builder):
 
     kind: Literal["date"] = "date"
     units: tuple[Literal["week", "month", "quarter", "year", "decade"], ...] = Field(min_length=1)
-    """The units, finest first."""
+    """`week` alone, or some of `month`, `quarter`, `year`, `decade`, finest first."""
     format: str | None = None
     """How a date is spelt, in strftime's signs; ISO (2009-06-30) if not given."""
 

@@ -41,7 +41,9 @@ class Hierarchy:
     """What the values of a column may be generalized to, level by level."""
 
     rows: tuple[tuple[str, ...], ...]
+    """One row for each leaf: its labels from the original value up."""
     name: str = field(default="hierarchy")
+    """What errors call it."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], name: str = "hierarchy") -> Hierarchy:

@@ -29,7 +29,9 @@ class Evidence:
     """What a check may look at."""
 
     published: Any
+    """The data that leaves."""
     original: Any = None
+    """The originals, if they are at hand."""
     rows: npt.NDArray[np.int64] | None = None
     """Which original row each published row was made from; None without the originals."""
     population: Table | None = None

@@ -32,16 +32,23 @@ class Audit:
     """What an adversary could do with a table as it stands."""
 
     source: str
+    """Where the table came from."""
     rows: int
+    """The number of rows."""
     columns: int
+    """The number of columns."""
     proposals: tuple[RoleProposal, ...]
+    """A proposed role for every column, with the reason."""
     quasi_identifying: tuple[str, ...]
+    """The columns that an adversary is assumed to know."""
     k: int | None
     """The size of the smallest crowd; None without quasi-identifying columns."""
     unique_share: float | None
+    """The share of people who are alone with their values; None without quasi-identifying columns."""
     pairs: tuple[Combination, ...]
     """Pairs of quasi-identifying columns, the riskiest first."""
     columns_in_pairs: int
+    """How many columns were combined in pairs."""
     riskiest: Combination | None
     """The smallest combination that singles out nearly as many people as all columns together."""
 

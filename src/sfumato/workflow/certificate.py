@@ -76,6 +76,7 @@ class Certificate:
     """A certificate as written: the signed body, readable as JSON, and the bytes that were signed."""
 
     body: Mapping[str, Any]
+    """What was certified, as read from JSON."""
     raw: bytes = b""
     """The file, byte for byte; empty where there is none, since nothing was published."""
 
@@ -189,12 +190,15 @@ class Verification:
     """An auditor's re-check of a release folder."""
 
     problems: tuple[str, ...]
+    """What does not agree with the certificate, one sentence each."""
     findings: tuple[Finding, ...]
+    """The claims, measured again as far as the files allow."""
     signer: str | None
+    """The public key that signed, if the signature is valid."""
     signer_known: bool
     """Whether the auditor named the signer; otherwise anybody could have signed."""
     for_publication: bool | None = None
-    """False where the certificate itself says «not for publication»; None if there is no certificate to ask."""
+    """False if the certificate itself says "not for publication"; None if there is no certificate to ask."""
     input_shown: bool | None = None
     """Whether an opening showed that the release was made from a given input; None if none was given."""
 

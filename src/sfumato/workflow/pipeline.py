@@ -55,13 +55,17 @@ class Run:
     """What a run did."""
 
     out: Path
+    """The folder that was written."""
     certificate: Certificate
     """What leaves; unsigned, and without files, where the gate refused."""
     record: Mapping[str, Any]
     """Everything that was found, for the custodian alone: counts of attacks, losses, what claims measured."""
     findings: tuple[Finding, ...]
+    """Every claim, as measured on the written file."""
     attacks: tuple[tuple[Attack, Outcome], ...]
+    """The attacks that ran, with their outcomes."""
     refusals: tuple[Refusal, ...]
+    """The limits of the gate that were exceeded."""
     kept: tuple[str, ...] = ()
     """Sentences about files of earlier runs that were kept under another name: keys, and what a user changed."""
 

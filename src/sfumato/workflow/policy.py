@@ -68,23 +68,24 @@ class DataSection(Description):
     path: str
     """A file, a pattern such as `parts/*.csv`, or `demo` for the built-in population."""
     separator: str | None = None
-    """One character between cells; found out if not given."""
+    """One character between cells; detected among comma, semicolon, tab and bar if omitted."""
     missing_marks: tuple[str, ...] = MISSING_MARKS
-    """Cells that mean «not known»."""
+    """Cells that mean "not known"."""
     missing: Literal["own_value", "matches_any", "never_matches", "drop"] = "own_value"
-    """What a missing quasi-identifying cell means when people are counted."""
+    """What a missing quasi-identifying cell means when people are counted: `own_value`, `matches_any`,
+    `never_matches` or `drop`."""
     header: bool = True
     """Whether the first line names the columns."""
     columns: tuple[str, ...] | None = None
-    """The names of the columns, where the file has none."""
+    """The names of the columns, if the file has none or to replace its own."""
     encoding: str = "utf-8"
-    """The text encoding."""
+    """The text encoding; a byte order mark in the file takes precedence."""
     comment: str | None = Field(default=None, min_length=1)
     """Lines that start with it are skipped."""
     trim: bool = True
     """Whether blanks around a cell are left out."""
     format: BasketFormat | None = None
-    """Of baskets: `fimi`, `spmf` or `long` (one row for each basket and item); found out if not given."""
+    """For baskets: `fimi`, `spmf` or `long` (one row for each basket and item); detected if omitted."""
     id: str = "id"
     """The column of a long-form file that says which basket."""
     item: str = "item"
@@ -97,11 +98,11 @@ class RolesSection(Description):
     identifying: tuple[str, ...] = ()
     """Columns that name a person: never released."""
     quasi_identifying: tuple[str, ...] = ()
-    """Columns that others know and that can single a person out together."""
+    """Columns that others know and that together can single a person out. Methods generalize these."""
     sensitive: tuple[str, ...] = ()
-    """Columns that an adversary wants to learn."""
+    """Columns that an adversary wants to learn; released unchanged unless a method changes them."""
     insensitive: tuple[str, ...] = ()
-    """Columns that are released as they are."""
+    """All other columns; released unchanged."""
 
     @model_validator(mode="after")
     def _named_once(self) -> RolesSection:
@@ -124,13 +125,14 @@ class GateSection(Description):
     """When to refuse, although every claim holds. Risks are compared by the upper end of their interval."""
 
     max_linking_risk: float | None = Field(default=None, ge=0, le=1)
-    """The largest share of people that linking may find."""
+    """The largest share of people that linking may find, at the upper end of its 95 % interval."""
     max_record_risk: float | None = Field(default=None, ge=0, le=1)
     """The largest chance that linking may have with any one person."""
     max_loss: float | None = Field(default=None, ge=0, le=1)
-    """The largest loss that is still worth releasing."""
+    """The largest loss that is still worth releasing, as measured on the written file."""
     max_risk: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
-    """The largest share of tries in which an attack may be right, by the attack's name; it must be run."""
+    """The largest success rate of an attack, at the upper end of its 95 % interval, by the attack's name: `{
+    rule_inference = 0.3 }`. The attack must be listed under `[[attack]]`."""
 
 
 class MeasureSection(Description):
@@ -146,32 +148,41 @@ class OutputSection(Description):
     """Where the release goes."""
 
     path: str = "out"
-    """A folder; it gets `release/` (may leave) and `private/` (stays)."""
+    """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
     format: Format | BasketFormat | None = None
-    """The form of the data file: of a table `csv` (if it is not said), `tsv`, `parquet` or `arrow`; of baskets `fimi`,
-    `spmf` or `long`."""
+    """The format of the data file. For a table: `csv` (default), `tsv`, `parquet` or `arrow`; for baskets: `fimi`,
+    `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for patterns:
+    `spmf`."""
     order: Literal["as_read", "shuffled"] = "as_read"
-    """Whether rows keep their order. A file sorted by name or date tells by its order who is where: shuffle it."""
+    """`as_read` keeps the order of the rows, `shuffled` does not. In a file sorted by name or date, the order shows
+    who is where."""
     escape_formulas: bool = False
-    """Whether cells that a spreadsheet would calculate get an apostrophe in front, in `csv`, `tsv` and `long`."""
+    """Whether text that a spreadsheet would evaluate gets an apostrophe in front, in cells and names, in `csv`,
+    `tsv` and `long`."""
 
 
 class Policy(Description):
     """A whole policy."""
 
     title: str = "Release"
-    """What the report is headed."""
+    """The title of the report and the certificate; it is published."""
     data: DataSection
+    """Where the data is and how to read it."""
     roles: RolesSection = RolesSection()
+    """The role of every column. Required unless the data is `demo` or baskets."""
     hierarchies: Mapping[str, HierarchyEntry] = Field(default_factory=dict)
     """Column → a hierarchy file, or a description of how to build one."""
     protect: tuple[AnyMethod, ...] = Field(min_length=1)
-    """Methods, in order."""
+    """Methods, in order, each at most once; `add_noise`, `randomize_response` and `synthesize` may be repeated for
+    different columns."""
     attack: tuple[AnyAttack, ...] = ()
-    """Attacks to run on the release."""
+    """Attacks to run on the release. On a table with quasi-identifying columns, linking always runs."""
     gate: GateSection = GateSection()
+    """When to refuse although every claim holds."""
     measure: MeasureSection = MeasureSection()
+    """What is measured beyond the claims."""
     output: OutputSection = OutputSection()
+    """Where the release goes."""
 
     @model_validator(mode="after")
     def _methods_once(self) -> Policy:

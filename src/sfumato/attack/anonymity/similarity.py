@@ -49,7 +49,7 @@ class Similarity(Attack):
     column: str
     """The sensitive column to learn about."""
     groups: Mapping[str, tuple[str, ...]] | None = None
-    """The name of a meaning → the values that have it; each value once."""
+    """The name of a meaning → the values that have it; each value once. Give this or `width`."""
     width: float | None = Field(default=None, ge=0.0, lt=1.0)
     """For numbers: how wide a range may be to say something, as a share of the release's whole range."""
 

@@ -50,7 +50,8 @@ class Remining(Attack):
 
     attack: Literal["remining"] = "remining"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)
-    """The secret rules to look for; what the release's details name as sensitive if nothing is given."""
+    """The secret rules to look for. Leave out `rules`, `itemsets` and `items` in a policy: the attack then looks
+    for what the method hid."""
     itemsets: tuple[tuple[Item, ...], ...] = Field(default=(), repr=False)
     """Secret itemsets to look for."""
     items: tuple[Item, ...] = Field(default=(), repr=False)

@@ -69,10 +69,13 @@ class Risks:
     threshold: float
     """What a record's risk may be before the record is at risk."""
     prosecutor: Risk
+    """Knows that the target is in the table."""
     journalist: Risk
+    """Knows only that the target is in the population."""
     marketer: Risk
     """Its risk of a record is the journalist's; what the marketer asks for is the success rate."""
     uniques: Uniques
+    """Who is alone in the sample, and in the population."""
     estimator: str
     """`given`, `pitman`, `zayatz`, `snb`, `negative_binomial`, or `none: …`; a reason may follow a colon."""
     suppressed_rows: int

@@ -56,6 +56,7 @@ class SideEffects:
     removed: int
     """How many items were taken out of baskets."""
     changed_baskets: int
+    """How many baskets differ."""
 
     @property
     def hiding_failure(self) -> float:

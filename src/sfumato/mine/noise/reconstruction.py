@@ -66,17 +66,21 @@ class Reconstruction:
     low: Floats
     """The lower end of each probability's interval; NaN where none was asked for."""
     high: Floats
+    """The upper end of each probability's interval."""
     intervals: Intervals
     """`bootstrap`: how far chance moves the estimate; `strict`: all bins at once hold the truth with the confidence;
     `none`: not asked for, or so many bins under so much noise that drawing them would take minutes."""
     confidence: float
+    """The confidence of the intervals."""
     iterations: int
+    """How many steps were taken."""
     stopped: Literal["chi2", "difference", "iterations"]
     """Why the iteration ended: more steps would gain less in χ² than they risk; successive estimates are the same; or
     it was told to, or had run long enough."""
     statistic: float
     """χ² between the noisy histogram and the one that the estimate predicts."""
     freedom: int
+    """The degrees of freedom of that test."""
     p_value: float
     """Of that test: if tiny, the noise or the range is not what was said."""
     count: int
@@ -84,7 +88,9 @@ class Reconstruction:
     fine_edges: Floats = field(repr=False)
     """Of the bins that the estimate was made on: fifty or so, even if fewer were asked for."""
     fine_probabilities: Floats = field(repr=False)
+    """Of each fine bin."""
     step: float = field(default=0.0, repr=False)
+    """The spacing of the true values, such as 1 for whole numbers; 0 if they have none."""
     dates: bool = field(default=False, repr=False)
     """Whether the values are dates."""
 

@@ -45,11 +45,15 @@ class TreeOnNoise:
     """A tree that tells the classes of true records."""
 
     target: str
+    """The column that the tree predicts."""
     classes_: npt.NDArray[Any]
     """The classes, in their order."""
     columns: tuple[Column, ...]
+    """The columns that it tests."""
     nodes: Nodes
+    """The nodes, as arrays."""
     reconstruct: Reconstruct
+    """How noise was taken out of the training data."""
     grown_on: int
     """Rows that the tree was grown on."""
     held_out: int

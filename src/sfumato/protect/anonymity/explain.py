@@ -28,10 +28,13 @@ class Why:
     """Why one column is at its level, and what a finer level would cost."""
 
     column: str
+    """The column."""
     level: int
+    """The level it is published at."""
     forced_by: int
     """Rows that would stand in refused classes one level finer, everything else as it is."""
     suppressed_now: int
+    """Rows that are suppressed as it is."""
     limit: int
     """Rows that may be suppressed."""
     finer_loss: float | None

@@ -68,7 +68,7 @@ class Generalize(Method):
     models: tuple[AnyModel, ...] = Field(min_length=1)
     """What every class of published rows must satisfy."""
     suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
-    """The share of rows that may be suppressed instead of generalizing everybody further."""
+    """The share of rows, 0 to 1, that may be suppressed instead of generalizing everybody further."""
     metric: MetricName = "loss"
     """What is made as small as possible: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
     search: Literal["optimal", "minimal", "heuristic"] = "optimal"
@@ -78,9 +78,10 @@ class Generalize(Method):
     recoding: Literal["global", "local"] = "global"
     """`global`: one level a column. `local`: each person at the cheapest levels where enough others are left."""
     weights: Mapping[str, float] = Field(default_factory=dict)
-    """How much a column's loss counts, 1 if not named: give a large one to a column that must stay precise."""
+    """How much the loss of a column counts, 1 by default, for the metric `loss`: give a large one to a column that
+    must stay precise."""
     suppressed_rows: Literal["star", "drop"] = "star"
-    """Whether a suppressed row is published with `*` in every quasi-identifying column, or left out."""
+    """`star` publishes a suppressed row with `*` in every quasi-identifying column, `drop` leaves it out."""
 
     @model_validator(mode="after")
     def _sensible(self) -> Generalize:

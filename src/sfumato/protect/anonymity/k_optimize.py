@@ -58,8 +58,8 @@ class KOptimize(Method):
     k: int = Field(ge=1, strict=True)
     """The least number of rows that share their published quasi-identifying values."""
     metric: Literal["discernibility", "classification"] = "discernibility"
-    """What is made as small as possible: Σ |class|² and |D| for a suppressed row; or the rows that are suppressed
-    or not of their class's commonest `target`."""
+    """What is made as small as possible. `discernibility`: Σ |class|², and |D| for a suppressed row;
+    `classification`: the rows that are suppressed or do not have their class's commonest `target`."""
     target: str | None = None
     """The column that a classifier is to learn, for the classification metric."""
     suppress: bool = True

@@ -108,13 +108,13 @@ class LDiversity(PrivacyModel):
 
     model: Literal["l_diversity"] = "l_diversity"
     l: float = Field(gt=0)  # noqa: E741  (the paper's own letter)
-    """The number of values; need not be whole for entropy."""
+    """The number of values; need not be whole for `entropy`."""
     column: str
     """The sensitive column."""
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
-    """What «well represented» means."""
+    """What "well represented" means: `distinct`, `entropy` or `recursive`."""
     c: float | None = Field(default=None, gt=0)
-    """The factor of recursive (c, l)-diversity."""
+    """The factor of recursive (c, l)-diversity; required for `recursive`, not allowed otherwise."""
 
     @model_validator(mode="after")
     def _complete(self) -> LDiversity:
@@ -179,11 +179,11 @@ class TCloseness(PrivacyModel):
 
     model: Literal["t_closeness"] = "t_closeness"
     t: float = Field(ge=0, le=1)
-    """The largest distance of a class to the whole table."""
+    """The largest distance, 0 to 1, of a class to the whole table."""
     column: str
     """The sensitive column."""
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
-    """How far apart values are."""
+    """How far apart values are: `equal`, `ordered`, or `hierarchical`, which needs a hierarchy of the column."""
 
     def refuses(self, classes: Classes) -> Flags:
         """Which classes are too far from the whole."""
@@ -283,7 +283,7 @@ class DeltaDisclosure(PrivacyModel):
 
     model: Literal["delta_disclosure"] = "delta_disclosure"
     delta: float = Field(gt=0)
-    """The bound on |ln(share in the class / share in the table)|."""
+    """The strict bound on |ln(share in the class / share in the table)|."""
     column: str
     """The sensitive column."""
 

@@ -78,10 +78,10 @@ class HideRules(Method):
     min_support: MinSupport
     """The support from which on a rule shows: a number of baskets, or a share of them."""
     min_confidence: float | None = Field(default=None, gt=0, le=1)
-    """The confidence from which on a rule shows; itemsets do without."""
+    """The confidence from which a rule shows; required for rules, not for itemsets."""
     strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact"] = "joint"
-    """`joint` weighs all rules together; `exact` loses the fewest itemsets; `block` leaves items open; the others are
-    the published ones, rule by rule."""
+    """`joint` weighs all rules together; `exact` loses the fewest itemsets; `block` marks items as unknown; `1a`,
+    `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
     seconds: float = Field(default=60.0, gt=0)
     """How long `exact` may look for something better."""
 

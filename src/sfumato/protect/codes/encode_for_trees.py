@@ -77,7 +77,8 @@ class EncodeForTrees(KeyedMethod):
     columns: tuple[str, ...] | None = None
     """The columns of numbers to encode; all that are published if it is not said."""
     breakpoints: Literal["max_monochromatic", "random"] = "max_monochromatic"
-    """Where columns are broken: so that pure pieces are as long as can be (ChooseMaxMP), or anywhere (ChooseBP)."""
+    """Where columns are broken: `max_monochromatic` makes pure pieces as long as possible (ChooseMaxMP), `random`
+    breaks anywhere (ChooseBP)."""
     pieces: int = Field(default=20, ge=1, strict=True)
     """The least number of pieces, where a column has as many values."""
     min_width: int = Field(default=5, ge=1, strict=True)

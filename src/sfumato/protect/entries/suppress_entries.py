@@ -96,7 +96,8 @@ class SuppressEntries(Method):
     private: AnyEntries = Field(repr=False)
     """Which entries are private: cells, a file of cells, columns, a rule, a share by lot, or in Python a mask."""
     confidence: Exact
-    """δ: the confidence from which on a rule gives an entry away."""
+    """δ: the confidence from which a rule gives an entry away, above 0 and up to 1; a number, or a fraction such as
+    `"4/5"`."""
     min_support: MinSupport = 1
     """γ: the support from which on a rule counts, as a number of rows or a share of them."""
     max_length: int | None = Field(default=None, ge=1, strict=True)
@@ -110,9 +111,10 @@ class SuppressEntries(Method):
     seconds: float | None = Field(default=None, gt=0)
     """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for `exact`."""
     mining_seconds: float | None = Field(default=None, gt=0)
-    """What all mining may take; if it does not end, nothing is promised."""
+    """What all mining may take; if it does not end in time, the claim `search_ended` fails and nothing is
+    released."""
     mining_memory: int | None = Field(default=None, ge=1, strict=True)
-    """What mining may hold in memory, in bytes; if that is not enough, nothing is promised."""
+    """What mining may hold in memory, in bytes; if that is not enough, nothing is released."""
     discretize: Mapping[str, int | tuple[float, ...]] = Field(default_factory=dict)
     """Columns of numbers to cut: into so many intervals of one width over a coarse range around the data, or at cuts;
     midpoints are published."""

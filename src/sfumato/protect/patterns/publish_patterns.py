@@ -55,7 +55,7 @@ class PublishPatterns(Method):
 
     method: Literal["publish_patterns"] = "publish_patterns"
     k: int = Field(ge=2, strict=True)
-    """The least number of people that a pattern may tell of, if it tells of any."""
+    """The least number of people that a pattern may describe, if it describes any; at least 2."""
     min_support: MinSupport
     """The support from which on an itemset is published: a number of baskets, or a share of them; at least k."""
     repair: Literal["additive", "suppressive", "none"] = "additive"

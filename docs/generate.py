@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: MIT
+"""Write docs/policy.md, docs/reference.md and docs/methods/index.md from the code: `python docs/generate.py`.
+
+A page is a template in `_templates/`, in which each line `{{ name }}` is replaced by what the code says: fields and
+their defaults, signatures, docstrings, options of the command line. A test fails if a committed page is out of date.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, get_args, get_origin
+
+import typer
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+import sfumato as sf
+from sfumato import errors
+from sfumato.attack import ATTACKS
+from sfumato.cli.commands import app
+from sfumato.data import builders
+from sfumato.protect import METHODS, MODELS
+from sfumato.workflow.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
+
+DOCS = Path(__file__).parent
+NAMESPACES = ("protect", "mine", "measure", "attack")
+BUILDERS: tuple[type[BaseModel], ...] = get_args(get_args(builders.HierarchyBuilder)[0])
+_TAGS = ("method", "model", "attack", "kind")
+_WIDTH = 100
+
+
+def generate_pages() -> dict[str, str]:
+    """The text of every generated page, by its file name."""
+    return {
+        "policy.md": _fill("policy.md", _policy_parts()),
+        "reference.md": _fill("reference.md", _reference_parts()),
+        "methods/index.md": _fill("methods/index.md", {"other_methods": _other_methods()}),
+    }
+
+
+def _other_methods() -> str:
+    """A row for each method that the table written by hand does not have yet."""
+    table = (DOCS / "_templates" / "methods" / "index.md").read_text(encoding="utf-8")
+    rows = []
+    for kind in METHODS:
+        page = f"{kind.model_fields['method'].default}.md"
+        if f"]({page})" not in table:
+            rows.append(f"| [`{kind.__name__}`]({page}) | {_cell(_summary(kind))} | see its page | see its page |")
+    return "\n".join(rows)
+
+
+def _fill(name: str, parts: Mapping[str, str]) -> str:
+    template = (DOCS / "_templates" / name).read_text(encoding="utf-8")
+    return (
+        re.sub(r"^\{\{ (\w+) \}\}$", lambda line: parts[line[1]].strip(), template, flags=re.MULTILINE).rstrip() + "\n"
+    )
+
+
+# The policy page: a table of fields for every section, method, model, attack and kind of hierarchy.
+
+
+def _policy_parts() -> dict[str, str]:
+    sections: dict[str, type[BaseModel]] = {
+        "top": sf.Policy,
+        "data": DataSection,
+        "roles": RolesSection,
+        "gate": GateSection,
+        "measure": MeasureSection,
+        "output": OutputSection,
+    }
+    kinds = {"hierarchies": BUILDERS, "methods": METHODS, "models": MODELS, "attacks": ATTACKS}
+    return {name: _policy_table(section) for name, section in sections.items()} | {
+        name: "\n\n".join(map(_policy_section, several)) for name, several in kinds.items()
+    }
+
+
+def _policy_section(kind: type[BaseModel]) -> str:
+    folder, tag = next((f"{tag}s", tag) for tag in _TAGS if _is_tag(kind, tag))
+    name = kind.model_fields[tag].default
+    page = DOCS / folder / f"{name}.md"
+    more = f" [More]({folder}/{name}.md)." if page.is_file() else ""
+    return f"### `{name}`\n\n{_summary(kind)}{more}\n\n{_policy_table(kind)}"
+
+
+def _policy_table(model: type[BaseModel]) -> str:
+    fields = ((name, field) for name, field in model.model_fields.items() if not _is_tag(model, name))
+    rows = [f"| `{name}` | {_policy_default(field)} | {_cell(_meaning(field))} |" for name, field in fields]
+    return "\n".join(["| field | default | meaning |", "|---|---|---|", *rows])
+
+
+def _is_tag(model: type[BaseModel], name: str) -> bool:
+    field = model.model_fields.get(name)
+    return field is not None and get_origin(field.annotation) is Literal and len(get_args(field.annotation)) == 1
+
+
+def _policy_default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    if field.default is None or field.default_factory is not None or isinstance(field.default, BaseModel):
+        return ""
+    return f"`{_spell_toml(field.default)}`"
+
+
+def _spell_toml(value: object) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return f'"{value}"'
+        case tuple():
+            return f"[{', '.join(map(_spell_toml, value))}]"
+        case _:
+            return f"{value:g}"
+
+
+def _meaning(field: FieldInfo) -> str:
+    """A field's docstring, and the values it takes where the docstring does not name them all."""
+    said = _join(field.description or "")
+    choices = _choices(field.annotation)
+    if all(f"`{choice}`" in said for choice in choices):
+        return said
+    several = "Any" if get_origin(field.annotation) is tuple else "One"
+    return f"{said} {several} of {', '.join(f'`{_spell_toml(choice)}`' for choice in choices)}."
+
+
+def _choices(annotation: Any) -> list[Any]:
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [choice for part in get_args(annotation) for choice in _choices(part)]
+
+
+# The reference: every public name with its signature, the first paragraph of its docstring, and its fields.
+
+
+def _reference_parts() -> dict[str, str]:
+    names = {name: getattr(sf, name) for name in vars(sf)["__all__"]}
+    groups: dict[str, list[str]] = {
+        group: [] for group in ("data", "methods", "models", "release", "workflow", "errors")
+    }
+    for name, thing in names.items():
+        if not isinstance(thing, ModuleType):
+            groups[_group(thing)].append(_document(name, thing))
+    parts = {group: "\n\n".join(texts) for group, texts in groups.items()}
+    parts |= {space: _document_namespace(getattr(sf, space), names) for space in NAMESPACES}
+    parts["error_tree"] = f"```text\n{_error_tree()}\n```"
+    parts["commands"] = "\n\n".join(_commands())
+    return parts
+
+
+def _group(thing: Any) -> str:
+    package = str(thing.__module__).removeprefix("sfumato.").split(".")[0]
+    if thing in MODELS:
+        return "models"
+    if package in ("table", "baskets", "sequences", "patterns", "data"):
+        return "data"
+    if package in ("protect", "mine"):
+        return "methods"
+    if package in ("errors", "workflow"):
+        return package
+    return "release"
+
+
+def _document_namespace(space: Any, known: Mapping[str, Any]) -> str:
+    """The names of `sf.mine` and the like, without those that stand at the root as well."""
+    own = {name: getattr(space, name) for name in space.__all__ if name not in known}
+    return "\n\n".join(_document(name, thing) for name, thing in own.items() if callable(thing))
+
+
+def _document(name: str, thing: Any) -> str:
+    if inspect.isfunction(thing):
+        return f"### `{name}`\n\n{_signature_block(name, thing)}\n\n{_summary(thing)}"
+    parts = [f"### `{name}`", _summary(thing)]
+    fields = _fields(thing)
+    if issubclass(thing, BaseModel):
+        parts.insert(1, _block(f"{name}({', '.join(_model_parameters(thing))})"))
+    if fields:
+        parts.append("\n".join(f"- `{field}`: {meaning}" for field, meaning in fields.items()))
+    parts += [
+        f"`{name}.{method}`: {_summary(function)}\n\n{_signature_block(f'{name}.{method}', function)}"
+        for method, function in _methods(thing)
+    ]
+    return "\n\n".join(parts)
+
+
+def _fields(thing: type) -> dict[str, str]:
+    """Fields, properties and members of an enumeration, with their docstrings."""
+    if issubclass(thing, BaseModel):
+        fields = {name: _meaning(f) for name, f in thing.model_fields.items() if not _is_tag(thing, name)}
+    elif issubclass(thing, Enum):
+        docs = _attribute_docs(thing)
+        fields = {str(member.value): docs.get(member.name, "") for member in thing}
+    else:
+        fields = {name: doc for name, doc in _attribute_docs(thing).items() if not name.startswith("_")}
+    return fields | {name: _summary(p.fget) for name, p in _own(thing) if isinstance(p, property)}
+
+
+def _attribute_docs(thing: type) -> dict[str, str]:
+    """The docstrings below the attributes of a class, which Python itself forgets."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(thing))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    docs = {}
+    for statement, below in zip(body.body, [*body.body[1:], None], strict=True):
+        match statement, below:
+            case (
+                (ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)])),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ):
+                docs[name] = _join(text)
+    return docs
+
+
+def _methods(thing: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Public methods of its own."""
+    for name, member in _own(thing):
+        function = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+        if inspect.isfunction(function) and function.__doc__:
+            yield name, function
+
+
+def _own(thing: type) -> Iterator[tuple[str, Any]]:
+    """Public members that no base class has."""
+    known = {name for base in thing.__mro__[1:] for name in vars(base)}
+    return ((name, member) for name, member in vars(thing).items() if name not in known and name[0] != "_")
+
+
+def _model_parameters(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        if _is_tag(model, name):
+            continue
+        if field.is_required():
+            yield name
+        else:
+            yield f"{name}={'{}' if field.default_factory else _python_default(field.default)}"
+
+
+def _python_default(value: object) -> str:
+    return f"{type(value).__name__}()" if isinstance(value, BaseModel) else repr(value)
+
+
+def _signature_block(name: str, function: Callable[..., Any]) -> str:
+    """The signature with annotations as they are written, which `inspect` would put in quotes."""
+    signature = inspect.signature(function)
+    words: list[str] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not any(word[0] == "*" for word in words):
+            words.append("*")
+        if parameter.name not in ("self", "cls"):
+            words.append(_spell_parameter(parameter))
+    return _block(f"{name}({', '.join(words)}) -> {signature.return_annotation}")
+
+
+def _spell_parameter(parameter: inspect.Parameter) -> str:
+    if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+        stars = "*"
+    else:
+        stars = "**" if parameter.kind is inspect.Parameter.VAR_KEYWORD else ""
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{stars}{parameter.name}: {parameter.annotation}{default}"
+
+
+def _block(text: str) -> str:
+    if len(text) > _WIDTH:
+        text = "\n    ".join(textwrap.wrap(text, _WIDTH - 4, break_long_words=False, break_on_hyphens=False))
+    return f"```text\n{text}\n```"
+
+
+def _summary(thing: Any) -> str:
+    return _join((inspect.getdoc(thing) or "").split("\n\n")[0])
+
+
+def _join(text: str) -> str:
+    """A paragraph as one line in Markdown: no marks of reStructuredText, straight quotes."""
+    for old, new in (("``", "`"), ("«", '"'), ("»", '"')):
+        text = text.replace(old, new)
+    return re.sub(r"\s+", " ", re.sub(r":\w+:(?=`)", "", text)).strip()
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _error_tree() -> str:
+    tree = re.search(r"::\n\n(.*?)\n\n", inspect.getdoc(errors) or "", re.DOTALL)
+    assert tree, "errors.py draws its tree in its docstring"
+    return textwrap.dedent(tree[1])
+
+
+def _commands() -> Iterable[str]:
+    root: Any = typer.main.get_command(app)
+    for name, command in sorted(root.commands.items()):
+        shown = [p for p in command.params if p.name != "as_json"]
+        words = [_usage(p) for p in shown if p.param_type_name == "argument"]
+        rows = [f"| `{_spell_option(p)}` | {_cell(_join(p.help or ''))} |" for p in shown]
+        table = "\n".join(["| argument | meaning |", "|---|---|", *rows]) if rows else ""
+        yield f"### `sfumato {' '.join([name, *words])}`\n\n{_join(command.help or '')}\n\n{table}".rstrip()
+
+
+def _usage(argument: Any) -> str:
+    return argument.name.upper() if argument.required else f"[{argument.name.upper()}]"
+
+
+def _spell_option(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return str(parameter.name).upper()
+    return ", ".join([*parameter.opts, *parameter.secondary_opts])
+
+
+if __name__ == "__main__":
+    for page, text in generate_pages().items():
+        (DOCS / page).write_text(text, encoding="utf-8")
