@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The import rule: a protector cannot grade itself."""
+"""The import rule: a protector cannot grade itself. And what every function and module looks like."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "baskets", "description", "errors", "key", "keystream", "lazy", "patterns", "private_file", "progress",
+    "arrays", "baskets", "description", "errors", "key", "keystream", "lazy", "patterns", "private_file", "progress",
     "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
@@ -23,9 +23,9 @@ ALLOWED = {
     "measure": VOCABULARY | TOOLS | {"measure"},
     "mine": VOCABULARY | TOOLS,
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
-    "engine": {"errors", "progress", "kernels", "engine"},
-    "kernels": {"kernels"},
-    "data": {"data", "description", "errors", "progress"},
+    "engine": {"arrays", "errors", "progress", "kernels", "engine"},
+    "kernels": {"arrays", "kernels"},
+    "data": {"arrays", "data", "description", "errors", "progress"},
 }
 
 
@@ -62,6 +62,16 @@ def test_every_module_says_its_licence_and_purpose(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# SPDX-License-Identifier: MIT\n")
     assert ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_kinds_of_arrays_are_named_in_one_module(path: Path) -> None:
+    if path == SOURCE / "arrays.py":
+        return
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Subscript):
+            kind = ast.unparse(node.value.value)
+            assert kind.split(".")[-1] not in {"NDArray", "ndarray"}, f"line {node.lineno}: name it in arrays.py"
 
 
 def test_rooms_are_known() -> None:

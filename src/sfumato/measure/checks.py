@@ -10,9 +10,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.diversity import DIVERSITY_CHECKS
 from sfumato.measure.anonymity.presence import delta_presence, k_map
@@ -28,7 +28,7 @@ class Evidence:
 
     published: Any
     original: Any = None
-    rows: npt.NDArray[np.int64] | None = None
+    rows: Ints | None = None
     """Which original row each published row was made from; None without the originals."""
     population: Table | None = None
     """The population that a model compares with."""

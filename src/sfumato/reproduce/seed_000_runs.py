@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from sfumato.data.private_entries import Mask, PrivateEntries, private_mask
+from sfumato.arrays import Flags
+from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.data.zipf import zipf_table
 from sfumato.mine.entries.adversarial_rules import find_rules, sensitive_mask
 from sfumato.mine.entries.cells import Cells
@@ -51,7 +52,7 @@ def synthetic(rows: int, columns: int, cardinality: int, factor: float, seed: in
     return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Zipf")
 
 
-def private_share(table: Table, share: float, seed: int) -> Mask:
+def private_share(table: Table, share: float, seed: int) -> Flags:
     """The directly private set: a share of the entries, drawn by lot."""
     chance = Randomness.seeded(seed).generator()
     return private_mask([PrivateEntries(share=share)], table.frame, chance)
@@ -72,7 +73,7 @@ def _warm_blanking() -> None:
     _method(private_share(table, 0.1, 0), 0.5, 1, 1).protect(table, Randomness.seeded(0))
 
 
-def mine(table: Table, private: Mask, confidence: float, min_support: float) -> Mined:
+def mine(table: Table, private: Flags, confidence: float, min_support: float) -> Mined:
     """All adversarial rules, and the entries that they make sensitive."""
     _warm()
     cells = Cells.of(table, private)
@@ -84,7 +85,7 @@ def mine(table: Table, private: Mask, confidence: float, min_support: float) -> 
     return Mined(len(found), int(sensitive.sum()), int(sensitive.any(axis=1).sum()), seconds)
 
 
-def blank(table: Table, private: Mask, confidence: float, min_support: float, factor: int) -> Blanked:
+def blank(table: Table, private: Flags, confidence: float, min_support: float, factor: int) -> Blanked:
     """GraDeS with the seed's weights, `factor` entries at a time, until mining finds no rule."""
     _warm_blanking()
     method = _method(private, confidence, min_support, factor)
@@ -94,7 +95,7 @@ def blank(table: Table, private: Mask, confidence: float, min_support: float, fa
     return Blanked(len(details["derived"]), len(details["rules_before"]), details["sensitive_entries"], seconds)
 
 
-def _method(private: Mask, confidence: float, min_support: float, factor: int) -> SuppressEntries:
+def _method(private: Flags, confidence: float, min_support: float, factor: int) -> SuppressEntries:
     from sfumato.protect.entries.suppress_entries import SuppressEntries
 
     return SuppressEntries(

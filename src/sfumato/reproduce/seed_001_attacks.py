@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
@@ -18,7 +17,6 @@ from sfumato.reproduce.plots import Axis, Curve, curves
 from sfumato.reproduce.study import Findings, Grid, Plot, Setting, Statement, frame_of
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
 SEED = 2003
 EARLIER = {(10, 2): (0.46, None), (30, 2): (0.26, None), (10, 10): (1.0, 0.71), (30, 30): (1.0, 0.71)}
 """Columns and rank → RMSE after the spectral filter and the Bayes estimate, at a signal as strong as the noise."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.mine.noise.reconstruction_channel import channel_of, counted, noisy_edges_of
 from sfumato.mine.noise.reconstruction_em import em
 from sfumato.progress import tell
@@ -17,8 +17,6 @@ from sfumato.public.noise_law import Noise
 from sfumato.reproduce.plots import Axis, Curve, curves
 from sfumato.reproduce.study import Findings, Grid, Plot, Setting, Statement, frame_of
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 CONFIDENCES = (0.5, 0.95, 0.999)
 PRINTED: Mapping[Literal["discretize", "uniform", "gaussian"], tuple[float, float, float]] = {
     "discretize": (0.5, 0.95, 0.999),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.attack.swapping.swap_linkage import SwapLinkage
 from sfumato.measure.swapping.swapping import joint_total_variation, marginal_shift
 from sfumato.protect.swapping.identifiable import Identifiable
@@ -23,7 +23,6 @@ from sfumato.reproduce.seed_003_data import census as adult
 from sfumato.reproduce.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
 SHARE, SEED = 0.5, 1
 
 

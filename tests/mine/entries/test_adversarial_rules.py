@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato import progress
+from sfumato.arrays import Bytes
 from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.data.zipf import zipf_table
 from sfumato.errors import PolicyError
@@ -29,7 +30,7 @@ from sfumato.mine.entries.adversarial_rules import (
     sensitive_mask,
 )
 from sfumato.mine.entries.adversarial_search import rounded_up
-from sfumato.mine.entries.cells import BLANKED, Cells, States
+from sfumato.mine.entries.cells import BLANKED, Cells
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute_rules import Place, Rule, adversarial, appears, counted
@@ -52,7 +53,7 @@ class Given:
     max_length: int | None
     prior: bool
 
-    def cells(self) -> tuple[Cells, States]:
+    def cells(self) -> tuple[Cells, Bytes]:
         cells = Cells.of(table_of(self.rows), mask_of(self.rows, self.private))
         states = cells.states.copy()
         for place in self.blanked:
@@ -65,7 +66,7 @@ class Given:
     def brute(self) -> set[Rule]:
         return adversarial(*self.parts())
 
-    def found(self, cells: Cells, states: States, **more: Any) -> FoundRules:
+    def found(self, cells: Cells, states: Bytes, **more: Any) -> FoundRules:
         return find_rules(cells, states, self.confidence, self.least, self.max_length, self.prior, **more)
 
 

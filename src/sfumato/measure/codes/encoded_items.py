@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.progress import tell
@@ -22,7 +22,6 @@ from sfumato.release import Number
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
-Ints = npt.NDArray[np.int64]
 Check = Callable[["Evidence", Mapping[str, Any]], Number]
 
 

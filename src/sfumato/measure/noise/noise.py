@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Floats
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.alignment import Rows, beside, compared, present
@@ -24,8 +24,6 @@ from sfumato.table import Table
 
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
-
-Floats = npt.NDArray[np.float64]
 
 
 def noise_privacy(

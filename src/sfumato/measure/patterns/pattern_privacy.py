@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.measure.baskets.recount import Columns, counted_itemsets
@@ -21,8 +21,6 @@ from sfumato.measure.patterns.known_supports import KnownSupports
 from sfumato.patterns import Patterns
 from sfumato.progress import tell
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Members = tuple[int, ...]
 
 FEW_ITEMS = 6

@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, beside, present
@@ -29,7 +29,6 @@ from sfumato.table import Table
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
-Ints = npt.NDArray[np.int64]
 
 __all__ = ["ClosestRecords", "closest_records"]  # what is at home elsewhere, and asked for here
 

@@ -18,11 +18,11 @@ from itertools import count
 from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato import progress
+from sfumato.arrays import Codes, Words
 from sfumato.baskets import Baskets
-from sfumato.mine.baskets.itemset_worker import Codes, Counts, Keep, Layout, Question, Worker
+from sfumato.mine.baskets.itemset_worker import Keep, Layout, Question, Worker
 
 Piece = TypeVar("Piece")
 
@@ -153,7 +153,7 @@ class _Search(Generic[Piece]):
         self.queue: list[_Batch[Piece]] = []
         self.next_batch = count()
         self.failures: list[BaseException] = []
-        self.found: list[tuple[object, npt.NDArray[np.uint64]]] = []
+        self.found: list[tuple[object, Words]] = []
         self.is_stopped = False
         self.done = 0
 
@@ -240,4 +240,4 @@ class _Search(Generic[Piece]):
                 pieces.append(worker.drain())
 
 
-__all__ = ["Codes", "Counts", "Keep", "Question", "pieces_in_turn", "pieces_together"]
+__all__ = ["Keep", "Question", "pieces_in_turn", "pieces_together"]

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-Codes = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.uint64]
+from sfumato.arrays import Codes, Ints, Words
+
 Piece = TypeVar("Piece")
-Keep = Callable[[Codes, Counts, Counts], Piece]
+Keep = Callable[[Codes, Ints, Ints], Piece]
 """Makes a lasting piece of codes, the ends of sets among them, and supports: the arrays given will be overwritten."""
 
 BUFFER_CODES = 1 << 17
@@ -60,12 +58,12 @@ class Layout:
     everywhere: Codes
     """Items of every basket, if they are not branched on."""
     codes: Codes
-    counts: Counts
+    counts: Ints
     longest: int
     words: int
     lists: tuple[Any, ...] | None = None
-    bits: Masks | None = None
-    shifts: Masks | None = None
+    bits: Words | None = None
+    shifts: Words | None = None
     """If baskets that are alike were merged: each bit of word i stands for 2 ** shifts[i] of them."""
 
 
@@ -77,7 +75,7 @@ class Worker(Generic[Piece]):
         question: Question,
         layout: Layout,
         keep: Keep[Piece],
-        found_by_all: list[tuple[object, Masks]] | None = None,
+        found_by_all: list[tuple[object, Words]] | None = None,
     ) -> None:
         """Make the arrays; maximal sets found over bitmaps are shared, so that no thread looks inside them again."""
         from sfumato.kernels.baskets import itemsets_bitmaps as bitmaps
@@ -135,7 +133,7 @@ class Worker(Generic[Piece]):
             np.empty(items + 1, np.uint32), np.empty(items + 1, np.uint32), np.empty(items + 1, np.uint64),
         )  # fmt: skip
 
-    def _set_root(self, bits: Masks) -> None:
+    def _set_root(self, bits: Words) -> None:
         layout, fields = self._layout, self._fields
         items = layout.codes.size
         self._bits = np.concatenate((bits, np.empty(bits.size + 4096, dtype=np.uint64)))

@@ -22,12 +22,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato import progress
+from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_worker import Counts
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets, itemset_lists, refuse_large
 from sfumato.public.thresholds import Confidence, Support, exact
 
@@ -47,11 +46,11 @@ class Rules:
 
     itemsets: Itemsets
     """All frequent itemsets."""
-    wholes: Counts
+    wholes: Ints
     """For each rule, the set of both sides."""
-    antecedents: Counts
+    antecedents: Ints
     """The left side."""
-    consequents: Counts
+    consequents: Ints
     """The right side."""
 
     def __len__(self) -> int:
@@ -59,10 +58,10 @@ class Rules:
         return self.wholes.size
 
     @property
-    def confidences(self) -> npt.NDArray[np.float64]:
+    def confidences(self) -> Floats:
         """The confidence of each rule, as the nearest float."""
         supports = self.itemsets.supports
-        found: npt.NDArray[np.float64] = supports[self.wholes] / supports[self.antecedents]
+        found: Floats = supports[self.wholes] / supports[self.antecedents]
         return found
 
 
@@ -127,12 +126,12 @@ def find_rules(
     return Rules(itemsets, *(np.ascontiguousarray(found[:, side]) for side in range(3)))
 
 
-def needed_supports(supports: Counts, confidence: Fraction) -> Counts:
+def needed_supports(supports: Ints, confidence: Fraction) -> Ints:
     """For each left side, the least support of a whole that is sure enough: rounded up, in exact integers."""
     values, places = np.unique(supports, return_inverse=True)
     top, bottom = confidence.numerator, confidence.denominator
     needed = np.array([-(-value * top // bottom) for value in values.tolist()], dtype=np.int64)
-    found: Counts = needed[places]
+    found: Ints = needed[places]
     return found
 
 
@@ -162,11 +161,11 @@ class _Splitting:
     rules: int = 0
     is_stopped: bool = False
 
-    def run(self, count: int) -> list[Counts]:
-        parts: list[Counts] = []
+    def run(self, count: int) -> list[Ints]:
+        parts: list[Ints] = []
         with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
             try:
-                waiting: list[Future[list[Counts]]] = [
+                waiting: list[Future[list[Ints]]] = [
                     pool.submit(self.split, first, min(first + BATCH, count)) for first in range(0, count, BATCH)
                 ]
                 for number, future in enumerate(waiting):
@@ -178,14 +177,14 @@ class _Splitting:
                 raise
         return parts
 
-    def split(self, first: int, stop: int) -> list[Counts]:
+    def split(self, first: int, stop: int) -> list[Ints]:
         from sfumato.kernels.baskets import itemsets_rules as kernel
 
         state = np.zeros(kernel.FIELDS, dtype=np.int64)
         state[kernel.SET], state[kernel.STOP] = first, stop
         places, keys = np.zeros(self.room + 2, dtype=np.int64), np.zeros(self.room + 2, dtype=np.uint64)
         buffer = np.empty((BUFFER, 3), dtype=np.int64)
-        parts: list[Counts] = []
+        parts: list[Ints] = []
         status = kernel.PAUSED
         while status != kernel.DONE and not self.is_stopped:
             state[kernel.WORK_LEFT] = WORK

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Flags, Ints, Singles
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.ranked import Ints, Singles, as_learners_see, is_number, side_by_side
+from sfumato.mine.codes.ranked import as_learners_see, is_number, side_by_side
 from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.progress import tell
 from sfumato.table import Table
@@ -168,7 +168,7 @@ class Walked:
     """What was seen at each node when the rows went down a tree."""
 
     count: Ints
-    missing: npt.NDArray[np.uint8]
+    missing: Bytes
     """Whether some row's cell was missing."""
     tally: Ints
     """Weighted rows of each of the model's classes."""
@@ -195,7 +195,7 @@ class Sight:
 
     seen: Singles
     true: Singles
-    rising: npt.NDArray[np.bool_]
+    rising: Flags
     classes: Ints
     """Each row's class, by its number among the key's classes."""
 
@@ -270,7 +270,7 @@ def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) ->
         raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
 
 
-def _put_right(nodes: Any, rising: npt.NDArray[np.bool_], walked: Walked) -> None:
+def _put_right(nodes: Any, rising: Flags, walked: Walked) -> None:
     """Give every test the originals' threshold, and exchange the children where codes fall."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
     up = np.ones(len(nodes), dtype=bool)

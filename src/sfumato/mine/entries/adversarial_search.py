@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato import progress
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells, Items, States
-from sfumato.mine.entries.found_rules import Counts, FoundRules, joined, no_rules
+from sfumato.arrays import Bytes, Codes, Flags, Ints
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
+from sfumato.mine.entries.found_rules import FoundRules, joined, no_rules
 
 STEP = "adversarial rules"
 MOST_THREADS = 4
@@ -56,28 +57,28 @@ class Budget:
 class _Packed:
     """What the kernel reads."""
 
-    cell: Items
+    cell: Codes
     """Columns by rows: the item of a public entry, `items` + the item of a private one, 2 `items` for nothing."""
-    earlier: Items
+    earlier: Codes
     """The same as `cell` for touched rows before they were touched."""
     tracking: bool
     """Whether touched rows are followed."""
     items: int
     """The number of items."""
-    first: npt.NDArray[np.int64]
+    first: Ints
     """The items of column j are `first[j]` up to `first[j + 1]`."""
 
 
 def find_rules(
     cells: Cells,
-    states: States,
+    states: Bytes,
     confidence: Fraction,
     least: int,
     max_length: int | None = None,
     prior: bool = False,
     *,
-    touched: npt.NDArray[np.bool_] | None = None,
-    before: States | None = None,
+    touched: Flags | None = None,
+    before: Bytes | None = None,
     with_rows: bool = False,
     seconds: float | None = None,
     memory: int | None = None,
@@ -101,7 +102,7 @@ def find_rules(
     )
 
 
-def _own(settings: npt.NDArray[np.int64], at: int) -> npt.NDArray[np.int64]:
+def _own(settings: Ints, at: int) -> Ints:
     """Of several searches that share the work, only the first tells the rules of the empty antecedent."""
     from sfumato.kernels.entries.adversarial_frames import PRIOR
 
@@ -110,7 +111,7 @@ def _own(settings: npt.NDArray[np.int64], at: int) -> npt.NDArray[np.int64]:
     return own
 
 
-def _shares(packed: _Packed) -> list[npt.NDArray[np.bool_]]:
+def _shares(packed: _Packed) -> list[Flags]:
     """Which items may come first in each thread's antecedents: about as much work for one as for the other.
 
     A row is met below an item once for each set of items in later columns that it has in common with others.
@@ -148,9 +149,7 @@ def _side_by_side(searches: list[_Search], budget: Budget) -> list[FoundRules]:
     return [search.found(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
 
 
-def _packed(
-    cells: Cells, states: States, touched: npt.NDArray[np.bool_] | None, before: States | None, *, in_order: bool
-) -> _Packed:
+def _packed(cells: Cells, states: Bytes, touched: Flags | None, before: Bytes | None, *, in_order: bool) -> _Packed:
     items = int(cells.first[-1])
     cell = _codes(cells.codes, states, items)
     if not in_order:
@@ -162,13 +161,13 @@ def _packed(
     return _Packed(cell, earlier, touched is not None, items, cells.first.astype(np.int64))
 
 
-def _codes(codes: Items, states: States, items: int) -> Items:
+def _codes(codes: Codes, states: Bytes, items: int) -> Codes:
     cell = np.where(states == PRIVATE, codes + np.int32(items), codes)
     cell[(codes == NOTHING) | ((states != PRIVATE) & (states != PUBLIC))] = 2 * items
     return cell
 
 
-def _neighbours(cell: Items, first: npt.NDArray[np.int32], items: int) -> npt.NDArray[np.int64]:
+def _neighbours(cell: Codes, first: Codes, items: int) -> Ints:
     """An order in which rows that agree in the first columns are near one another, as memory likes it."""
     key = np.zeros(len(cell), dtype=np.int64)
     reach = 1
@@ -182,7 +181,7 @@ def _neighbours(cell: Items, first: npt.NDArray[np.int32], items: int) -> npt.ND
 
 def _settings(
     packed: _Packed, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
-) -> npt.NDArray[np.int64]:
+) -> Ints:
     columns = packed.cell.shape[1]
     threshold = rounded_up(confidence, len(packed.cell))
     longest = columns if max_length is None else min(max_length, columns)
@@ -213,7 +212,7 @@ def rounded_up(share: Fraction, most: int) -> Fraction:
 class _Search:
     """One run of the kernel: what it reads, its state, and buffers that grow."""
 
-    def __init__(self, packed: _Packed, settings: npt.NDArray[np.int64], ours: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, packed: _Packed, settings: Ints, ours: Flags) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
         columns = packed.cell.shape[1]
@@ -306,7 +305,7 @@ class _Search:
         rules = self._rules[: self.rules]
         order = np.argsort(rules[:, 0] * np.int64(self._packed.items) + rules[:, 1], kind="stable")
         names = ("antecedent", "target", "public", "public_fit", "hidden", "hidden_fit")
-        counted: dict[str, Counts] = {name: rules[order, at] for at, name in enumerate(names)}
+        counted: dict[str, Codes] = {name: rules[order, at] for at, name in enumerate(names)}
         antecedents = int(self._state[ANTECEDENTS])
         return FoundRules(
             start=self._starts[: antecedents + 1].copy(),

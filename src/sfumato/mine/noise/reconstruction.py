@@ -17,9 +17,9 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Floats
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import (
-    Floats,
     channel_of,
     counted,
     even,

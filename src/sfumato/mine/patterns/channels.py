@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from sfumato.arrays import Codes, Ints, Words
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
@@ -25,7 +25,6 @@ from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.progress import tell
 from sfumato.public.thresholds import Support
 
-Ints = npt.NDArray[np.int64]
 _CHUNK = 4096
 
 
@@ -88,7 +87,7 @@ def widest(known: KnownSets, records: Ints) -> Ints:
 @dataclass(frozen=True)
 class _Sets:
     offsets: Ints
-    codes: npt.NDArray[np.int32]
+    codes: Codes
 
 
 def _members(known: KnownSets, nodes: Ints, masks: Ints) -> _Sets:
@@ -101,7 +100,7 @@ def _members(known: KnownSets, nodes: Ints, masks: Ints) -> _Sets:
     return _Sets(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), np.ascontiguousarray(codes))
 
 
-def _bits(sets: _Sets, count: int) -> npt.NDArray[np.uint64]:
+def _bits(sets: _Sets, count: int) -> Words:
     """Each set as a row of bits, one for every item."""
     words = np.zeros((len(sets.offsets) - 1, (count + 63) // 64), dtype=np.uint64)
     rows = np.repeat(np.arange(len(words)), np.diff(sets.offsets))

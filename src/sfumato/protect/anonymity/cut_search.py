@@ -13,14 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
 
 _CHUNK = 5_000_000
 """Row visits between two looks at the clock."""

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Codes, Floats, Ints
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.anonymity.models import KAnonymity
@@ -27,9 +27,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
 Centre = Literal["mean", "median"]
 
 MOST_AT_ONCE = 50_000

@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Codes, Ints
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
 from sfumato.protect.anonymity.k_member import block_size, clustered, nested
@@ -33,7 +33,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
 _LARGEST_KEY = 1 << 62
 
 
@@ -161,7 +160,7 @@ def _class_sizes(labels: Sequence[Labels], sizes: Ints) -> Ints:
     return np.bincount(of_part, weights=sizes).astype(np.int64)
 
 
-def _recoded(table: Table, published: _Published, of_row: npt.NDArray[np.int32]) -> Table:
+def _recoded(table: Table, published: _Published, of_row: Codes) -> Table:
     """The table with every part's labels; a column in which nothing changed stays as it is."""
     frame = table.frame.drop(table.identifying)
     for name, labels in zip(table.quasi_identifying, published.labels, strict=True):

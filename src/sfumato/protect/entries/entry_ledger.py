@@ -16,14 +16,14 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.mine.entries.adversarial_rules import find_rules
 from sfumato.mine.entries.adversarial_search import rounded_up
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells, States
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
 from sfumato.mine.entries.found_rules import FoundRules
 from sfumato.progress import tell
 
-Ints = npt.NDArray[np.int64]
 Number = TypeVar("Number", np.int32, np.int64)
 _CHUNK = 4096
 """Antecedents, or rules, that are worked on between two words of progress."""
@@ -35,13 +35,13 @@ class Rules(NamedTuple):
     """Rules as arrays, with the rows of each antecedent."""
 
     start: Ints
-    items: npt.NDArray[np.int32]
-    antecedent: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
+    items: Codes
+    antecedent: Codes
+    target: Codes
     row_start: Ints
     middle: Ints
     """Where the rows that hide nothing start."""
-    rows: npt.NDArray[np.int32]
+    rows: Codes
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Mining:
     """How often it was asked."""
     first: FoundRules | None = None
     """What it found when it was asked first."""
-    _last: States | None = None
+    _last: Bytes | None = None
     _begun: float = field(default_factory=monotonic)
 
-    def rules(self, states: States) -> FoundRules:
+    def rules(self, states: Bytes) -> FoundRules:
         """All rules that are adversarial now, if none of those found before still is."""
         question, last = self.question, self._last
         touched = before = None
@@ -125,7 +125,7 @@ class Derived:
     entries: Ints
     """Row × width + column of each, in the order in which they were blanked."""
     reasons: tuple[Reason, ...]
-    states: States
+    states: Bytes
     """All entries, as they are published."""
     bound: int
     """No set that leaves no rule is smaller."""
@@ -135,14 +135,14 @@ class Derived:
 class Ledger:
     """Rules with their counts, and the states of all entries, which it changes."""
 
-    def __init__(self, cells: Cells, question: Question, states: States | None = None) -> None:
+    def __init__(self, cells: Cells, question: Question, states: Bytes | None = None) -> None:
         """Start without rules; `states` are those in which rows of antecedents are listed, at first the cells' own."""
         from sfumato.kernels.entries.grades import mark_hidden
 
         self.cells = cells
         self.limits = question.limits(len(cells.codes))
-        self.base: States = cells.states if states is None else states
-        self.states: States = self.base.copy()
+        self.base: Bytes = cells.states if states is None else states
+        self.states: Bytes = self.base.copy()
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.rules = Rules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
@@ -197,7 +197,7 @@ class Ledger:
 
         turn(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
 
-    def reason(self, why: npt.NDArray[np.int32]) -> Reason:
+    def reason(self, why: Codes) -> Reason:
         """What the kernel says of an entry, in words."""
         return Reason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
 
@@ -232,7 +232,7 @@ class Ledger:
         places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
         return replace(found, row_start=start, rows=self.rules.rows[places])
 
-    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, npt.NDArray[np.int32]]:
+    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, Codes]:
         """Where each antecedent's rows start before anything is blanked, where those that hide nothing do, the rows."""
         from sfumato.kernels.entries.grades import appearances
 
@@ -283,7 +283,7 @@ class Ledger:
             tell("counting rules", begin, many)
             count(self.ledger, self.books, begin, min(begin + _CHUNK, many), self.limits)
 
-    def _with_rows_of(self, antecedents: int) -> tuple[Ints, npt.NDArray[np.int32]]:
+    def _with_rows_of(self, antecedents: int) -> tuple[Ints, Codes]:
         """The antecedents of each row, those from a number on behind the ones that were known before."""
         from sfumato.kernels.entries.grades import side_by_side, turn_around
 

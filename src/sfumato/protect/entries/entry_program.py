@@ -22,8 +22,9 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.mine.entries.cells import BLANKED, PUBLIC
-from sfumato.protect.entries.entry_ledger import Ints, Ledger
+from sfumato.protect.entries.entry_ledger import Ledger
 
 Part = tuple[int, int, tuple[int, ...]]
 """A rule, the side of it that a row is on, and the columns any of which takes the row out."""

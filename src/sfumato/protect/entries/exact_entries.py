@@ -14,8 +14,9 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ints, Mining
+from sfumato.protect.entries.entry_ledger import Derived, Mining
 from sfumato.protect.entries.entry_program import EntryProgram
 from sfumato.protect.entries.grades_plus import Search
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Ints
 from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ints, Ledger, Mining, Reason
+from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining, Reason
 
 _CHUNK = 256
 """Entries that are blanked, or rules weighed, between two words of progress."""
@@ -69,7 +69,7 @@ def grades(mining: Mining, batch: int = 1) -> Derived:
     return Derived(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
 
 
-def heaviest_first(ledger: Ledger, weighing: Weighing) -> tuple[Ints, npt.NDArray[np.int32]]:
+def heaviest_first(ledger: Ledger, weighing: Weighing) -> tuple[Ints, Codes]:
     """Blank entries of largest weight until no known rule is open; which ones, in order, and for what."""
     from sfumato.kernels.entries.grades_weights import BLOCK, blank_heaviest, weigh
 

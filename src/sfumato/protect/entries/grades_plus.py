@@ -13,8 +13,9 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ints, Ledger, Mining
+from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining
 from sfumato.protect.entries.grades import SLACK, Weighing, heaviest_first, lower_bound
 
 WEIGHING = Weighing(fitting=True, slack=SLACK, forget=False, reach=2)

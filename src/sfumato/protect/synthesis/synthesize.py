@@ -20,13 +20,14 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.arrays import Ints
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.method import Method
 from sfumato.protect.synthesis.sequential_trees import Growth, Model, draw_rows, fit_models
 from sfumato.protect.synthesis.spelt_numbers import Spelling
-from sfumato.protect.synthesis.synthesis_columns import MOST_CLASSES, Column, Drawn, Ints, refuse_infinite
+from sfumato.protect.synthesis.synthesis_columns import MOST_CLASSES, Column, Drawn, refuse_infinite
 from sfumato.protect.synthesis.synthesis_copies import drawn_frame, without_copies
 from sfumato.protect.synthesis.synthesis_utility import pair_loss
 from sfumato.randomness import Randomness
