@@ -45,6 +45,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+MOST_ARGUMENTS = 10
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -62,6 +63,18 @@ def test_every_module_says_its_licence_and_purpose(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# SPDX-License-Identifier: MIT\n")
     assert ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_functions_take_ten_arguments_at_most(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            given = node.args
+            named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+            # The options of a command are what typer finds in its arguments.
+            count = sum("typer." not in ast.unparse(one.annotation or ast.Constant(0)) for one in named)
+            count += (given.vararg is not None) + (given.kwarg is not None)
+            assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

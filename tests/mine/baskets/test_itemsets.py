@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from sfumato import Baskets, PolicyError, progress
 from sfumato.mine.baskets import itemset_search, itemset_worker, itemsets
+from sfumato.mine.baskets.itemset_question import Costs, Question
 from sfumato.mine.baskets.itemset_search import pieces_in_turn, pieces_together
-from sfumato.mine.baskets.itemset_worker import Costs, Question
 from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
 
 Rows = list[list[int]] | list[list[str]]

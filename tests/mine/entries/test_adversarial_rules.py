@@ -29,7 +29,7 @@ from sfumato.mine.entries.adversarial_rules import (
     sensitive_entries,
     sensitive_mask,
 )
-from sfumato.mine.entries.adversarial_search import rounded_up
+from sfumato.mine.entries.adversarial_search import Budget, rounded_up
 from sfumato.mine.entries.cells import BLANKED, Cells
 from sfumato.randomness import Randomness
 from sfumato.table import Table
@@ -393,8 +393,8 @@ def test_threads_halt_when_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with progress.listening(stop), pytest.raises(KeyboardInterrupt):
         one.found(cells, states)
-    assert not one.found(cells, states, seconds=0).complete
-    assert not one.found(cells, states, memory=1).complete
+    assert not one.found(cells, states, budget=Budget(seconds=0)).complete
+    assert not one.found(cells, states, budget=Budget(memory=1)).complete
 
 
 @settings(max_examples=60, deadline=None)

@@ -17,9 +17,10 @@ from numba.core import cgutils
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compiled import OPTIONS, compiled, read_signature
 
-_BARE: dict[str, Any] = {"nogil": True, "boundscheck": False}
+_BARE = dict(OPTIONS)
 if hasattr(DefaultOptions, "_nrt"):
     # Else numba counts who holds an array each time one is passed on, which takes longer than the search itself.
     _BARE["_nrt"] = False
@@ -30,25 +31,13 @@ part: Any = numba.njit(forceinline=True, **_BARE)
 
 def kernel(signature: str) -> Any:
     """As `compiled`, for what makes no arrays of its own."""
-    return numba.njit(signature, cache=True, **_BARE) if "_nrt" in _BARE else compiled(signature)
+    return numba.njit(read_signature(signature), cache=True, **_BARE) if "_nrt" in _BARE else compiled(signature)
 
 
 BLOCK = 8
 _build: Any = cgutils
 _WORD = ir.IntType(64)
 _WORDS = ir.VectorType(_WORD, BLOCK)
-
-
-def _count_bits(typing_context: Any, word: Any) -> Any:
-    """How many bits of a word are set: one instruction, and one that loops can be vectorised around."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-popcount: Any = intrinsic(_count_bits)
 
 
 def _called(builder: Any, name: str, given: Any, *arguments: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import popcount
+from sfumato.kernels.bits import popcount
 from sfumato.kernels.compiled import compiled
 
 OFFSETS = "Array(int64, 1, 'C', readonly=True)"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
@@ -108,6 +108,15 @@ def noise_law(
     return round(-float(ndtri(rare / 2)), 12) + 0.0
 
 
+class Variance(TypedDict, total=False):
+    """How the scale of noise follows from the data."""
+
+    times: float | None
+    """How many times the variance of the originals it has."""
+    together: Sequence[str]
+    """Columns that are noisy together: only the rows that have them all count."""
+
+
 def noise_dependence(
     original: Table,
     published: Table,
@@ -117,9 +126,8 @@ def noise_dependence(
     step: float = 0.0,
     others: Sequence[str] = (),
     apart: int = 1,
-    times: float | None = None,
-    together: Sequence[str] = (),
     rows: Rows = None,
+    **variance: Unpack[Variance],
 ) -> float:
     """By how many standard errors what was added, or its size, goes with the values it was added to, with how far out
     they are, with the same of other noisy columns and, where it was drawn apart from theirs, with their noise.
@@ -130,7 +138,7 @@ def noise_dependence(
     """
     taken = beside(original, published, rows)
     true, added = _added(taken, published.frame, column)
-    law = _Law(kind, _scale(taken, column, scale, times, together), step)
+    law = _Law(kind, _scale(taken, column, scale, **variance), step)
     places = np.array((law.place(added), law.place_of_size(added)))
     found = [_along(np.array(_standing(true)), places)]
     for name in others:
@@ -264,7 +272,9 @@ def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
     return cells
 
 
-def _scale(taken: pl.DataFrame, column: str, told: float | None, times: float | None, together: Sequence[str]) -> float:
+def _scale(
+    taken: pl.DataFrame, column: str, told: float | None, times: float | None = None, together: Sequence[str] = ()
+) -> float:
     """The scale that was told, or that of noise with so many times the variance of the originals."""
     if told is not None:
         return told

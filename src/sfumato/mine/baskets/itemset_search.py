@@ -22,7 +22,19 @@ import numpy as np
 from sfumato import progress
 from sfumato.arrays import Codes, Words
 from sfumato.baskets import Baskets
-from sfumato.mine.baskets.itemset_worker import Keep, Layout, Question, Worker
+from sfumato.kernels.baskets.itemsets_bits import BLOCK
+from sfumato.kernels.baskets.itemsets_prepare import (
+    count_codes,
+    lay_bitmaps,
+    lay_lists,
+    lay_merged,
+    mark_rows,
+    measure_rows,
+    merge_rows,
+)
+from sfumato.kernels.baskets.itemsets_rows import RowLists
+from sfumato.mine.baskets.itemset_question import Question
+from sfumato.mine.baskets.itemset_worker import Keep, Layout, Worker
 
 Piece = TypeVar("Piece")
 
@@ -38,11 +50,9 @@ MOST_MARKS = 64
 
 def lay_out(baskets: Baskets, question: Question) -> Layout:
     """Rank the frequent items, rare first, and lay the baskets out in the way in which the first step is cheaper."""
-    from sfumato.kernels.baskets import itemsets_prepare as prepare
-
     rows = len(baskets)
     counts = np.zeros(len(baskets.items), dtype=np.int64)
-    prepare.count_codes(baskets.codes, counts)
+    count_codes(baskets.codes, counts)
     is_everywhere = (counts == rows) & (rows >= question.least) & question.folds
     frequent = np.flatnonzero((counts >= question.least) & ~is_everywhere)
     order = frequent[np.argsort(counts[frequent], kind="stable")]
@@ -61,21 +71,19 @@ def lay_out(baskets: Baskets, question: Question) -> Layout:
 
 def _lay_merged(baskets: Baskets, layout: Layout, question: Question) -> bool:
     """Bitmaps with baskets that are alike merged, if that makes them half as long; whether it does."""
-    from sfumato.kernels.baskets import itemsets_prepare as prepare
-
     mark = np.zeros(len(baskets.items), dtype=np.uint64)
     mark[layout.codes] = np.uint64(1) << np.arange(layout.codes.size, dtype=np.uint64)
     held, sizes = np.empty(layout.rows, dtype=np.uint64), np.empty(layout.rows, dtype=np.int32)
-    prepare.mark_rows(baskets.codes, baskets.offsets, mark, held, sizes)
+    mark_rows(baskets.codes, baskets.offsets, mark, held, sizes)
     table = np.full(1 << (layout.rows + 1).bit_length(), -1, dtype=np.int32)
     times, planes = np.empty(layout.rows, dtype=np.int64), np.zeros(layout.rows.bit_length(), dtype=np.int64)
-    distinct = prepare.merge_rows(held, sizes, table, times, planes)
+    distinct = merge_rows(held, sizes, table, times, planes)
     words = _blocks(int((-(-planes // 64)).sum()))
     if 2 * 64 * words > layout.rows or not _maps_are_cheaper(layout.codes.size, words, sizes[sizes >= 2], question):
         return False
     layout.longest, layout.words = int(sizes.max(initial=0)), words
     layout.bits, layout.shifts = np.zeros(layout.codes.size * words, np.uint64), np.zeros(words, np.uint64)
-    prepare.lay_merged(held, times, distinct, planes, words, layout.bits, layout.shifts)
+    lay_merged(held, times, distinct, planes, words, layout.bits, layout.shifts)
     return True
 
 
@@ -87,32 +95,28 @@ def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question)
 
 def _blocks(words: int) -> int:
     """So many words as whole blocks, of which there is one at least."""
-    from sfumato.kernels.baskets.itemsets_bits import BLOCK
-
     return max(1, -(-words // BLOCK)) * BLOCK
 
 
 def _lay_apart(baskets: Baskets, layout: Layout, question: Question) -> None:
     """Bitmaps with a bit for each basket, or lists."""
-    from sfumato.kernels.baskets import itemsets_prepare as prepare
-
     items = layout.codes.size
     rank = np.full(len(baskets.items), -1, dtype=np.int32)
     rank[layout.codes] = np.arange(items, dtype=np.int32)
     sizes = np.empty(layout.rows, dtype=np.int32)
-    prepare.measure_rows(baskets.codes, baskets.offsets, rank, sizes)
+    measure_rows(baskets.codes, baskets.offsets, rank, sizes)
     paired = sizes[sizes >= 2]
     layout.longest, layout.words = int(sizes.max(initial=0)), _blocks(-(-paired.size // 64))
     if _maps_are_cheaper(items, layout.words, paired, question):
         layout.bits = np.zeros(items * layout.words, dtype=np.uint64)
-        prepare.lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
+        lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
         return
     starts = np.empty(items + 1, dtype=np.int64)
     held = int(paired.sum(dtype=np.int64))
     flat = np.empty(held + paired.size + 1, dtype=np.uint32)
     places = np.empty(held, dtype=np.uint32)
-    prepare.lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
-    layout.lists = (flat, places, starts, layout.codes, layout.counts)
+    lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
+    layout.lists = RowLists(flat, places, starts, layout.codes, layout.counts)
 
 
 def pieces_in_turn(baskets: Baskets, question: Question, keep: Keep[Piece]) -> Iterator[Piece]:

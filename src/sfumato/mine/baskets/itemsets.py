@@ -29,7 +29,7 @@ import numpy as np
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_worker import Question
+from sfumato.mine.baskets.itemset_question import Question
 from sfumato.public.thresholds import Support, least_count
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -32,6 +32,8 @@ from sfumato.public.thresholds import Confidence, Support, exact
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from sfumato.kernels.baskets.itemsets_rules import IndexedSets
 
 STEP = "Splitting itemsets into rules"
 BUFFER = 1 << 16
@@ -120,8 +122,8 @@ def find_rules(
         raise PolicyError("consequent_length is a whole number of items, at least 1, or None")
     sizes = np.diff(itemsets.offsets)
     longest = int(sizes.max(initial=1))
-    sets = (itemsets.offsets, itemsets.codes, itemsets.supports, needed_supports(itemsets.supports, least))
-    splitting = _Splitting((*sets, *_table(itemsets)), min(consequent_length or longest, longest), longest, at_most)
+    sets = _index(itemsets, needed_supports(itemsets.supports, least))
+    splitting = _Splitting(sets, min(consequent_length or longest, longest), longest, at_most)
     found = np.concatenate([*splitting.run(len(itemsets)), np.empty((0, 3), dtype=np.int64)])
     return Rules(itemsets, *(np.ascontiguousarray(found[:, side]) for side in range(3)))
 
@@ -135,9 +137,9 @@ def needed_supports(supports: Ints, confidence: Fraction) -> Ints:
     return found
 
 
-def _table(itemsets: Itemsets) -> tuple[Any, ...]:
+def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
     """A mark for each item such that no two sets have the same sum of marks, the sums, and where each is found."""
-    from sfumato.kernels.baskets.itemsets_rules import fill_table
+    from sfumato.kernels.baskets.itemsets_rules import IndexedSets, fill_table
 
     keys = np.empty(len(itemsets), dtype=np.uint64)
     slots = np.empty(1 << max(4, (2 * len(itemsets)).bit_length()), dtype=np.int64)
@@ -146,7 +148,7 @@ def _table(itemsets: Itemsets) -> tuple[Any, ...]:
         # Marks need not be secret, only spread: a fixed seed gives the same table each time.
         marks = np.random.Generator(np.random.PCG64(seed)).integers(0, 2**64, len(itemsets.items), dtype=np.uint64)
         if fill_table(itemsets.offsets, itemsets.codes, marks, keys, slots):
-            return marks, keys, slots
+            return IndexedSets(itemsets.offsets, itemsets.codes, itemsets.supports, needed, marks, keys, slots)
         seed += 1
 
 
@@ -154,7 +156,7 @@ def _table(itemsets: Itemsets) -> tuple[Any, ...]:
 class _Splitting:
     """The work of two threads on batches of itemsets, with the rules found so far counted."""
 
-    sets: tuple[Any, ...]
+    sets: IndexedSets
     longest: int
     room: int
     at_most: int | None

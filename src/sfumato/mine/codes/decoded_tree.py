@@ -228,7 +228,7 @@ class Sight:
 
     def walked(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
         """Send the rows of a bag down a tree."""
-        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, add_up, walk
+        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, NodeTally, add_up, walk
 
         names = ("left_child", "right_child", "feature", "missing_go_to_left")
         parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)
@@ -242,13 +242,11 @@ class Sight:
 
         def some(half: slice) -> Walked:
             found = Walked.empty(len(parts), classes)
+            tally = NodeTally(found.count, found.missing, found.tally, found.sides)
             for begin in range(half.start, half.stop, _CHUNK):
                 tell("sending rows down the tree", begin, len(rows))
                 part = slice(begin, min(begin + _CHUNK, half.stop))
-                walk(
-                    rows[part], weights[part], self.seen, self.true, told, parts, threshold, found.count, found.missing,
-                    found.tally, found.sides,
-                )  # fmt: skip
+                walk(rows[part], weights[part], self.seen, self.true, told, parts, threshold, tally)
             return found
 
         middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)

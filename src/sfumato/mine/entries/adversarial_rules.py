@@ -23,7 +23,7 @@ from sfumato.arrays import Codes, Flags, Floats, Ints, Words
 from sfumato.data.private_entries import AnyEntries, private_mask
 from sfumato.data.roles import Role
 from sfumato.errors import PolicyError
-from sfumato.mine.entries.adversarial_search import find_rules
+from sfumato.mine.entries.adversarial_search import Budget, find_rules
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
 from sfumato.mine.entries.found_rules import FoundRules
 from sfumato.progress import tell
@@ -96,7 +96,8 @@ def adversarial_rules(
     chance = (randomness or Randomness.secure()).generator()
     published = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
     cells = Cells.of(table, private_mask(_entries(private), table.frame, chance, table.source, published))
-    found = find_rules(cells, cells.states, threshold, least, max_length, prior, seconds=seconds, memory=memory)
+    budget = Budget(seconds, memory)
+    found = find_rules(cells, cells.states, threshold, least, max_length, prior, budget=budget)
     rules = AdversarialRules(_spelt(cells, found))
     rules.complete = found.complete
     return rules
@@ -145,20 +146,18 @@ def _fractions(parts: Codes, wholes: Codes) -> list[Fraction]:
 
 def _exposed(cells: Cells, found: FoundRules) -> tuple[Ints, Codes]:
     """The rows that each rule foretells rightly, one rule after the other, and where each begins."""
-    from sfumato.kernels.entries.adversarial_marks import list_exposed
+    from sfumato.kernels.entries.adversarial_marks import ListedRules, list_exposed
 
     start = np.concatenate([[0], np.cumsum(found.hidden_fit, dtype=np.int64)])
     exposed = np.zeros(int(start[-1]), dtype=np.int32)
     hiding = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
     seen, used = _row_sets(cells, found, hiding, PUBLIC)
     secret, _ = _row_sets(cells, found, hiding, PRIVATE)
+    rules = ListedRules(seen, found.start, used[found.items], found.antecedent, used[found.target])
     for begin in range(0, len(found), STRIDE):
         tell("rows exposed", begin, len(found))
         end = min(begin + STRIDE, len(found))
-        list_exposed(
-            seen, secret, hiding, found.start, used[found.items], found.antecedent, used[found.target], start, exposed,
-            begin, end,
-        )  # fmt: skip
+        list_exposed(rules, secret, hiding, start, exposed, begin, end)
     return start, exposed
 
 
@@ -197,7 +196,7 @@ def sensitive_mask(cells: Cells, found: FoundRules) -> Flags:
     The public entries of X and y in rows of its public set that have y, and those of X in rows of its hidden set:
     just those whose blanking the paper gives a weight.
     """
-    from sfumato.kernels.entries.adversarial_marks import mark, set_bits
+    from sfumato.kernels.entries.adversarial_marks import ListedRules, mark, set_bits
 
     rows, columns = cells.codes.shape
     seen, place = _row_sets(cells, found, slice(None), PUBLIC)
@@ -206,13 +205,11 @@ def sensitive_mask(cells: Cells, found: FoundRules) -> Flags:
     column = np.zeros(len(seen), dtype=np.int32)
     known = np.flatnonzero(place >= 0)
     column[place[known]] = np.searchsorted(cells.first, known, side="right") - 1
+    rules = ListedRules(seen, found.start, place[found.items], found.antecedent, place[found.target])
     for begin in range(0, len(found), STRIDE):
         tell("sensitive entries", begin, len(found))
         end = min(begin + STRIDE, len(found))
-        mark(
-            seen, hidden, column, found.start, place[found.items], found.antecedent, place[found.target], marks, begin,
-            end,
-        )  # fmt: skip
+        mark(rules, hidden, column, marks, begin, end)
     # Bits of a word are counted from the low end; so are its bytes, whatever the machine.
     bits = np.unpackbits(marks.astype("<u8").view(np.uint8), axis=1, count=rows, bitorder="little")
     return np.ascontiguousarray(bits.T.astype(bool))

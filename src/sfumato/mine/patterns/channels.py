@@ -63,7 +63,7 @@ def channel_frame(known: KnownSets, records: Ints, items: Items, maximal: bool =
 
 def widest(known: KnownSets, records: Ints) -> Ints:
     """Which channels lie inside no other, as places among the records."""
-    from sfumato.kernels.baskets.intervals import keep_widest
+    from sfumato.kernels.baskets.intervals import Intervals, KeptIntervals, keep_widest
     from sfumato.kernels.patterns.small_patterns import MASK, NODE
 
     sizes = np.diff(known.offsets)[records[:, NODE]]
@@ -73,14 +73,18 @@ def widest(known: KnownSets, records: Ints) -> Ints:
     inner = _members(known, nodes, masks)
     count = int(known.item.max(initial=0)) + 1
     kept = np.zeros(len(order), dtype=np.uint8)
-    lists = np.full((2, len(outer.codes) + 1), -1, dtype=np.int64)
-    heads, counts = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    state = np.zeros(2, dtype=np.int64)
-    bits = (_bits(inner, count), _bits(outer, count), outer.offsets, outer.codes)
+    intervals = Intervals(_bits(inner, count), _bits(outer, count), outer.offsets, outer.codes)
+    lists = KeptIntervals(
+        head=np.full(count, -1, dtype=np.int64),
+        count=np.zeros(count, dtype=np.int64),
+        owner=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        following=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        state=np.zeros(2, dtype=np.int64),
+    )
     for begin in range(0, len(order), _CHUNK):
         tell("looking for maximal channels", begin, len(order))
         end = min(begin + _CHUNK, len(order))
-        keep_widest(*bits, begin, end, kept, heads, counts, lists[0], lists[1], state)
+        keep_widest(intervals, lists, begin, end, kept)
     return np.sort(order[kept.astype(bool)])
 
 

@@ -89,7 +89,7 @@ def _distinct(parts: Parts, columns: Columns) -> tuple[Codes, Ints]:
 def _block_losses(parts: Parts, blocks: Ints, columns: Columns) -> Floats:
     from sfumato.kernels.anonymity.k_member import part_costs
 
-    costs = part_costs(*_distinct(parts, columns), *columns.described).astype(np.float64)
+    costs = part_costs(*_distinct(parts, columns), columns.described).astype(np.float64)
     return np.add.reduceat(costs * np.diff(parts.starts), np.searchsorted(parts.starts, blocks[:-1]))
 
 
@@ -106,7 +106,7 @@ def _grown(blocks: Parts, columns: Columns, size: int) -> Parts:
         end = max(begin + 1, int(np.searchsorted(blocks.starts, low + _AT_ONCE, side="right")) - 1)
         high = int(blocks.starts[end])
         starts = blocks.starts[begin : end + 1] - low
-        first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], *columns.described)
+        first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], columns.described)
         begin = end
     return blocks.regrouped(cluster)
 
@@ -150,7 +150,7 @@ def _targets(parts: Parts, block: Ints, wanting: Flags, columns: Columns, least:
     sizes = np.diff(parts.starts)
     flat, begins = _distinct(parts, columns)
     free = np.zeros(len(sizes), dtype=np.bool_)
-    nearest = nearest_parts(flat, begins, sizes, block, wanting, least, free, *columns.described)
+    nearest = nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.described)
     return _hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least, free)
 
 

@@ -209,7 +209,7 @@ def _refuse_unfit(table: Table, name: str) -> None:
 
 def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
     """The group of every row: MDAV inside blocks of neighbours, one block if they all fit."""
-    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, mdav
+    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, MixedSpace, mdav
 
     rows = len((numbers or codes)[0])
     points = np.array(numbers, dtype=np.float64).reshape(len(numbers), rows)
@@ -221,7 +221,7 @@ def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: in
     for members in _blocks(points, marks, k, block):
         inside = np.zeros(len(members), dtype=np.int32)
         own = np.arange(len(members), dtype=np.int64)
-        space = (points[:, members].copy(), marks[:, members].copy(), start, own)
+        space = MixedSpace(points[:, members].copy(), marks[:, members].copy(), start, own)
         state[LEFT] = len(members)
         tell("grouping rows", done, rows)
         while not mdav(space, k, inside, state, _CHUNK):

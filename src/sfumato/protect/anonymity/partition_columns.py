@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,9 @@ from sfumato.arrays import Codes, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain, range_label, set_label
 from sfumato.table import Missing, Table
+
+if TYPE_CHECKING:
+    from sfumato.kernels.anonymity.partition import PartColumns
 
 Publish = Literal["ranges", "hierarchy"]
 Kind = Literal["range", "set", "tree"]
@@ -228,8 +231,10 @@ class Columns:
         )
 
     @cached_property
-    def described(self) -> tuple[Ints, Codes, Ints]:
-        """What the kernels know of them: see `kernels/partition.py`."""
+    def described(self) -> PartColumns:
+        """What the kernels know of them."""
+        from sfumato.kernels.anonymity.partition import PartColumns
+
         starts = np.cumsum([0, *(len(column.groups[0]) for column in self.each)])
         lines = [
             (
@@ -242,4 +247,4 @@ class Columns:
             for column, start in zip(self.each, starts[:-1], strict=True)
         ]
         above, under = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
-        return np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64)
+        return PartColumns(np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64))

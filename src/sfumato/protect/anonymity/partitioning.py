@@ -132,7 +132,7 @@ def cut(parts: Parts, columns: Columns, judge: Judge, largest: int, relaxed: boo
 
     cells, order = parts.cells.copy(), parts.order.copy()
     if judge.by_size:
-        starts = cut_parts(cells, order, parts.starts, *columns.described, judge.least, largest, relaxed)
+        starts = cut_parts(cells, order, parts.starts, columns.described, judge.least, largest, relaxed)
         return Parts(cells, order, starts)
     return _cut_judged(Parts(cells, order, parts.starts), columns, judge, largest, relaxed)
 
@@ -169,11 +169,13 @@ def _cut_judged(parts: Parts, columns: Columns, judge: Judge, largest: int, rela
 
 
 def _proposed(parts: Parts, columns: Columns, begins: Ints, ends: Ints, least: int, relaxed: bool) -> _Cuts:
-    from sfumato.kernels.anonymity.partition import propose_cuts
+    from sfumato.kernels.anonymity.partition import PartCuts, propose_cuts
 
     shape = (len(begins), len(columns.each))
     cuts = _Cuts(begins, ends, np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.full(shape, -1.0))
-    propose_cuts(parts.cells, begins, ends, *columns.described, least, relaxed, cuts.values, cuts.lefts, cuts.gains)
+    propose_cuts(
+        parts.cells, begins, ends, columns.described, least, relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
+    )
     return cuts
 
 
