@@ -28,8 +28,10 @@ def record(kind: Record) -> Record:
         raise TypeError(f"signatures already name a {kind.__name__}")
     fields = [_compiled_type(hint) for hint in get_type_hints(kind, include_extras=True).values()]
     is_uniform = all(field == fields[0] for field in fields)  # the compiler keeps these apart
-    made = types.NamedUniTuple(fields[0], len(fields), kind) if is_uniform else types.NamedTuple(fields, kind)
-    _TYPES[kind.__name__] = made
+    make: Any = types
+    _TYPES[kind.__name__] = (
+        make.NamedUniTuple(fields[0], len(fields), kind) if is_uniform else make.NamedTuple(fields, kind)
+    )
     return kind
 
 

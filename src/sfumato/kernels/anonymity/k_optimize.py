@@ -12,21 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, IntGrid, Ints
-from sfumato.kernels.anonymity.k_optimize_cells import (
-    COST,
-    GOOD,
-    KEY,
-    LEAST,
-    ROW,
-    SMALL,
-    WEIGHT,
-    clear_cells,
-    examine_class,
-    group_cells,
-    largest,
-    set_bounds,
+
+from sfumato.kernels.anonymity.k_optimize_cells import (  # isort: skip
+    COST, GOOD, KEY, LEAST, ROW, SMALL, WEIGHT, clear_cells, examine_class, group_cells, largest, set_bounds,
     set_intervals,
-)
+)  # fmt: skip
 from sfumato.kernels.compiled import compiled, record
 
 

@@ -29,7 +29,7 @@ class KeptIntervals(NamedTuple):
     """For each item the list of kept intervals whose outer set holds it: `head`, then `following`."""
 
     head: Ints
-    count: Ints
+    counts: Ints
     """How many entries each item has."""
     owner: Ints
     """Which interval each entry is."""
@@ -41,7 +41,7 @@ class KeptIntervals(NamedTuple):
 def keep_widest(intervals, lists, begin, end, kept):  # type: ignore[no-untyped-def]
     """Mark in `kept` which intervals from `begin` up to `end` lie inside none; wider ones come before narrower ones."""
     inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes
-    head, count, owner, following, state = lists.head, lists.count, lists.owner, lists.following, lists.state
+    head, count, owner, following, state = lists.head, lists.counts, lists.owner, lists.following, lists.state
     words = inner.shape[1]
     for at in range(begin, end):
         rarest = codes[offsets[at]]

@@ -17,50 +17,14 @@ import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
 from sfumato.kernels.baskets.itemsets_bits import common, intersect, is_within, is_within_few, kernel, part
-from sfumato.kernels.baskets.itemsets_output import (
-    ALL,
-    DEPTH,
-    DONE,
-    EXCLUDED,
-    FOLD,
-    FOUND,
-    FULL,
-    GROW,
-    KIND,
-    LEAST,
-    LISTED,
-    MAX_LENGTH,
-    MAXIMAL,
-    PATH_PERFECT,
-    PATH_ROWS,
-    PAUSED,
-    PENDING,
-    PENDING_LENGTH,
-    PENDING_MASK,
-    PENDING_ROW,
-    PENDING_SUPPORT,
-    PERFECT,
-    ROOT_BEFORE,
-    ROOT_EXACT,
-    ROOT_ITEMS,
-    ROOT_ROW,
-    ROOT_WORDS,
-    STACK_BITS,
-    STACK_EXCLUDED,
-    STACK_EXTENSIONS,
-    STACK_FOUND,
-    STACK_FRAMES,
-    STACK_LISTED,
-    STACK_MASKS,
-    STRIDE,
-    WORK_LEFT,
-    extend_row,
-    give,
-    give_subsets,
-    has_room,
-    is_short,
+
+from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
+    ALL, DEPTH, DONE, EXCLUDED, FOLD, FOUND, FULL, GROW, KIND, LEAST, LISTED, MAX_LENGTH, MAXIMAL, PATH_PERFECT,
+    PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK, PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE,
+    ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS, STACK_EXCLUDED, STACK_EXTENSIONS, STACK_FOUND,
+    STACK_FRAMES, STACK_LISTED, STACK_MASKS, STRIDE, WORK_LEFT, extend_row, give, give_subsets, has_room, is_short,
     widen_row,
-)
+)  # fmt: skip
 from sfumato.kernels.bits import popcount
 from sfumato.kernels.compiled import record
 
@@ -94,8 +58,6 @@ class BitmapStack(NamedTuple):
     """Those of them that hold the set of a frame."""
     within: Ints
     """An upper bound of each excluded item's support within the set of the frame."""
-    shifts: Words
-    """How many baskets a bit of each word stands for, as a power of two, if not for one."""
 
 
 (
@@ -121,10 +83,10 @@ def _is_covered(state, stack, depth, place, support):  # type: ignore[no-untyped
 @part
 def _is_extended(state, stack, depth, place):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
-    bits, excluded, shifts = stack.bits, stack.excluded, stack.shifts
+    bits, excluded = stack.bits, stack.excluded
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if common(bits, place, np.uint64(excluded[number]) * words, words, shifts) >= state[LEAST]:
+        if common(bits, place, np.uint64(excluded[number]) * words, words) >= state[LEAST]:
             return True
     return False
 
@@ -143,7 +105,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
     """
-    bits, frames, excluded, within, shifts = stack.bits, stack.frames, stack.excluded, stack.within, stack.shifts
+    bits, frames, excluded, within = stack.bits, stack.frames, stack.excluded, stack.within
     words = np.uint64(state[ROOT_WORDS])
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
@@ -153,7 +115,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
         return
     filled = end
     for number in range(begin, end):
-        shared = common(bits, place, np.uint64(excluded[number]) * words, words, shifts)
+        shared = common(bits, place, np.uint64(excluded[number]) * words, words)
         excluded[filled], within[filled] = excluded[number], shared
         filled += shared >= state[LEAST]
     frames[depth + 1, EXCLUDED_BEGIN] = end
@@ -239,7 +201,7 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
     """
     rows, perfect = path.rows, path.perfect
     ids, counts, slots = stack.items, stack.supports, stack.slots
-    bits, frames, masks, shifts = stack.bits, stack.frames, stack.masks, stack.shifts
+    bits, frames, masks = stack.bits, stack.frames, stack.masks
     kind, least, fold, words = state[KIND], state[LEAST], state[FOLD], np.uint64(state[ROOT_WORDS])
     mine, support = slots[at], counts[at]
     row = state[ROOT_ROW] + depth
@@ -256,11 +218,11 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
     top = np.uint64(frames[depth, TOP])
     last = begin if fold or length < state[MAX_LENGTH] else at
     for other in range(at + 1, last):
-        if words == 1 and not shifts.shape[0]:
+        if words == 1:
             bits[top] = bits[mine] & bits[slots[other]]
             both = np.int64(popcount(bits[top]))
         else:
-            both = intersect(bits, mine, slots[other], top, words, shifts)
+            both = intersect(bits, mine, slots[other], top, words)
         if both < least:
             continue
         item = ids[other]
@@ -317,8 +279,8 @@ def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
         masks[tail + (ids[at] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[at] & 63))
     words = np.uint64(state[ROOT_WORDS])
     # Baskets of the root that hold one item only may have been dropped; they are in no excluded item's.
-    bits, mine, shifts = stack.bits, slots[at], stack.shifts
-    is_exact = depth > 0 or state[ROOT_EXACT] or common(bits, mine, mine, words, shifts) == counts[at]
+    bits, mine = stack.bits, slots[at]
+    is_exact = depth > 0 or state[ROOT_EXACT] or common(bits, mine, mine, words) == counts[at]
     return is_exact and _is_covered(state, stack, depth, slots[at], counts[at])
 
 

@@ -16,55 +16,14 @@ import numpy as np
 from sfumato.arrays import IntGrid, Ints
 from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, open_root, search_bitmaps
 from sfumato.kernels.baskets.itemsets_bits import kernel, part, whole_blocks
-from sfumato.kernels.baskets.itemsets_output import (
-    ALL,
-    DEPTH,
-    DONE,
-    FOLD,
-    FOUND,
-    FULL,
-    GROW,
-    KIND,
-    LEVEL,
-    LEVEL_FLAT,
-    LEVEL_FRAMES,
-    LEVEL_ITEMS,
-    LIST_COST,
-    LISTED,
-    MAP_COST,
-    MAX_LENGTH,
-    MAXIMAL,
-    PAIR_COST,
-    PATH_PERFECT,
-    PATH_ROWS,
-    PAUSED,
-    PENDING,
-    PENDING_LENGTH,
-    PENDING_MASK,
-    PENDING_ROW,
-    PENDING_SUPPORT,
-    PERFECT,
-    ROOT_BEFORE,
-    ROOT_EXACT,
-    ROOT_ITEMS,
-    ROOT_ROW,
-    ROOT_WORDS,
-    STACK_BITS,
-    STACK_EXCLUDED,
-    STACK_EXTENSIONS,
-    STACK_MASKS,
-    STRIDE,
-    WORD_COST,
-    WORK_LEFT,
-    SetBuffer,
-    SetPath,
-    extend_row,
-    give,
-    give_subsets,
-    has_room,
-    is_short,
-    widen_row,
-)
+
+from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
+    ALL, DEPTH, DONE, FOLD, FOUND, FULL, GROW, KIND, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LIST_COST, LISTED,
+    MAP_COST, MAX_LENGTH, MAXIMAL, PAIR_COST, PATH_PERFECT, PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK,
+    PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE, ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS,
+    STACK_EXCLUDED, STACK_EXTENSIONS, STACK_MASKS, STRIDE, WORD_COST, WORK_LEFT, SetBuffer, SetPath, extend_row, give,
+    give_subsets, has_room, is_short, widen_row,
+)  # fmt: skip
 from sfumato.kernels.baskets.itemsets_rows import MARK, RowLists, RowScratch, copy_rows, count_rows
 from sfumato.kernels.compiled import record
 

@@ -12,43 +12,11 @@ import numpy as np
 
 from sfumato.kernels.bits import add_common, common, intersect, meet, pick
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.entries.adversarial_frames import (
-    BASE,
-    BITS,
-    CHILD_END,
-    COLUMN,
-    COLUMN_EMPTY,
-    COLUMN_HIDDEN,
-    COUNT,
-    END,
-    FREE,
-    HIDING,
-    IN_BITS,
-    ITEM,
-    KIND,
-    LIVE,
-    LIVING,
-    PAIR,
-    PAIR_COLUMN,
-    PAIR_END,
-    PAIR_FIELDS,
-    PAIR_HIDDEN,
-    PAIR_ITEM,
-    PAIR_SHOWN,
-    REACHED,
-    SET,
-    SHOWING,
-    STEP,
-    STEP_COLUMN,
-    STEP_END,
-    STEP_ITEM,
-    STEP_NEXT,
-    STEP_REACHED,
-    STEP_SET,
-    STEP_TOP,
-    TARGETS,
-    TOP,
-    TOUCHED,
+
+from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
+    BASE, BITS, CHILD_END, COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, COUNT, END, FREE, HIDING, IN_BITS, ITEM, KIND, LIVE,
+    LIVING, PAIR, PAIR_COLUMN, PAIR_END, PAIR_FIELDS, PAIR_HIDDEN, PAIR_ITEM, PAIR_SHOWN, REACHED, SET, SHOWING, STEP,
+    STEP_COLUMN, STEP_END, STEP_ITEM, STEP_NEXT, STEP_REACHED, STEP_SET, STEP_TOP, TARGETS, TOP, TOUCHED,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
 

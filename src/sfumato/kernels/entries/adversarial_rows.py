@@ -6,22 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.entries.adversarial_frames import (
-    ANTECEDENTS,
-    CHILD,
-    COLUMN,
-    COUNT,
-    END,
-    FREE,
-    HIDING,
-    ITEM,
-    ITEMS,
-    LISTED,
-    LIVE,
-    RULES,
-    SHOWING,
-    TARGETS,
-    TOP,
+
+from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
+    ANTECEDENTS, CHILD, COLUMN, COUNT, END, FREE, HIDING, ITEM, ITEMS, LISTED, LIVE, RULES, SHOWING, TARGETS, TOP,
     TOUCHED,
 )  # fmt: skip
 

@@ -14,19 +14,10 @@ import numpy as np
 
 from sfumato.arrays import Ints, Words
 from sfumato.kernels.compiled import compiled, record
-from sfumato.kernels.entries.grades import (
-    ANTECEDENT,
-    BLANKED,
-    COLUMN,
-    HID,
-    ONE,
-    PUB,
-    PUBLIC,
-    TARGET,
-    X_COLUMNS,
-    turn,
-    veiled,
-)
+
+from sfumato.kernels.entries.grades import (  # isort: skip
+    ANTECEDENT, BLANKED, COLUMN, HID, ONE, PUB, PUBLIC, TARGET, X_COLUMNS, turn, veiled,
+)  # fmt: skip
 from sfumato.kernels.entries.grades_weights import need
 
 COUNT, UNDONE, BETTER, SIDEWAYS = range(4)

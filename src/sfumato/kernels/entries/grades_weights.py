@@ -17,27 +17,11 @@ import numpy as np
 
 from sfumato.arrays import Bytes, Codes, IntGrid, Ints
 from sfumato.kernels.compiled import compiled, record
-from sfumato.kernels.entries.grades import (
-    ALL_COLUMNS,
-    ANTECEDENT,
-    BLANKED,
-    COLUMN,
-    FIRST,
-    HID,
-    LAST,
-    ONE,
-    PLACE,
-    PUB,
-    PUBLIC,
-    TARGET,
-    X_COLUMNS,
-    bit,
-    hidden_columns,
-    inside,
-    judge,
-    veiled,
-    works_on,
-)
+
+from sfumato.kernels.entries.grades import (  # isort: skip
+    ALL_COLUMNS, ANTECEDENT, BLANKED, COLUMN, FIRST, HID, LAST, ONE, PLACE, PUB, PUBLIC, TARGET, X_COLUMNS, bit,
+    hidden_columns, inside, judge, veiled, works_on,
+)  # fmt: skip
 
 BLOCK = 256
 TAKEN = 1 << 62

@@ -21,7 +21,7 @@ LEFT, RIGHT, FEATURE, MISSING_LEFT, FALLING = range(5)
 class NodeTally(NamedTuple):
     """What was seen at each node."""
 
-    count: Ints
+    rows: Ints
     missing: Bytes
     """Whether cells were missing there."""
     tally: IntGrid
@@ -38,7 +38,7 @@ def walk(rows, weights, seen, true, classes, nodes, threshold, found):  # type: 
 
     The lower side is the left one, unless codes fall. Children come after their parents, so a walk ends.
     """
-    count, missing, tally, sides = found.count, found.missing, found.tally, found.sides
+    count, missing, tally, sides = found.rows, found.missing, found.tally, found.sides
     for at in range(rows.size):
         row = rows[at]
         node = 0

@@ -27,10 +27,7 @@ from sfumato.kernels.baskets.itemsets_prepare import (
     count_codes,
     lay_bitmaps,
     lay_lists,
-    lay_merged,
-    mark_rows,
     measure_rows,
-    merge_rows,
 )
 from sfumato.kernels.baskets.itemsets_rows import RowLists
 from sfumato.mine.baskets.itemset_question import Question
@@ -44,8 +41,6 @@ WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread is worth its while."""
 BATCHES = 64
-MOST_MARKS = 64
-"""Items that one word can say a basket holds."""
 
 
 def lay_out(baskets: Baskets, question: Question) -> Layout:
@@ -64,27 +59,8 @@ def lay_out(baskets: Baskets, question: Question) -> Layout:
         longest=0,
         words=0,
     )
-    if not (0 < order.size <= MOST_MARKS and _lay_merged(baskets, layout, question)):
-        _lay_apart(baskets, layout, question)
+    _lay_rows(baskets, layout, question)
     return layout
-
-
-def _lay_merged(baskets: Baskets, layout: Layout, question: Question) -> bool:
-    """Bitmaps with baskets that are alike merged, if that makes them half as long; whether it does."""
-    mark = np.zeros(len(baskets.items), dtype=np.uint64)
-    mark[layout.codes] = np.uint64(1) << np.arange(layout.codes.size, dtype=np.uint64)
-    held, sizes = np.empty(layout.rows, dtype=np.uint64), np.empty(layout.rows, dtype=np.int32)
-    mark_rows(baskets.codes, baskets.offsets, mark, held, sizes)
-    table = np.full(1 << (layout.rows + 1).bit_length(), -1, dtype=np.int32)
-    times, planes = np.empty(layout.rows, dtype=np.int64), np.zeros(layout.rows.bit_length(), dtype=np.int64)
-    distinct = merge_rows(held, sizes, table, times, planes)
-    words = _blocks(int((-(-planes // 64)).sum()))
-    if 2 * 64 * words > layout.rows or not _maps_are_cheaper(layout.codes.size, words, sizes[sizes >= 2], question):
-        return False
-    layout.longest, layout.words = int(sizes.max(initial=0)), words
-    layout.bits, layout.shifts = np.zeros(layout.codes.size * words, np.uint64), np.zeros(words, np.uint64)
-    lay_merged(held, times, distinct, planes, words, layout.bits, layout.shifts)
-    return True
 
 
 def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question) -> bool:
@@ -98,7 +74,7 @@ def _blocks(words: int) -> int:
     return max(1, -(-words // BLOCK)) * BLOCK
 
 
-def _lay_apart(baskets: Baskets, layout: Layout, question: Question) -> None:
+def _lay_rows(baskets: Baskets, layout: Layout, question: Question) -> None:
     """Bitmaps with a bit for each basket, or lists."""
     items = layout.codes.size
     rank = np.full(len(baskets.items), -1, dtype=np.int32)

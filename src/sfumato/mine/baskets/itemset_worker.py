@@ -65,8 +65,6 @@ class Layout:
     words: int
     lists: RowLists | None = None
     bits: Words | None = None
-    shifts: Words | None = None
-    """If baskets that are alike were merged: each bit of word i stands for 2 ** shifts[i] of them."""
 
 
 class Worker(Generic[Piece]):
@@ -131,7 +129,7 @@ class Worker(Generic[Piece]):
         )
 
     def _make_stack(self) -> None:
-        items, shifts = self._layout.codes.size, self._layout.shifts
+        items = self._layout.codes.size
         self._stack = BitmapStack(
             items=np.empty(4 * items + 64, np.uint32),
             supports=np.empty(4 * items + 64, np.int64),
@@ -143,7 +141,6 @@ class Worker(Generic[Piece]):
             found=np.zeros(64, dtype=np.uint64),
             listed=np.empty(64, dtype=np.uint32),
             within=np.empty(2 * items + 64, np.int64),
-            shifts=np.empty(0, dtype=np.uint64) if shifts is None else shifts,
         )
 
     def _set_root(self, bits: Words) -> None:

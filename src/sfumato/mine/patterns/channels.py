@@ -76,7 +76,7 @@ def widest(known: KnownSets, records: Ints) -> Ints:
     intervals = Intervals(_bits(inner, count), _bits(outer, count), outer.offsets, outer.codes)
     lists = KeptIntervals(
         head=np.full(count, -1, dtype=np.int64),
-        count=np.zeros(count, dtype=np.int64),
+        counts=np.zeros(count, dtype=np.int64),
         owner=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
         following=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
         state=np.zeros(2, dtype=np.int64),
