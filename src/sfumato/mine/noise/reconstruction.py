@@ -138,8 +138,8 @@ class Reconstruction:
         )
 
 
-class Precision(TypedDict, total=False):
-    """When steps end, besides `stop`, and how sure intervals are."""
+class StepLimits(TypedDict, total=False):
+    """When steps end, besides `stop`."""
 
     level: float | None
     """With `"chi2"`, the p-value from which on an estimate fits."""
@@ -147,6 +147,11 @@ class Precision(TypedDict, total=False):
     """With `"difference"`, the change that is none."""
     most: int
     """Steps at the most."""
+
+
+class Precision(StepLimits, total=False):
+    """The same, and how sure intervals are."""
+
     confidence: float
     """Of the intervals; 0.95 unless said otherwise."""
 
@@ -176,6 +181,7 @@ def reconstruct_distribution(
     `intervals` are `"bootstrap"`, `"strict"` (see `reconstruction_intervals`) or `"none"`, which is quickest.
     """
     confidence = precision.pop("confidence", 0.95)
+    limits: StepLimits = precision
     series, told, within = _read(values, noise, column, range)
     noisy = _numbers(series)
     refuse_sizes(told, noisy, within, bins)
@@ -189,12 +195,10 @@ def reconstruct_distribution(
     if form not in ("bins", "values"):
         raise PolicyError(f'form is "bins" or "values", and not «{form}»')
     if form == "bins" or stop == "chi2":
-        found = em(counts, channel, even(fine), stop, **precision)
+        found = em(counts, channel, even(fine), stop, **limits)
     if form == "values":
         steps = found.iterations if stop == "chi2" else stop
-        summed = _by_values(
-            noisy, told, fine, steps, precision.get("tolerance", TOLERANCE), precision.get("most", MOST)
-        )
+        summed = _by_values(noisy, told, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST))
         found = summed if stop != "chi2" else replace(summed, stopped=found.stopped)
     low, high = bounded(intervals, found, counts, channel, (even(fine), starts), confidence, randomness)
     statistic = fit.statistic(found.probabilities)
