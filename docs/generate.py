@@ -140,7 +140,7 @@ def _choices(annotation: Any) -> list[Any]:
 
 
 def _reference_parts() -> dict[str, str]:
-    names = {name: getattr(sf, name) for name in vars(sf)["__all__"]}
+    names = {name: getattr(sf, name) for name in dir(sf)}
     groups: dict[str, list[str]] = {
         group: [] for group in ("data", "methods", "models", "release", "workflow", "errors")
     }

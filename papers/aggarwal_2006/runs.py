@@ -9,7 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import Mask, PrivateEntries, private_mask
+from sfumato.arrays import Flags
+from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.mine.entries.adversarial_rules import find_rules, sensitive_mask
 from sfumato.mine.entries.cells import Cells
 from sfumato.public.thresholds import exact, least_count
@@ -53,7 +54,7 @@ def synthetic(rows: int, columns: int, cardinality: int, factor: float, seed: in
     return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Zipf")
 
 
-def private_share(table: Table, share: float, seed: int) -> Mask:
+def private_share(table: Table, share: float, seed: int) -> Flags:
     """The directly private set: a share of the entries, drawn by lot."""
     chance = Randomness.seeded(seed).generator()
     return private_mask([PrivateEntries(share=share)], table.frame, chance)
@@ -74,7 +75,7 @@ def _warm_blanking() -> None:
     _method(private_share(table, 0.1, 0), 0.5, 1, 1).protect(table, Randomness.seeded(0))
 
 
-def mine(table: Table, private: Mask, confidence: float, min_support: float) -> Mined:
+def mine(table: Table, private: Flags, confidence: float, min_support: float) -> Mined:
     """All adversarial rules, and the entries that they make sensitive."""
     _warm()
     cells = Cells.of(table, private)
@@ -86,7 +87,7 @@ def mine(table: Table, private: Mask, confidence: float, min_support: float) -> 
     return Mined(len(found), int(sensitive.sum()), int(sensitive.any(axis=1).sum()), seconds)
 
 
-def blank(table: Table, private: Mask, confidence: float, min_support: float, factor: int) -> Blanked:
+def blank(table: Table, private: Flags, confidence: float, min_support: float, factor: int) -> Blanked:
     """GraDeS with the paper's weights, `factor` entries at a time, until mining finds no rule."""
     _warm_blanking()
     method = _method(private, confidence, min_support, factor)
@@ -110,7 +111,7 @@ def _blank_first_rules(cells: Cells, confidence: float, min_support: float, fact
     return len(heaviest_first(ledger, Weighing(batch=factor))[0])
 
 
-def _method(private: Mask, confidence: float, min_support: float, factor: int) -> SuppressEntries:
+def _method(private: Flags, confidence: float, min_support: float, factor: int) -> SuppressEntries:
     from sfumato.protect.entries.suppress_entries import SuppressEntries
 
     return SuppressEntries(

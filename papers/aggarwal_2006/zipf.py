@@ -8,16 +8,16 @@ commonest value has 64.5 % of a column, so that at a confidence of 60 % many rul
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Floats
 from sfumato.errors import PolicyError
 
 
-def zipf_shares(cardinality: int, factor: float) -> npt.NDArray[np.float64]:
+def zipf_shares(cardinality: int, factor: float) -> Floats:
     """The share of each value, from 1 on."""
     weights = np.arange(1, cardinality + 1, dtype=np.float64) ** -float(factor)
-    shares: npt.NDArray[np.float64] = weights / weights.sum()
+    shares: Floats = weights / weights.sum()
     return shares
 
 

@@ -17,7 +17,8 @@ import polars as pl
 
 from papers.census import INCOME, read_adult
 from papers.study import Setting
-from sfumato.mine.codes.coded_columns import CodedColumn, Floats, Ints
+from sfumato.arrays import Floats, Ints
+from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fitted
 from sfumato.progress import tell
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees, Ranks

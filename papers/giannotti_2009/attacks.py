@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from papers.plots import Axis, Curve, draw_curves
@@ -19,7 +18,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
 SEED = 2003
 INDEPENDENT = {(10, 2): (0.46, None), (30, 2): (0.26, None), (10, 10): (1.0, 0.71), (30, 30): (1.0, 0.71)}
 """Columns and rank → RMSE after the spectral filter and the Bayes estimate, at a signal as strong as the noise."""

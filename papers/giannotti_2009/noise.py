@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, compare, frame_of
+from sfumato.arrays import Floats, Ints
 from sfumato.mine.noise.reconstruction_channel import channel_of, counted, noisy_edges_of
 from sfumato.mine.noise.reconstruction_em import em
 from sfumato.progress import tell
 from sfumato.public.noise_law import Noise
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 CONFIDENCES = (0.5, 0.95, 0.999)
 PRINTED: Mapping[Literal["discretize", "uniform", "gaussian"], tuple[float, float, float]] = {
     "discretize": (0.5, 0.95, 0.999),

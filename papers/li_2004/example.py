@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
+from sfumato.arrays import Ints
 from sfumato.protect.swapping.identifiable import Identifiable
 from sfumato.protect.swapping.posteriors import UNIT, numbered, posteriors
 from sfumato.protect.swapping.swap_marginal import phase_one
@@ -17,8 +17,6 @@ from sfumato.protect.swapping.swap_optimal import best_answer
 from sfumato.protect.swapping.swap_paper import Swapped, phase_two
 from sfumato.protect.swapping.swap_records import Answer, Records
 from sfumato.table import Table
-
-Ints = npt.NDArray[np.int64]
 
 AGE, GENDER, LOCATION, AMOUNT = "Age", "Gender", "Location", "Amount"
 PATTERN = (AGE, GENDER, LOCATION)

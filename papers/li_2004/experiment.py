@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from papers.census import INCOME
@@ -16,6 +15,7 @@ from papers.li_2004.data import RECORDS, SALARY, offers
 from papers.li_2004.data import census as adult
 from papers.li_2004.pruned_tree import Validated, features, validated
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
+from sfumato.arrays import Ints
 from sfumato.attack.swapping.swap_linkage import SwapLinkage
 from sfumato.measure.swapping.swapping import joint_total_variation, marginal_shift
 from sfumato.protect.swapping.identifiable import Identifiable
@@ -24,7 +24,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
 SHARE, SEED = 0.5, 1
 
 

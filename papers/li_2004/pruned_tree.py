@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from sfumato.arrays import Floats, Ints
+
 _CONFIDENCE, _LEAST = 0.25, 2
 
 

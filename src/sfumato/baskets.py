@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Codes, Ints
 from sfumato.errors import DataError, PolicyError
 
 Item = int | str
@@ -32,9 +33,9 @@ class Baskets:
 
     items: Items
     """The vocabulary: all integers (of 64 bits) or all text."""
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     """Basket i holds ``codes[offsets[i]:offsets[i + 1]]``."""
-    codes: npt.NDArray[np.int32]
+    codes: Codes
     """Places in ``items``."""
     ids: Items | None = None
     """Whose basket each is, if known. FIMI and SPMF files do not hold them."""
@@ -179,7 +180,7 @@ def _is_unicode(word: str) -> bool:
     return word.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in word)
 
 
-def checked_offsets(offsets: npt.NDArray[np.int64], end: int) -> npt.NDArray[np.int64]:
+def checked_offsets(offsets: Ints, end: int) -> Ints:
     """A copy of offsets that cut a run of ``end`` members."""
     copy = np.array(offsets, dtype=np.int64)
     if copy.ndim != 1 or not copy.size or copy[0] != 0 or copy[-1] != end or (np.diff(copy) < 0).any():
@@ -195,7 +196,7 @@ def checked_ids(ids: Items, count: int) -> Items:
     return values
 
 
-def _ranked(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, npt.NDArray[np.int32]]:
+def _ranked(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
     """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
     given = codes if codes.dtype == np.int32 else codes.astype(np.int64)
     if given.ndim != 1 or (given.size and not 0 <= given.min() <= given.max() < len(items)):
@@ -219,9 +220,7 @@ def _stretches(size: int) -> Iterator[slice]:
     return (slice(begin, begin + _STRETCH) for begin in range(0, size, _STRETCH))
 
 
-def _sorted_rows(
-    offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.int32], item_count: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+def _sorted_rows(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Codes]:
     """Each row's codes sorted, repeats dropped."""
     rises = np.ones(codes.size + 1, dtype=np.bool_)
     np.greater(codes[1:], codes[:-1], out=rises[1:-1])

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 
@@ -31,11 +32,11 @@ class Patterns:
 
     items: Items
     """The vocabulary: all integers (of 64 bits) or all text."""
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     """Set i holds ``codes[offsets[i]:offsets[i + 1]]``."""
-    codes: npt.NDArray[np.int32]
+    codes: Codes
     """Places in ``items``."""
-    supports: npt.NDArray[np.int64]
+    supports: Ints
     """How many baskets hold each set."""
     baskets: int
     """How many baskets there are."""
@@ -109,7 +110,7 @@ class Patterns:
         """Every set as a sorted list, and its support."""
         return list(zip(self.frame["items"].to_list(), self.supports.tolist(), strict=True))
 
-    def chosen(self, rows: npt.NDArray[np.integer] | npt.NDArray[np.bool_]) -> Patterns:
+    def chosen(self, rows: npt.NDArray[np.integer] | Flags) -> Patterns:
         """Some of the sets; the collection is then no longer complete."""
         kept = np.arange(len(self))[rows]
         lengths = np.diff(self.offsets)[kept]
@@ -148,7 +149,7 @@ class Patterns:
         return f"Patterns({len(self):,} itemsets of {len(self.items):,} items in {self.baskets:,} baskets)"
 
 
-def _check_numbers(count: int, supports: npt.NDArray[np.int64], baskets: int, complete_from: int | None) -> None:
+def _check_numbers(count: int, supports: Ints, baskets: int, complete_from: int | None) -> None:
     if isinstance(baskets, bool) or not isinstance(baskets, int) or baskets < 0:
         raise PolicyError("the number of baskets is a whole number, 0 or more")
     if complete_from is not None and (not isinstance(complete_from, int) or complete_from < 1):
@@ -160,7 +161,7 @@ def _check_numbers(count: int, supports: npt.NDArray[np.int64], baskets: int, co
         raise DataError(f"{wrong} of {count} supports are below 0 or above {baskets}, the number of baskets")
 
 
-def _order(sets: Baskets, lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _order(sets: Baskets, lengths: Ints) -> Ints:
     """By length, then by items; an empty or repeated set is refused."""
     if (lengths == 0).any():
         raise DataError(f"{int((lengths == 0).sum())} itemsets are empty; the number of baskets says what they would")

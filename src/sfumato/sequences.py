@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Item, Items, checked_ids, checked_offsets
 from sfumato.errors import DataError, PolicyError
 
@@ -30,11 +30,11 @@ class Sequences:
 
     items: Items
     """The vocabulary: all integers (of 64 bits) or all text."""
-    offsets: npt.NDArray[np.int64]
+    offsets: Ints
     """Sequence i holds the elements from ``offsets[i]`` up to ``offsets[i + 1]``."""
-    element_offsets: npt.NDArray[np.int64]
+    element_offsets: Ints
     """Element j holds ``codes[element_offsets[j]:element_offsets[j + 1]]``."""
-    codes: npt.NDArray[np.int32]
+    codes: Codes
     """Places in ``items``."""
     ids: Items | None = None
     """Whose sequence each is, if known. SPMF files do not hold them."""
@@ -174,6 +174,6 @@ def _listed(row: Iterable[Any]) -> list[Any]:
     return list(row)
 
 
-def _read_only(array: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _read_only(array: Ints) -> Ints:
     array.setflags(write=False)
     return array

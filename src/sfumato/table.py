@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import narwhals as nw
 import polars as pl
 
 from sfumato.data.builders import builder_of
 from sfumato.data.hierarchy import Hierarchy, flat
-from sfumato.data.read import MISSING_MARKS, TextFormat, read_frame
+from sfumato.data.read import MISSING_MARKS, TextFormat, TextOptions, read_frame
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.data.roles import Role, roles_for
 from sfumato.errors import DataError, PolicyError
@@ -71,19 +71,12 @@ class Table:
         missing_marks: Sequence[str] = MISSING_MARKS,
         missing: str = "own_value",
         *,
-        header: bool = True,
         columns: Sequence[str] | None = None,
-        encoding: str = "utf-8",
-        quote: str | None = '"',
-        comment: str | None = None,
-        trim: bool = True,
+        **text: Unpack[TextOptions],
     ) -> Table:
         """Read a table from CSV, TSV, Parquet or Arrow; see `TextFormat` for how text is spelt."""
         names = None if columns is None else tuple(columns)
-        text = TextFormat(
-            separator, tuple(missing_marks), header, names, encoding, quote=quote, comment=comment, trim=trim
-        )
-        frame = read_frame(path, text)
+        frame = read_frame(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         if frame.is_empty():
             raise DataError(f"{path}: the file has a header and no rows")
         return cls.of(frame, roles, hierarchies, missing, source=str(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The import rule: a protector cannot grade itself."""
+"""The import rule: a protector cannot grade itself. And what every function and module looks like."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import sfumato
 
 SOURCE = Path(sfumato.__file__).parent
 VOCABULARY = {
-    "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy", "patterns", "private_file",
-    "progress", "randomness", "release", "sequences", "table",
+    "arrays", "baskets", "change", "description", "details", "errors", "key", "keystream", "lazy", "patterns",
+    "private_file", "progress", "randomness", "release", "sequences", "table",
 }  # fmt: skip
 TOOLS = {"data", "engine", "kernels", "mine", "public"}
 SEES_EVERYTHING = {"cli", "report", "studio", "workflow"}
@@ -25,9 +25,9 @@ ALLOWED = {
     "measure": VOCABULARY | TOOLS | {"measure"},
     "mine": VOCABULARY | TOOLS,
     "public": VOCABULARY | {"data", "engine", "kernels", "public"},
-    "engine": {"errors", "progress", "kernels", "engine"},
-    "kernels": {"kernels"},
-    "data": {"data", "description", "errors", "progress"},
+    "engine": {"arrays", "errors", "progress", "kernels", "engine"},
+    "kernels": {"arrays", "kernels"},
+    "data": {"arrays", "data", "description", "errors", "progress"},
 }
 
 
@@ -47,6 +47,7 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+MOST_ARGUMENTS = 10
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 
@@ -64,6 +65,28 @@ def test_every_module_says_its_licence_and_purpose(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text.startswith("# SPDX-License-Identifier: MIT\n")
     assert ast.get_docstring(ast.parse(text))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_functions_take_ten_arguments_at_most(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            given = node.args
+            named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+            # The options of a command are what typer finds in its arguments.
+            count = sum("typer." not in ast.unparse(one.annotation or ast.Constant(0)) for one in named)
+            count += (given.vararg is not None) + (given.kwarg is not None)
+            assert count <= MOST_ARGUMENTS, f"line {node.lineno}: {count} arguments; group them in a named tuple"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_kinds_of_arrays_are_named_in_one_module(path: Path) -> None:
+    if path == SOURCE / "arrays.py":
+        return
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Subscript):
+            kind = ast.unparse(node.value.value)
+            assert kind.split(".")[-1] not in {"NDArray", "ndarray"}, f"line {node.lineno}: name it in arrays.py"
 
 
 def test_rooms_are_known() -> None:

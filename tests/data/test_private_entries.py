@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from sfumato.data.private_entries import AnyEntries, Mask, PrivateEntries, private_mask
+from sfumato.arrays import Flags
+from sfumato.data.private_entries import AnyEntries, PrivateEntries, private_mask
 from sfumato.errors import DataError, PolicyError
 
 FRAME = pl.DataFrame(
@@ -28,15 +29,15 @@ FRAME = pl.DataFrame(
 READ: TypeAdapter[Any] = TypeAdapter(AnyEntries)
 
 
-def mask_of(given: Any, frame: pl.DataFrame = FRAME, seed: int = 0) -> Mask:
+def mask_of(given: Any, frame: pl.DataFrame = FRAME, seed: int = 0) -> Flags:
     return private_mask(READ.validate_python(given), frame, np.random.default_rng(seed))
 
 
-def places(mask: Mask) -> set[tuple[int, int]]:
+def places(mask: Flags) -> set[tuple[int, int]]:
     return {(int(row), int(column)) for row, column in zip(*np.nonzero(mask), strict=True)}
 
 
-def marks() -> Mask:
+def marks() -> Flags:
     mask = np.zeros((4, 3), dtype=bool)
     mask[0, 1] = mask[3, 2] = mask[2, 0] = mask[2, 1] = True
     return mask

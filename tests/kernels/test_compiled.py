@@ -18,6 +18,7 @@ def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
     (kept / "one.add-1.nbc").write_text("code")
     assert not sweep(tmp_path)
     assert list(kept.glob("*.nbc"))
-    (tmp_path / "two.py").write_text("b = 2\n")
+    (tmp_path / "family").mkdir()
+    (tmp_path / "family" / "two.py").write_text("b = 2\n")
     assert sweep(tmp_path)
     assert not list(kept.glob("*.nbc"))

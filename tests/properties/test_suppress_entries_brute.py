@@ -139,7 +139,7 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
         ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANKED else BLANKED)
     blanked = {(int(row), int(column)) for row, column in np.argwhere(ledger.states == BLANKED)}
     now = {_text(rule) for rule in case.rules(blanked)}
-    opened = {ledger.spelling(int(rule)) for rule in ledger.books[3][: ledger.open]}
+    opened = {ledger.spelling(int(rule)) for rule in ledger.books.opened[: ledger.open]}
     assert opened == known & now
 
 

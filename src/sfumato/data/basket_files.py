@@ -24,14 +24,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Codes, Flags, Ints
 from sfumato.data.limits import GZIP_FAULTS, read_whole, refuse_special
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Codes = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
 Values = Sequence[int | str]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -50,7 +49,7 @@ class BasketArrays(NamedTuple):
     """Baskets as found in a file: unsorted, repeated items and all."""
 
     items: Values
-    offsets: Offsets
+    offsets: Ints
     codes: Codes
     ids: Values | None = None
 
@@ -60,7 +59,7 @@ class Tokens(NamedTuple):
 
     words: list[str]
     codes: Codes
-    lines: npt.NDArray[np.int32]
+    lines: Codes
     """The line of each token, from 0."""
     line_count: int
     """Lines of the file, without one empty last line."""
@@ -192,7 +191,7 @@ def tokenize(text: bytes) -> Tokens:
     return Tokens(list(numbering.codes), np.concatenate(codes), token_lines, line_count)
 
 
-def _stretches(text: bytes) -> Iterator[npt.NDArray[np.uint8]]:
+def _stretches(text: bytes) -> Iterator[Bytes]:
     """The text in parts that end between words."""
     begin = 0
     while begin < len(text):
@@ -210,7 +209,7 @@ class _Numbering:
         self._of_number = np.zeros(_TABLE, dtype=np.int32)
         """One more than the code of a whole number, once known."""
 
-    def of(self, raw: npt.NDArray[np.uint8], solid: npt.NDArray[np.bool_], starts: Offsets, lengths: Offsets) -> Codes:
+    def of(self, raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes:
         """The code of each word of a stretch."""
         numbers = _small_numbers(raw, solid, starts, lengths)
         if numbers is None:
@@ -224,7 +223,7 @@ class _Numbering:
             codes = self._of_number[numbers]
         return codes - np.int32(1)
 
-    def _of_words(self, letters: npt.NDArray[np.uint8], lengths: Offsets) -> Codes:
+    def _of_words(self, letters: Bytes, lengths: Ints) -> Codes:
         import pyarrow as pa
 
         bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
@@ -234,9 +233,7 @@ class _Numbering:
         return known[codes]
 
 
-def _small_numbers(
-    raw: npt.NDArray[np.uint8], solid: npt.NDArray[np.bool_], starts: Offsets, lengths: Offsets
-) -> npt.NDArray[np.int32] | None:
+def _small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes | None:
     """The words as whole numbers below the table's end, if all are that and written the usual way."""
     digits = raw - np.uint8(ord("0"))
     longest = int(lengths.max(initial=0))
@@ -291,12 +288,12 @@ def numbered(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[st
     return header, words
 
 
-def offsets_of(groups: npt.NDArray[np.integer], count: int) -> Offsets:
+def offsets_of(groups: npt.NDArray[np.integer], count: int) -> Ints:
     """Where each of ``count`` groups starts, given the group of every member."""
     return np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count), dtype=np.int64)))
 
 
-def first_of_runs(values: npt.NDArray[np.integer]) -> Offsets:
+def first_of_runs(values: npt.NDArray[np.integer]) -> Ints:
     """Where each run of equal neighbours starts."""
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))).astype(np.int64)
 
@@ -318,7 +315,7 @@ def _refuse_negative(path: Path, tokens: Tokens) -> None:
     )
 
 
-def refuse_empty(path: Path, offsets: Offsets, why: str) -> None:
+def refuse_empty(path: Path, offsets: Ints, why: str) -> None:
     """Stop when there is nothing to write, or an empty group in a format that cannot say so."""
     refuse_nothing(path, offsets)
     empty = int((np.diff(offsets) == 0).sum())
@@ -326,7 +323,7 @@ def refuse_empty(path: Path, offsets: Offsets, why: str) -> None:
         raise DataError(f"{path}: {empty} of {offsets.size - 1} lists are empty, and {why}")
 
 
-def refuse_nothing(path: Path, offsets: Offsets) -> None:
+def refuse_nothing(path: Path, offsets: Ints) -> None:
     """Stop when there is nothing to write: an empty file could not be read back."""
     if offsets.size < 2:
         raise DataError(f"{path}: there is nothing to write; a file holds at least one list of items")

@@ -26,6 +26,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from sfumato.arrays import Floats, Ints
 from sfumato.data.coarse_range import widen_range
 from sfumato.errors import DataError, PolicyError
 
@@ -68,7 +69,7 @@ class Discretization:
         """The middle of each interval; at an open end, between the cut and the farthest value seen."""
         return tuple(_middle(low, high) for low, high in pairwise(self.edges))
 
-    def codes(self, values: Numbers) -> NDArray[np.int64]:
+    def codes(self, values: Numbers) -> Ints:
         """The number of each value's interval, from 0; −1 where the value is missing."""
         numbers = _numbers(values)
         missing = np.isnan(numbers)
@@ -93,7 +94,7 @@ class Discretization:
             words = pl.Series(self.midpoints, dtype=pl.Float64)
         return words.gather(known).alias(series.name)
 
-    def _outside(self, numbers: NDArray[np.float64]) -> int:
+    def _outside(self, numbers: Floats) -> int:
         if not self.edges:
             return int((~np.isnan(numbers)).sum())
         below = 0 if self.open_below else (numbers < self.edges[0]).sum()
@@ -124,7 +125,7 @@ def equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Discreti
     return Discretization((low, *sorted(edge for edge in inner if low < edge < high), high))
 
 
-def _coarse_ends(numbers: NDArray[np.float64]) -> tuple[float, float]:
+def _coarse_ends(numbers: Floats) -> tuple[float, float]:
     """A range around numbers that tells no more of its ends than a coarse grid does."""
     low, high = float(numbers.min()), float(numbers.max())
     if low == high:
@@ -152,7 +153,7 @@ def equal_frequency(values: Numbers, bins: int) -> Discretization:
     return Discretization((float(distinct[0]), *inner, float(distinct[-1])))
 
 
-def _cuts_nearest(counts: NDArray[np.int64], bins: int) -> NDArray[np.int64]:
+def _cuts_nearest(counts: Ints, bins: int) -> Ints:
     """Which distinct values end an interval, so that the intervals' counts are as equal as ties allow."""
     total = int(counts.sum())
     # Compared in whole numbers (counts times `bins`), so that halves fall the same way everywhere.
@@ -181,7 +182,7 @@ def at_cuts(values: Numbers, cuts: Sequence[float], *, coarse: bool = False) -> 
     return Discretization((low, *given, high), open_below=True, open_above=True)
 
 
-def _extremes(numbers: NDArray[np.float64]) -> tuple[float, float]:
+def _extremes(numbers: Floats) -> tuple[float, float]:
     return float(numbers.min()), float(numbers.max())
 
 
@@ -206,18 +207,18 @@ def _check_bins(bins: int) -> None:
         raise PolicyError(f"a column is cut into 1 interval or more, not {bins}")
 
 
-def _present(values: Numbers) -> NDArray[np.float64]:
+def _present(values: Numbers) -> Floats:
     numbers = _numbers(values)
     # Adding 0 turns −0 into 0, which would otherwise be shown as an edge of its own.
     return numbers[~np.isnan(numbers)] + 0.0
 
 
-def _numbers(values: Numbers) -> NDArray[np.float64]:
+def _numbers(values: Numbers) -> Floats:
     """The values as floats, NaN where missing; anything that is not a finite number is refused."""
     series = values if isinstance(values, pl.Series) else pl.Series(values, strict=False)
     if not (series.dtype.is_numeric() or series.dtype == pl.Null):
         raise DataError(f"only numbers can be cut into intervals; the type{_of(values)} is {series.dtype}")
-    numbers: NDArray[np.float64] = series.cast(pl.Float64).to_numpy()
+    numbers: Floats = series.cast(pl.Float64).to_numpy()
     infinite = int(np.isinf(numbers).sum())
     if infinite:
         raise DataError(f"{infinite} values{_of(values)} are infinite and lie in no interval; make them missing first")

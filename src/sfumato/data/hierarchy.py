@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data.limits import refuse_special
 from sfumato.errors import DataError
 
@@ -31,9 +31,9 @@ SUPPRESSED = "*"
 class Level:
     """One level of a hierarchy: which group each leaf is in, what the groups are called, how many leaves they hold."""
 
-    group_of_leaf: npt.NDArray[np.int32]
+    group_of_leaf: Codes
     labels: tuple[str, ...]
-    leaves_under: npt.NDArray[np.int64]
+    leaves_under: Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,7 +108,7 @@ class Hierarchy:
         covered.setdefault(SUPPRESSED, len(self.rows))
         return covered
 
-    def codes(self, column: pl.Series) -> npt.NDArray[np.int32]:
+    def codes(self, column: pl.Series) -> Codes:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
         texts = spelt(column)
         found = texts.cast(pl.Enum(self.spellings(column.dtype)), strict=False)
@@ -128,7 +128,7 @@ class Hierarchy:
         same = tuple(n or leaf for n, leaf in zip(spelt(numbers).to_list(), self.leaves, strict=True))
         return same if len(set(same)) == len(same) else self.leaves
 
-    def groups(self, level: int) -> tuple[npt.NDArray[np.int32], int]:
+    def groups(self, level: int) -> tuple[Codes, int]:
         """The group of each leaf, and last that of a missing cell, with the number of groups.
 
         A missing cell stays missing, a group of its own, until a level has a single label: that label says
@@ -145,9 +145,9 @@ class Hierarchy:
 
     def publish(
         self,
-        codes: npt.NDArray[np.int32],
-        level: int | npt.NDArray[np.int32],
-        suppressed: npt.NDArray[np.bool_] | None = None,
+        codes: Codes,
+        level: int | Codes,
+        suppressed: Flags | None = None,
     ) -> pl.Series:
         """The labels for leaf numbers at a level, or each at its own; a missing cell is null or the one label."""
         labels: list[str | None] = []

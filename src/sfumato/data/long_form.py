@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from sfumato.arrays import Codes, Ints
 from sfumato.data.basket_files import (
     BasketArrays,
-    Codes,
     Values,
     checked_utf8,
     encoded,
@@ -111,7 +110,7 @@ def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], 
     write_bytes(path, buffer.getvalue())
 
 
-def repeated_ids(ids: Sequence[int | str] | None, lengths: npt.NDArray[np.int64]) -> pl.Series:
+def repeated_ids(ids: Sequence[int | str] | None, lengths: Ints) -> pl.Series:
     """The id column: each id, or else its number, once for every row."""
     rows = np.repeat(np.arange(lengths.size), lengths)
     return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)

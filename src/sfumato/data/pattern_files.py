@@ -16,18 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.data.basket_files import (
-    Codes,
-    Offsets,
-    Values,
-    named,
-    numbered,
-    read_text,
-    tokenize,
-    typed,
-    without_comments,
-    write_text,
-)
+from sfumato.arrays import Codes, Ints
+from sfumato.data.basket_files import Values, named, numbered, read_text, tokenize, typed, without_comments, write_text
 from sfumato.errors import DataError
 
 _LINE = re.compile(rb"(?m)^([^\n]*?)[ \t]*#SUP:[ \t]*([0-9]{1,18})[ \t]*$")
@@ -39,9 +29,9 @@ class PatternArrays(NamedTuple):
     """Itemsets as found in a file."""
 
     items: Values
-    offsets: Offsets
+    offsets: Ints
     codes: Codes
-    supports: Offsets
+    supports: Ints
     baskets: int | None = None
     complete_from: int | None = None
 

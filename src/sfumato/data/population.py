@@ -35,12 +35,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from sfumato.arrays import Flags, Ints
 from sfumato.data.vocabulary import FAMILY_NAMES, FEMALE_NAMES, MALE_NAMES
 from sfumato.errors import PolicyError
-
-Integers = NDArray[np.int64]
 
 YOUNGEST, OLDEST = 18, 94
 MISSING_SHARE = (3, 200)
@@ -202,7 +200,7 @@ class _Draws:
     generator: np.random.Generator
     size: int
 
-    def pick(self, weights: Integers, group: Integers | int = 0) -> Integers:
+    def pick(self, weights: Ints, group: Ints | int = 0) -> Ints:
         """For each person, a column of the weights, drawn from the row that is the person's group."""
         sums = weights.cumsum(axis=1)
         rows = np.arange(len(weights))[:, None]
@@ -210,10 +208,10 @@ class _Draws:
         ladder = (rows << 32) + (sums << 32) // sums[:, -1:]
         throws = self.generator.integers(0, 1 << 32, self.size, dtype=np.int64)
         steps = np.searchsorted(ladder.ravel(), (np.asarray(group) << 32) + throws, side="right")
-        picked: Integers = steps - group * weights.shape[1]
+        picked: Ints = steps - group * weights.shape[1]
         return picked
 
-    def happens(self, numerator: Integers | int, denominator: int) -> NDArray[np.bool_]:
+    def happens(self, numerator: Ints | int, denominator: int) -> Flags:
         """For each person, whether something of this chance happens."""
         return self.generator.integers(0, denominator, self.size, dtype=np.int64) < numerator
 
@@ -276,7 +274,7 @@ def _band(age: int, width: int) -> str:
     return f"{low}-{low + width - 1}"
 
 
-def _homes(draws: _Draws) -> tuple[Integers, Integers]:
+def _homes(draws: _Draws) -> tuple[Ints, Ints]:
     weights = [weight * 60 // (rank + 3) for *_, codes, weight in REGIONS for rank in range(codes)]
     kinds = np.asarray([kind for _, kind, codes, _ in REGIONS for _ in range(codes)])
     code = draws.pick(_table([weights]))
@@ -287,28 +285,28 @@ def _codes() -> tuple[str, ...]:
     return tuple(prefix + ending for prefix, _, codes, _ in REGIONS for ending in CODE_ENDINGS[:codes])
 
 
-def _pyramid() -> Integers:
+def _pyramid() -> Ints:
     knots = _table(PYRAMID)
     ages = np.arange(YOUNGEST, OLDEST + 1)
     left = _group(ages, PYRAMID_AGES)
     start, end = _table(PYRAMID_AGES)[0][left], _table(PYRAMID_AGES)[0][left + 1]
     # Spans are 7 or 10 years: in seventieths, the lines stay whole-numbered.
     rising = knots[:, left] * (end - ages) + knots[:, left + 1] * (ages - start)
-    weights: Integers = rising * (70 // (end - start))
+    weights: Ints = rising * (70 // (end - start))
     return weights
 
 
-def _education(draws: _Draws, age: Integers, kind: Integers) -> Integers:
+def _education(draws: _Draws, age: Ints, kind: Ints) -> Ints:
     weights = _crossed(EDUCATION_WEIGHTS, EDUCATION_BY_KIND)
     return draws.pick(weights, _group(age, COHORT_FROM) * len(EDUCATION_BY_KIND) + kind)
 
 
-def _trade(draws: _Draws, education: Integers, sex: Integers, kind: Integers) -> Integers:
+def _trade(draws: _Draws, education: Ints, sex: Ints, kind: Ints) -> Ints:
     weights = _crossed(_crossed(TRADE_WEIGHTS, TRADE_BY_SEX), TRADE_BY_KIND)
     return draws.pick(weights, (education * 2 + sex) * len(TRADE_BY_KIND) + kind)
 
 
-def _occupation(draws: _Draws, trade: Integers, age: Integers, education: Integers) -> Integers:
+def _occupation(draws: _Draws, trade: Ints, age: Ints, education: Ints) -> Ints:
     jobs = list(OCCUPATIONS)
     studying = draws.happens(np.asarray(STUDENT_PERCENT)[_group(age, STUDENT_FROM)], 100)
     # Who left school without a diploma does not study on.
@@ -317,7 +315,7 @@ def _occupation(draws: _Draws, trade: Integers, age: Integers, education: Intege
     return np.where(studying, jobs.index("student"), np.where(resting, jobs.index("retired"), trade))
 
 
-def _salary(draws: _Draws, education: Integers, trade: Integers, occupation: Integers, age: Integers) -> Integers:
+def _salary(draws: _Draws, education: Ints, trade: Ints, occupation: Ints, age: Ints) -> Ints:
     jobs = list(OCCUPATIONS)
     points = np.asarray(EDUCATION_POINTS)[education] + np.asarray(TRADE_POINTS)[trade]
     points += (np.minimum(age, 55) - YOUNGEST) // 2
@@ -327,13 +325,13 @@ def _salary(draws: _Draws, education: Integers, trade: Integers, occupation: Int
     return _group(points + chance, (-100, *SALARY_STEPS))
 
 
-def _disease(draws: _Draws, age: Integers, sex: Integers, trade: Integers) -> Integers:
+def _disease(draws: _Draws, age: Ints, sex: Ints, trade: Ints) -> Ints:
     weights = _crossed(_crossed(DISEASE_WEIGHTS, DISEASE_BY_SEX), DISEASE_BY_TRADE)
     manual = np.asarray([group == "manual" for group in OCCUPATIONS.values()], dtype=np.int64)
     return draws.pick(weights, (_group(age, DISEASE_FROM) * 2 + sex) * 2 + manual[trade])
 
 
-def _names(draws: _Draws, sex: Integers) -> pl.Series:
+def _names(draws: _Draws, sex: Ints) -> pl.Series:
     women, men, families = FEMALE_NAMES.split(), MALE_NAMES.split(), FAMILY_NAMES.split()
     initials = [f"{letter}." for letter in INITIALS]
     of_sex = [[1] * len(women) + [0] * len(men), [0] * len(women) + [1] * len(men)]
@@ -345,21 +343,21 @@ def _names(draws: _Draws, sex: Integers) -> pl.Series:
     return pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator=" ")).to_series()
 
 
-def _group(numbers: Integers, starts: tuple[int, ...]) -> Integers:
+def _group(numbers: Ints, starts: tuple[int, ...]) -> Ints:
     return np.searchsorted(np.asarray(starts), numbers, side="right") - 1
 
 
-def _table(rows: object) -> Integers:
+def _table(rows: object) -> Ints:
     """Weights as a table: one row a group, one column a choice, whatever way the groups are nested."""
     table = np.asarray(rows, dtype=np.int64)
     return table.reshape(-1, table.shape[-1])
 
 
-def _crossed(rows: object, factors: object) -> Integers:
+def _crossed(rows: object, factors: object) -> Ints:
     """Weights for every pair of a row and a row of factors, the factors running fastest."""
     return _table(_table(rows)[:, None, :] * _table(factors)[None, :, :])
 
 
-def _words(words: tuple[str, ...] | list[str], codes: Integers, missing: NDArray[np.bool_] | None = None) -> pl.Series:
+def _words(words: tuple[str, ...] | list[str], codes: Ints, missing: Flags | None = None) -> pl.Series:
     column = pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
     return column if missing is None else column.set(pl.Series(missing), None)

@@ -16,12 +16,12 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
+from sfumato.arrays import Flags
 from sfumato.data.hierarchy import spelt
 from sfumato.data.read import TextFormat, read_frame
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 
-Mask = npt.NDArray[np.bool_]
 Column = str | int
 
 
@@ -91,7 +91,7 @@ class PrivateEntries(Description):
         chance: np.random.Generator,
         source: str = "table",
         published: Sequence[str] | None = None,
-    ) -> Mask:
+    ) -> Flags:
         """A truth value for every entry of a frame; all its columns are published if not said which."""
         if self.mask is not None:
             return _fitting(self.mask, frame, source)
@@ -101,7 +101,7 @@ class PrivateEntries(Description):
             return _from_file(self.file, frame, source)
         return self._chosen(frame, chance, source, frame.columns if published is None else published)
 
-    def _chosen(self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]) -> Mask:
+    def _chosen(self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]) -> Flags:
         names = published if self.columns is None else self.columns
         _refuse_unknown([*names, *(self.where or ())], frame, source)
         rows = np.ones(frame.height, dtype=bool)
@@ -169,7 +169,7 @@ def private_mask(
     chance: np.random.Generator,
     source: str = "table",
     published: Sequence[str] | None = None,
-) -> Mask:
+) -> Flags:
     """All the private entries of a frame that hold a value: a missing cell has nothing to hide."""
     mask = np.zeros((frame.height, frame.width), dtype=bool)
     for one in entries:
@@ -177,7 +177,7 @@ def private_mask(
     return np.asarray(mask & ~_empty(frame), dtype=bool)
 
 
-def _empty(frame: pl.DataFrame) -> Mask:
+def _empty(frame: pl.DataFrame) -> Flags:
     empty = np.zeros((frame.height, frame.width), dtype=bool)
     for at, column in enumerate(frame.get_columns()):
         if column.null_count():
@@ -185,7 +185,7 @@ def _empty(frame: pl.DataFrame) -> Mask:
     return empty
 
 
-def _fitting(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Mask:
+def _fitting(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Flags:
     if mask.dtype != np.bool_ or mask.shape != (frame.height, frame.width):
         raise DataError(
             f"{source}: the mask of private entries holds {mask.dtype} and has the shape {mask.shape}; it must hold "
@@ -194,7 +194,7 @@ def _fitting(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Mask:
     return mask.astype(bool)
 
 
-def _at(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Mask:
+def _at(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Flags:
     _refuse_unknown([name for name in columns if isinstance(name, str)], frame, source)
     place = {name: at for at, name in enumerate(frame.columns)} | {at: at for at in range(frame.width)}
     far = sum(row >= frame.height for row in rows) + sum(column not in place for column in columns)
@@ -208,7 +208,7 @@ def _at(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, sou
     return mask
 
 
-def _from_file(file: str, frame: pl.DataFrame, source: str) -> Mask:
+def _from_file(file: str, frame: pl.DataFrame, source: str) -> Flags:
     listed = read_frame(file, TextFormat())
     if not {"row", "column"} <= set(listed.columns):
         raise DataError(f"{file}: a file of private entries has the columns «row» (counted from 0) and «column»")

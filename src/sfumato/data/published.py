@@ -20,12 +20,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.errors import DataError
 
-Indices = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Labels = pl.Series | Sequence[str | None]
 Runs = tuple[tuple[int, int], ...]
 
@@ -86,17 +84,17 @@ class Cover:
 
     labels: int
     """How many labels."""
-    order: Indices
+    order: Ints
     """The leaves in the order in which runs are counted."""
-    label: Indices
+    label: Ints
     """Which label each run belongs to, ascending."""
-    start: Indices
+    start: Ints
     """Where each run begins in `order`."""
-    stop: Indices
+    stop: Ints
     """Where each run ends, not included."""
 
     @cached_property
-    def counts(self) -> Indices:
+    def counts(self) -> Ints:
         """How many leaves each label covers."""
         return np.bincount(self.label, self.stop - self.start, self.labels).astype(np.int64)
 
@@ -128,7 +126,7 @@ class Cover:
         np.add.at(sums, self.label, runs)
         return sums
 
-    def holds(self, label: Indices, leaf: Indices) -> Flags:
+    def holds(self, label: Ints, leaf: Ints) -> Flags:
         """Pair by pair, whether a label covers a leaf."""
         position = np.argsort(self.order)[leaf]
         width = len(self.order) + 1
@@ -151,13 +149,13 @@ class Cover:
 class Reading:
     """A published column, read cell by cell; the missing value is one more leaf, the last."""
 
-    codes: Indices
+    codes: Ints
     """Which of the distinct labels each row bears."""
     cover: Cover
     """What each of the distinct labels covers."""
 
     @cached_property
-    def rows(self) -> Indices:
+    def rows(self) -> Ints:
         """How many rows bear each label."""
         return np.bincount(self.codes, minlength=self.cover.labels).astype(np.int64)
 
@@ -195,7 +193,7 @@ class Domain:
     """The original values, as a hierarchy spells them."""
     column: str
     """The column's name, for messages."""
-    groups: Mapping[str, Indices]
+    groups: Mapping[str, Ints]
     """The leaves under each label of the hierarchy; none without a hierarchy."""
     spellings: tuple[str, ...]
     """The leaves as cells of the column are spelt."""
@@ -217,7 +215,7 @@ class Domain:
         """The leaves as numbers; None unless every one of them is a number."""
         return _numbers(self.leaves)
 
-    def covered(self, label: str | None) -> Indices:
+    def covered(self, label: str | None) -> Ints:
         """The leaves that a label may stand for, ascending; none for a missing cell."""
         return np.flatnonzero(self.matrix([label])[0]).astype(np.int64)
 
@@ -275,7 +273,7 @@ class Domain:
         )
         return bool(low < high)
 
-    def codes(self, original: pl.Series) -> Indices:
+    def codes(self, original: pl.Series) -> Ints:
         """The leaf of every original cell; a missing cell gets the number after the last leaf."""
         texts = spelt(original)
         found = texts.cast(pl.Enum(self.spellings), strict=False)
@@ -339,7 +337,7 @@ class Domain:
         return read
 
     @cached_property
-    def _order(self) -> Indices:
+    def _order(self) -> Ints:
         if self.numbers is not None:
             return np.argsort(self.numbers, kind="stable").astype(np.int64)
         return np.arange(len(self.leaves), dtype=np.int64)
@@ -390,9 +388,9 @@ def _merged(runs: Iterable[tuple[int, int]]) -> Runs:
     return tuple(merged)
 
 
-def _groups(hierarchy: Hierarchy) -> dict[str, Indices]:
+def _groups(hierarchy: Hierarchy) -> dict[str, Ints]:
     """The leaves under each label; a label used at several levels means its widest group."""
-    groups: dict[str, Indices] = {}
+    groups: dict[str, Ints] = {}
     for level in hierarchy.levels:
         by_group = np.argsort(level.group_of_leaf, kind="stable").astype(np.int64)
         parts = np.split(by_group, np.cumsum(level.leaves_under)[:-1])

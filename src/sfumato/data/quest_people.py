@@ -27,13 +27,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Ints
 from sfumato.errors import PolicyError
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 People = Mapping[str, Ints]
 
 GROUP = "group"

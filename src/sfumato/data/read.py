@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 import pyarrow as pa
@@ -65,6 +65,16 @@ class TextFormat:
     """Whether blanks around a cell are left out."""
     numbers: tuple[str, ...] | None = None
     """The columns that hold numbers, all others text; found out if not given."""
+
+
+class TextOptions(TypedDict, total=False):
+    """The rarer ones of them, as keywords."""
+
+    header: bool
+    encoding: str
+    quote: str | None
+    comment: str | None
+    trim: bool
 
 
 def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame:

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data import basket_files as files
 from sfumato.data import long_form
-from sfumato.data.basket_files import Codes, Offsets, Tokens, Values
+from sfumato.data.basket_files import Tokens, Values
 from sfumato.errors import DataError
 
 _ELEMENT_END = "-1"
@@ -31,9 +31,9 @@ class SequenceArrays(NamedTuple):
     """Sequences as found in a file: items of an element unsorted, repeats and all."""
 
     items: Values
-    offsets: Offsets
+    offsets: Ints
     """Where each sequence starts among the elements."""
-    element_offsets: Offsets
+    element_offsets: Ints
     """Where each element starts among the codes."""
     codes: Codes
     ids: Values | None = None
@@ -108,13 +108,13 @@ def write_long(
     long_form.write_table(path, (id_column, item_column, time_column), columns, separator)
 
 
-def _marks(tokens: Tokens, mark: str) -> npt.NDArray[np.bool_]:
+def _marks(tokens: Tokens, mark: str) -> Flags:
     if mark not in tokens.words:
         return np.zeros(tokens.codes.size, dtype=bool)
     return np.asarray(tokens.codes == tokens.words.index(mark))
 
 
-def _check_marks(path: Path, tokens: Tokens, closes: npt.NDArray[np.bool_], ends: npt.NDArray[np.bool_]) -> None:
+def _check_marks(path: Path, tokens: Tokens, closes: Flags, ends: Flags) -> None:
     is_first = np.concatenate(([True], tokens.lines[1:] != tokens.lines[:-1]))
     is_last = np.concatenate((is_first[1:], [True]))
     after_item = ~np.concatenate(([True], (closes | ends)[:-1])) & ~is_first
@@ -131,7 +131,7 @@ def _check_marks(path: Path, tokens: Tokens, closes: npt.NDArray[np.bool_], ends
     )
 
 
-def _refuse(path: Path, tokens: Tokens, is_bad: npt.NDArray[np.bool_], what: str) -> None:
+def _refuse(path: Path, tokens: Tokens, is_bad: Flags, what: str) -> None:
     lines = np.unique(tokens.lines[is_bad])
     if lines.size:
         raise DataError(f"{path}: {lines.size} lines {what}; the first is line {lines[0] + 1}")
@@ -144,7 +144,7 @@ def _without_marks(words: list[str], codes: Codes) -> tuple[list[str], Codes]:
     return kept, renumbered[codes]
 
 
-def _time_ranks(path: Path, times: pl.Series) -> npt.NDArray[np.int64]:
+def _time_ranks(path: Path, times: pl.Series) -> Ints:
     """The place of each time among all distinct times."""
     if times.dtype in (pl.Categorical, pl.Enum):
         times = times.cast(pl.String)

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-Ints = npt.NDArray[np.int64]
+from sfumato.arrays import Ints
+
 _LARGEST_KEY = 1 << 62
 _FEW = 1 << 16
 

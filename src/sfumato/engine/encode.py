@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Codes = npt.NDArray[np.int32]
+from sfumato.arrays import Codes
+
 _WIDEST = 1 << 16
 
 

@@ -6,11 +6,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
-from sfumato.kernels.baskets.itemsets_bits import popcount
 from sfumato.kernels.compiled import compiled
 
-ones: Any = popcount
+
+def _count_bits(typing_context: Any, word: Any) -> Any:
+    """How many bits of a word are set: one instruction, and one that loops can be vectorised around."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+popcount: Any = intrinsic(_count_bits)
 
 
 @compiled("int64(uint64[::1], int64, int64, int64)")
@@ -19,7 +30,7 @@ def common(bits, one, other, words):  # type: ignore[no-untyped-def]
     total = np.uint64(0)
     first, second = np.uint64(one), np.uint64(other)
     for word in range(np.uint64(words)):
-        total += ones(bits[first + word] & bits[second + word])
+        total += popcount(bits[first + word] & bits[second + word])
     return np.int64(total)
 
 
@@ -41,7 +52,7 @@ def intersect(bits, one, other, words, to):  # type: ignore[no-untyped-def]
     for word in range(np.uint64(words)):
         both = bits[first + word] & bits[second + word]
         bits[third + word] = both
-        total += ones(both)
+        total += popcount(both)
     return np.int64(total)
 
 
@@ -60,7 +71,7 @@ def pick(bits, begin, words, rows, base, to):  # type: ignore[no-untyped-def]
         left = bits[begin + word]
         while left:
             low = left & (~left + np.uint64(1))
-            rows[to] = rows[base + 64 * word + np.int64(ones(low - np.uint64(1)))]
+            rows[to] = rows[base + 64 * word + np.int64(popcount(low - np.uint64(1)))]
             to += 1
             left ^= low
     return to

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.errors import DataError
 from sfumato.release import Number
 from sfumato.table import Table
@@ -17,7 +17,7 @@ from sfumato.table import Table
 if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
-Rows = Sequence[int] | npt.NDArray[np.int64] | None
+Rows = Sequence[int] | Ints | None
 """Which original row each published one was made from; None where they are the same rows."""
 
 

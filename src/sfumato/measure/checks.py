@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints
 from sfumato.errors import PolicyError
 from sfumato.lazy import find_checks
 from sfumato.release import Claim, Finding, Number
@@ -32,7 +32,7 @@ class Evidence:
     """The data that leaves."""
     original: Any = None
     """The originals, if they are at hand."""
-    rows: npt.NDArray[np.int64] | None = None
+    rows: Ints | None = None
     """Which original row each published row was made from; None without the originals."""
     population: Table | None = None
     """The population that a model compares with."""
@@ -44,7 +44,7 @@ class Evidence:
         private = CHECKS[claim.measure].private
         return not claim.needs_original or (self.original is not None if private is None else private in self.details)
 
-    def all_rows(self) -> npt.NDArray[np.int64]:
+    def all_rows(self) -> Ints:
         """Which original row each published row was made from; the same rows where nothing else is known."""
         return np.arange(len(self.published)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
 

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.data.published import Cover, Domain, Flags, Floats, Indices, Reading
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.published import Cover, Domain, Reading
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import compared_columns
 from sfumato.randomness import Randomness
@@ -59,7 +60,7 @@ def classification_accuracy(
     target: str,
     models: Sequence[str] = MODELS,
     folds: int = 5,
-    rows: Sequence[int] | Indices | None = None,
+    rows: Sequence[int] | Ints | None = None,
     randomness: Randomness | None = None,
     *,
     columns: Sequence[str] | None = None,
@@ -101,9 +102,7 @@ def classification_accuracy(
     return found
 
 
-def _right(
-    model: str, lessons: _Examples, true: _Examples, fold: tuple[Flags, Flags], answers: Indices, seed: int
-) -> int:
+def _right(model: str, lessons: _Examples, true: _Examples, fold: tuple[Flags, Flags], answers: Ints, seed: int) -> int:
     """How many held-out originals a model gets right that learnt from the others."""
     test, train = fold
     learnt = _learnt(model, lessons.lesson(train, model), seed)
@@ -114,8 +113,8 @@ def _right(
 class _Labelled:
     """Which row counts as which class, and by how much."""
 
-    row: Indices
-    label: Indices
+    row: Ints
+    label: Ints
     weight: Floats
 
 
@@ -123,7 +122,7 @@ class _Labelled:
 class _Classes:
     """The target: classes are the values that somebody has, −1 is a missing one."""
 
-    true: Indices
+    true: Ints
     published: _Labelled
 
     @classmethod
@@ -155,20 +154,18 @@ class _Classes:
 class _Examples:
     """Rows to learn from; those that look alike are one example with a weight."""
 
-    group: Indices
+    group: Ints
     """Which of the distinct rows each row is."""
     numbers: Floats
     """The features of the distinct rows for trees and regressions."""
     bins: Floats
     """Their features for naive Bayes: how much of each value, or part of the numbers, a cell may be."""
     labelled: _Labelled
-    person: Indices
+    person: Ints
     """The original row that each row was made from."""
 
     @classmethod
-    def of(
-        cls, spaces: Sequence[_Space], readings: Sequence[Reading], labelled: _Labelled, person: Indices
-    ) -> _Examples:
+    def of(cls, spaces: Sequence[_Space], readings: Sequence[Reading], labelled: _Labelled, person: Ints) -> _Examples:
         group, chosen = _alike([reading.codes for reading in readings])
         pairs = list(zip(spaces, readings, strict=True))
         numbers = [reading.share(space.numbers)[reading.codes[chosen]] for space, reading in pairs]
@@ -178,7 +175,7 @@ class _Examples:
     def features(self, model: str) -> Floats:
         return self.bins if model == "naive_bayes" else self.numbers
 
-    def lesson(self, train: Flags, model: str) -> tuple[Floats, Indices, Floats]:
+    def lesson(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
         """Features, classes and weights of the examples made from people who may be learnt from."""
         given = self.labelled
         some = train[self.person[given.row]]
@@ -222,7 +219,7 @@ def _drawn(reading: Reading, generator: np.random.Generator) -> Reading:
     return Reading(cover.order[cover.stop[run] - (ends[run] - place)], Cover(leaves, every, every, every, every + 1))
 
 
-def _scaled(numbers: Floats, people: Indices) -> Floats:
+def _scaled(numbers: Floats, people: Ints) -> Floats:
     """Numbers in standard deviations from their mean; a missing one is at the mean, and has a mark of its own."""
     mean = np.average(numbers, weights=people[:-1])
     spread = np.sqrt(np.average((numbers - mean) ** 2, weights=people[:-1]))
@@ -232,7 +229,7 @@ def _scaled(numbers: Floats, people: Indices) -> Floats:
     return np.column_stack([scaled, missing])
 
 
-def _binned(numbers: Floats, people: Indices) -> Floats:
+def _binned(numbers: Floats, people: Ints) -> Floats:
     """One feature a part of the numbers, with about as many people in each; the last is for missing ones."""
     order = np.argsort(numbers, kind="stable")
     before = np.cumsum(people[:-1][order]) - people[:-1][order]
@@ -243,7 +240,7 @@ def _binned(numbers: Floats, people: Indices) -> Floats:
     return np.eye(_BINS + 1)[part]
 
 
-def _indicators(people: Indices) -> Floats:
+def _indicators(people: Ints) -> Floats:
     """One feature for each of the most frequent values, one for all others."""
     frequent = np.argsort(-people, kind="stable")[:_MOST_FEATURES]
     feature = np.full(len(people), len(frequent))
@@ -252,7 +249,7 @@ def _indicators(people: Indices) -> Floats:
     return indicators
 
 
-def _alike(columns: Sequence[Indices]) -> tuple[Indices, Indices]:
+def _alike(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """The number of each row's kind, and a row of each kind."""
     kind = np.zeros(len(columns[0]), dtype=np.int64)
     chosen = np.zeros(0, dtype=np.int64)
@@ -263,7 +260,7 @@ def _alike(columns: Sequence[Indices]) -> tuple[Indices, Indices]:
     return kind, chosen
 
 
-def _origins(original: Table, published: Table, rows: Sequence[int] | Indices | None) -> Indices:
+def _origins(original: Table, published: Table, rows: Sequence[int] | Ints | None) -> Ints:
     found = np.arange(len(original)) if rows is None else np.asarray(rows, dtype=np.int64)
     if len(found) != len(published) or (len(found) and (found.min() < 0 or found.max() >= len(original))):
         raise DataError(
@@ -280,7 +277,7 @@ def _counted(original: Table) -> Flags:
     return original.frame.select(whole).to_series().to_numpy()
 
 
-def _folds(true: Indices, counted: Flags, folds: int, chance: Randomness) -> Indices:
+def _folds(true: Ints, counted: Flags, folds: int, chance: Randomness) -> Ints:
     """The fold of each person, classes dealt out evenly; −1 for people who are not tested or learnt from."""
     order = chance.generator().permutation(np.flatnonzero((true >= 0) & counted))
     if len(order) < folds:
@@ -291,7 +288,7 @@ def _folds(true: Indices, counted: Flags, folds: int, chance: Randomness) -> Ind
     return fold
 
 
-def _learnt(model: str, lesson: tuple[Floats, Indices, Floats], seed: int) -> Callable[[Floats], Indices]:
+def _learnt(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Callable[[Floats], Ints]:
     """A trained model as a function; one class alone is always said, and nothing is learnt from no rows."""
     features, classes, weights = lesson
     known = np.unique(classes)

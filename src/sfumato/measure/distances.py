@@ -20,8 +20,9 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import Cover, Domain, Floats, Indices, Reading
+from sfumato.data.published import Cover, Domain, Reading
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity.classes import StarredRows
@@ -210,12 +211,12 @@ def _distance(before: Floats, after: Floats, rows: int, published: int, kind: Di
 class _Crossed:
     """The distinct pairs of two codes."""
 
-    first: Indices
-    second: Indices
-    rows: Indices
+    first: Ints
+    second: Ints
+    rows: Ints
 
 
-def _crossed(first: Indices, second: Indices) -> _Crossed:
+def _crossed(first: Ints, second: Ints) -> _Crossed:
     wide = int(second.max(initial=0)) + 1
     mixed = first * wide + second
     if int(mixed.max(initial=0)) < 10 * len(mixed):
@@ -227,7 +228,7 @@ def _crossed(first: Indices, second: Indices) -> _Crossed:
     return _Crossed(both // wide, both % wide, rows.astype(np.int64))
 
 
-def _joint_at(one: Reading, other: Reading, first: Indices, second: Indices) -> Floats:
+def _joint_at(one: Reading, other: Reading, first: Ints, second: Ints) -> Floats:
     """The rows that a release, spread evenly, has at given pairs of leaves."""
     from scipy.sparse import csr_matrix
 
@@ -260,7 +261,7 @@ def _shares(cover: Cover) -> Any:
     return csr_matrix((1 / cover.counts[label], (label, cover.order[place])), shape=(cover.labels, len(cover.order)))
 
 
-def _portions(leaves: Indices, width: int) -> Iterator[Indices]:
+def _portions(leaves: Ints, width: int) -> Iterator[Ints]:
     step = max(1, _ENTRIES // max(width, 1))
     for begin in range(0, len(leaves), step):
         yield leaves[begin : begin + step]
@@ -290,7 +291,7 @@ def _own_levels(hierarchy: Hierarchy) -> dict[str, int]:
     return {label: number for label, (_, number) in widest.items()}
 
 
-def _extremes(cover: Cover, values: Indices | Any) -> tuple[Indices, Indices]:
+def _extremes(cover: Cover, values: Ints | Any) -> tuple[Ints, Ints]:
     """The least and the greatest of the leaves' values over what each label covers."""
     ordered = np.append(np.asarray(values, dtype=np.int64)[cover.order], 0)
     ends = np.column_stack([cover.start, cover.stop]).ravel()

@@ -16,7 +16,8 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from sfumato.data.published import Domain, Flags, Floats, Indices, Reading
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.published import Domain, Reading
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import compared_columns, counted_rows
 from sfumato.randomness import Randomness
@@ -166,7 +167,7 @@ class _Answers:
 
 @dataclass(frozen=True)
 class _Alike:
-    codes: Mapping[str, Indices]
+    codes: Mapping[str, Ints]
     weights: Floats
 
 
@@ -219,8 +220,8 @@ def _draw(
 class _Seen:
     """The leaves of a column that somebody has, in the order in which a range runs through them."""
 
-    leaves: Indices
-    place: Indices
+    leaves: Ints
+    place: Ints
     """Where each person's leaf is among them; −1 for a missing one."""
     ordered: bool
     size: int

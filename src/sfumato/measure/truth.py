@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import SUPPRESSED, spelt
 from sfumato.data.published import Domain
 from sfumato.errors import DataError
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
 
-Flags = npt.NDArray[np.bool_]
 
-
-def untrue_cells(published: Table, original: Table, rows: npt.NDArray[np.int64]) -> int:
+def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
     """How many published cells neither are their original nor lie above it in the column's hierarchy.
 
     `rows` says which original row each published row was made from.
@@ -38,7 +36,7 @@ def untrue_cells(published: Table, original: Table, rows: npt.NDArray[np.int64])
     return wrong
 
 
-def changed_cells(published: Table, original: Table, rows: npt.NDArray[np.int64]) -> int:
+def changed_cells(published: Table, original: Table, rows: Ints) -> int:
     """How many published cells say something else than their original; an empty cell says nothing."""
     if len(rows) != len(published):
         raise DataError(f"{published.source}: {len(published)} rows are published, {len(rows)} are accounted for")

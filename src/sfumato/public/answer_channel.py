@@ -14,19 +14,16 @@ from math import exp, log
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field, ValidationError, model_validator
 
+from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import tell
 from sfumato.release import Release
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.uint8]
 Kind = Literal["warner", "k_ary", "unary"]
 KINDS = ("warner", "k_ary", "unary")
 NO_ANSWER, STRANGE = -1, -2
@@ -105,11 +102,11 @@ class Channel(Description):
         found = texts.replace_strict(known, places, default=STRANGE, return_dtype=pl.Int64)
         return found.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
 
-    def bits(self, cells: pl.Series) -> Bits:
+    def bits(self, cells: pl.Series) -> Bytes:
         """The bits of cells that are not missing, one row a cell."""
         return np.unpackbits(self.packed(cells), axis=1, count=len(self.categories))
 
-    def packed(self, cells: pl.Series) -> Bits:
+    def packed(self, cells: pl.Series) -> Bytes:
         """The bits of cells that are not missing, eight in a byte, the first category's the highest."""
         width = len(self.categories)
         taken = (width + 7) // 8
@@ -128,7 +125,7 @@ _DIGITS = np.asarray([int(chr(one), 16) if chr(one) in "0123456789abcdefABCDEF" 
 """What a byte of text is as a hexadecimal digit; 255 if it is none."""
 
 
-def answer_by_chance(truth: Ints, channel: Channel, drawn: Callable[[slice, int], Floats]) -> Ints | Bits:
+def answer_by_chance(truth: Ints, channel: Channel, drawn: Callable[[slice, int], Floats]) -> Ints | Bytes:
     """An answer for each truth: the number of a category, or bits.
 
     `drawn` gives numbers between 0 and 1: as many as it is told for each of some rows.
@@ -162,7 +159,7 @@ def as_values(categories: Sequence[str | None], kind: pl.DataType) -> pl.Series 
     return found if spelt(found).eq_missing(texts).all() else None
 
 
-def spell_bits(bits: Bits) -> pl.Series:
+def spell_bits(bits: Bytes) -> pl.Series:
     """Rows of bits as text: a mark, and hexadecimal digits."""
     import pyarrow as pa
 

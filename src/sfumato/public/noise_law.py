@@ -12,15 +12,14 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field, ValidationError
 
+from sfumato.arrays import Floats
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 
-Floats = npt.NDArray[np.float64]
 _SPELT = {
     "alpha": "uniform",
     "sigma": "gaussian",

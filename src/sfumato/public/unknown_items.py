@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
 
@@ -70,9 +70,7 @@ def parted(published: Baskets) -> Parted:
     return Parted(_within(published, tuple(place), code, ~unknown), _within(published, tuple(place), code, unknown))
 
 
-def _within(
-    published: Baskets, items: tuple[Item, ...], code: npt.NDArray[np.int32], kept: npt.NDArray[np.bool_]
-) -> Baskets:
+def _within(published: Baskets, items: tuple[Item, ...], code: Codes, kept: Flags) -> Baskets:
     owners = np.repeat(np.arange(len(published)), np.diff(published.offsets))[kept]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(published)))]).astype(np.int64)
     return Baskets(items, offsets, code[published.codes[kept]])
@@ -105,18 +103,18 @@ def confidence_interval(published: Baskets, left: Sequence[Item], right: Sequenc
     return Interval(low, Fraction(may, may + surely_not) if may + surely_not else Fraction(0))
 
 
-def _certain(parts: Parted, items: Sequence[Item]) -> npt.NDArray[np.bool_]:
-    held: npt.NDArray[np.bool_] = np.logical_and.reduce([_holding(parts.known, item) for item in items])
+def _certain(parts: Parted, items: Sequence[Item]) -> Flags:
+    held: Flags = np.logical_and.reduce([_holding(parts.known, item) for item in items])
     return held
 
 
-def _possible(parts: Parted, items: Sequence[Item]) -> npt.NDArray[np.bool_]:
+def _possible(parts: Parted, items: Sequence[Item]) -> Flags:
     both = [_holding(parts.known, item) | _holding(parts.unknown, item) for item in items]
-    held: npt.NDArray[np.bool_] = np.logical_and.reduce(both)
+    held: Flags = np.logical_and.reduce(both)
     return held
 
 
-def _holding(baskets: Baskets, item: Item) -> npt.NDArray[np.bool_]:
+def _holding(baskets: Baskets, item: Item) -> Flags:
     held = np.zeros(len(baskets), dtype=np.bool_)
     wanted = [place for place, name in enumerate(baskets.items) if str(name) == str(item)]
     if wanted:

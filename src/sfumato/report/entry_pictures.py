@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Ints
 from sfumato.report import words
 from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
 
@@ -42,9 +42,7 @@ class ColumnExposure:
     """Entries blanked to protect private ones, in this or other columns."""
 
 
-def blanked_map(
-    columns: Sequence[str], private: npt.NDArray[np.bool_], derived: npt.NDArray[np.bool_], title: str | None = None
-) -> str:
+def blanked_map(columns: Sequence[str], private: Flags, derived: Flags, title: str | None = None) -> str:
     """Rows by columns: private entries and blanked ones; many rows in bands, darker where more are hidden."""
     kept = _busiest(private.sum(axis=0) + derived.sum(axis=0))
     names = words.distinct([columns[at] for at in kept], LABEL)
@@ -62,9 +60,7 @@ def blanked_map(
     return drawn(_map_spec(names, edges, squares, most, alone=alone) | titled(heading, note))
 
 
-def _squares(
-    private: npt.NDArray[np.bool_], derived: npt.NDArray[np.bool_], edges: npt.NDArray[np.int64], *, alone: bool
-) -> tuple[list[Spec], float]:
+def _squares(private: Flags, derived: Flags, edges: Ints, *, alone: bool) -> tuple[list[Spec], float]:
     """A square for each band, column and kind that has hidden entries; and the largest share of them.
 
     In bands both kinds can fall into one square: each has its half, private on the left.
@@ -87,9 +83,7 @@ def _box(left: float, width: float, band: int) -> Spec:
     return {"x": left + gap, "x2": left + width - gap, "y": band + gap, "y2": band + 1 - gap}
 
 
-def _map_spec(
-    names: Sequence[str], edges: npt.NDArray[np.int64], squares: list[Spec], most: float, *, alone: bool
-) -> Spec:
+def _map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most: float, *, alone: bool) -> Spec:
     bands, wide = len(edges) - 1, 34 if alone else 44 if len(names) <= 14 else 24
     ground = [_box(at, 1, band) for at in range(len(names)) for band in range(bands)]
     place: Spec = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
@@ -138,7 +132,7 @@ def _column_axis(names: Sequence[str], wide: int) -> Spec:
     return {"field": "x", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
 
 
-def _row_axis(edges: npt.NDArray[np.int64], *, alone: bool) -> Spec:
+def _row_axis(edges: Ints, *, alone: bool) -> Spec:
     """Row numbers, from 0 at the top."""
     bands = len(edges) - 1
     shown = [at for at in range(bands) if alone or at % 6 == 0]
@@ -155,7 +149,7 @@ def _row_axis(edges: npt.NDArray[np.int64], *, alone: bool) -> Spec:
     return {"field": "y", "type": "quantitative", "title": "row", "scale": scale, "axis": axis}
 
 
-def _busiest(hidden: npt.NDArray[np.int64]) -> list[int]:
+def _busiest(hidden: Ints) -> list[int]:
     """The columns that are drawn, in the table's order."""
     if len(hidden) <= COLUMNS:
         return list(range(len(hidden)))

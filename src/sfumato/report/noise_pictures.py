@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from sfumato.arrays import Floats
 from sfumato.report import words
 from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
 
@@ -22,8 +20,6 @@ _SIGNS = {"originals": "square", "release": "M-1,-1L1,1M-1,1L1,-1", "estimate": 
 """A cross of two strokes stays a cross when it is small; a filled one becomes a spot."""
 SERIES = tuple(_HUES)
 """What a picture can show: the originals (for the custodian only), the release, what is estimated from it."""
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Floats
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.details import read_details
 from sfumato.mine.answers.proportions import estimate_proportions
@@ -20,7 +21,7 @@ from sfumato.public.noise_law import noisy_columns, numbers_of
 from sfumato.release import Release
 from sfumato.report import words
 from sfumato.report.account import Figure, Section
-from sfumato.report.noise_pictures import Floats, Share, answers, recovered, shapes
+from sfumato.report.noise_pictures import Share, answers, recovered, shapes
 from sfumato.table import Table
 
 COLUMNS = 12

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes
 from sfumato.baskets import Baskets, Items
 from sfumato.data.formulas import (
     count_formulas,
@@ -227,7 +227,7 @@ def _has_names(items: Items) -> bool:
     return bool(items) and isinstance(items[0], str)
 
 
-def _count_in_items(items: Items, codes: npt.NDArray[np.int32]) -> dict[str, Any]:
+def _count_in_items(items: Items, codes: Codes) -> dict[str, Any]:
     if not _has_names(items):
         return tell_formulas({})
     formulas = find_formulas(pl.Series(items, dtype=pl.String)).to_numpy()

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from sfumato import Baskets, PolicyError, progress
 from sfumato.mine.baskets import itemset_search, itemset_worker, itemsets
+from sfumato.mine.baskets.itemset_question import Costs, Question
 from sfumato.mine.baskets.itemset_search import pieces_in_turn, pieces_together
-from sfumato.mine.baskets.itemset_worker import Costs, Question
 from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
 
 Rows = list[list[int]] | list[list[str]]
@@ -170,12 +170,10 @@ def test_the_three_ways_agree_on_larger_data() -> None:
     least=st.sampled_from([1, 70, 300, 500]),
 )
 @settings(max_examples=25, deadline=None)
-def test_merged_baskets_equal_brute_force(kind: Kind, rows: list[list[int]], times: list[int], least: int) -> None:
-    """Few kinds of baskets, each many times over: a bit stands for several of them."""
+def test_repeated_baskets_equal_brute_force(kind: Kind, rows: list[list[int]], times: list[int], least: int) -> None:
+    """Few kinds of baskets, each many times over."""
     rows, times = [*rows, [7, 8], [8]], [*times[: len(rows)], 2048, 2048]
     baskets = Baskets.of([row for row, some in zip(rows, times, strict=True) for row in [row] * some])
-    layout = itemset_search.lay_out(baskets, itemsets.ask(baskets, least, kind, None))
-    assert layout.shifts is not None, "they were not merged"
     assert found_in(frequent_itemsets(baskets, least, kind)) == brute(rows, least, kind, times=times)
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato import progress
+from sfumato.arrays import Bytes
 from sfumato.data.private_entries import PrivateEntries, private_mask
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemset_kinds import ItemsetKind, kind_of, projected
@@ -28,8 +29,8 @@ from sfumato.mine.entries.adversarial_rules import (
     sensitive_entries,
     sensitive_mask,
 )
-from sfumato.mine.entries.adversarial_search import rounded_up
-from sfumato.mine.entries.cells import BLANKED, Cells, States
+from sfumato.mine.entries.adversarial_search import Budget, rounded_up
+from sfumato.mine.entries.cells import BLANKED, Cells
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute_rules import Place, Rule, adversarial, appears, counted
@@ -52,7 +53,7 @@ class Given:
     max_length: int | None
     prior: bool
 
-    def cells(self) -> tuple[Cells, States]:
+    def cells(self) -> tuple[Cells, Bytes]:
         cells = Cells.of(table_of(self.rows), mask_of(self.rows, self.private))
         states = cells.states.copy()
         for place in self.blanked:
@@ -65,7 +66,7 @@ class Given:
     def brute(self) -> set[Rule]:
         return adversarial(*self.parts())
 
-    def found(self, cells: Cells, states: States, **more: Any) -> FoundRules:
+    def found(self, cells: Cells, states: Bytes, **more: Any) -> FoundRules:
         return find_rules(cells, states, self.confidence, self.least, self.max_length, self.prior, **more)
 
 
@@ -392,8 +393,8 @@ def test_threads_halt_when_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with progress.listening(stop), pytest.raises(KeyboardInterrupt):
         one.found(cells, states)
-    assert not one.found(cells, states, seconds=0).complete
-    assert not one.found(cells, states, memory=1).complete
+    assert not one.found(cells, states, budget=Budget(seconds=0)).complete
+    assert not one.found(cells, states, budget=Budget(memory=1)).complete
 
 
 @settings(max_examples=60, deadline=None)

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import Hierarchy, spelt
 from sfumato.data.published import Domain, range_ends
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
@@ -33,8 +34,7 @@ from sfumato.protect.anonymity.models import (
     TCloseness,
 )
 from sfumato.protect.anonymity.partition import Partition
-from sfumato.protect.anonymity.partition_columns import Ints
-from sfumato.protect.anonymity.partitioning import Flags, GroupJudge, SizeJudge
+from sfumato.protect.anonymity.partitioning import GroupJudge, SizeJudge
 from sfumato.release import Release
 from sfumato.table import Table
 from tests.tables import hierarchies

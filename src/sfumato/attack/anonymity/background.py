@@ -14,7 +14,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from sfumato.attack.anonymity.candidates import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
+from sfumato.arrays import Flags
+from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import tell
 from sfumato.randomness import Randomness

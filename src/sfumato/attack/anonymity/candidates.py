@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.attack.anonymity.linking import Links, linked
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Kind = TypeVar("Kind", bound=np.generic)
 _DIGITS = 12
 

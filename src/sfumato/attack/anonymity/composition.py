@@ -17,16 +17,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import PrivateAttr
 
-from sfumato.attack.anonymity.candidates import (
-    CandidateSets,
-    Flags,
-    Ints,
-    Tally,
-    lookup,
-    people_of,
-    ranges,
-    sensitive_columns,
-)
+from sfumato.arrays import Flags, Ints
+from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, ranges, sensitive_columns
 from sfumato.attack.anonymity.linking import linked
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.formulas import unescape_frame

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Ints, Words
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain, range_ends, set_members
 from sfumato.table import Missing, Table
-
-Ints = npt.NDArray[np.int64]
 
 
 def covered_rows(
@@ -44,7 +42,7 @@ def covered_rows(
 
 def _bitmaps(
     classes: pl.DataFrame, targets: pl.DataFrame, columns: Sequence[str], published: Table
-) -> tuple[npt.NDArray[np.uint64], Ints]:
+) -> tuple[Words, Ints]:
     """The bitmaps of all values of all columns, and which of them each person's values are."""
     words = -(-classes.height // 64)
     maps, places, at = [], np.zeros((targets.height, len(columns)), dtype=np.int64), 0
@@ -76,7 +74,7 @@ def _domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | None) ->
     return Domain.of(pl.Series(known.name, sorted(spoken), dtype=pl.String))
 
 
-def _covers(labels: pl.Series, domain: Domain, missing: Missing) -> npt.NDArray[np.bool_]:
+def _covers(labels: pl.Series, domain: Domain, missing: Missing) -> Flags:
     """Classes by values: whether the label covers it; last a value that nobody knows, and a missing one."""
     distinct = labels.unique(maintain_order=True)
     known = domain.matrix(distinct)
@@ -93,7 +91,7 @@ def _covers(labels: pl.Series, domain: Domain, missing: Missing) -> npt.NDArray[
     place = pl.DataFrame({"label": labels}).join(
         numbers, on="label", how="left", maintain_order="left", nulls_equal=True
     )
-    chosen: npt.NDArray[np.bool_] = table[place["number"].to_numpy()]
+    chosen: Flags = table[place["number"].to_numpy()]
     return chosen
 
 

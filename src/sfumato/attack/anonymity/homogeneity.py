@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from sfumato.arrays import Flags
 from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import tell
@@ -21,8 +21,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Kind = TypeVar("Kind", bound=np.generic)
 _DIGITS = 12
 

@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.attack.anonymity.nearest import Flags, Ints, Labels, Nearest, over_control, require, some, some_of
+from sfumato.arrays import Flags, Ints
+from sfumato.attack.anonymity.nearest import Labels, Nearest, over_control, require, some, some_of
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.errors import DataError
 from sfumato.progress import tell

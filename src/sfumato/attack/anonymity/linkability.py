@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_validator
 
+from sfumato.arrays import Ints
 from sfumato.attack.anonymity.nearest import Nearest, over_control, require, some, some_of
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import tell
@@ -23,9 +23,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 _ANYTHING, _RANGE, _SET = -1, -2, -3
 _BLOCK = 2_000_000
 # Less than any difference that means something: it only orders rows that are equally near.

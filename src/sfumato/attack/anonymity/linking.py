@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.attack.anonymity.covering import covered_rows
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
@@ -21,7 +21,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
 
-Ints = npt.NDArray[np.int64]
 _ANYTHING, _MISSING = -1, -2
 _MANY = 32
 _LARGEST_KEY = 1 << 62

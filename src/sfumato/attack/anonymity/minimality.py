@@ -20,11 +20,11 @@ from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
-from sfumato.attack.anonymity.candidates import CandidateSets, Ints, Tally, lookup, people_of, sensitive_columns
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
 from sfumato.attack.anonymity.homogeneity import disclosed
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import Hierarchy, spelt
@@ -35,8 +35,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 _DIGITS = 9
 _MOST_TABLES = 4000  # a class with more ways of sharing its values out among its parts is sampled
 _MOST_DRAWS = 100_000_000  # people × draws, all classes together

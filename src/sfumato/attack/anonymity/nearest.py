@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import wilson
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import range_ends, set_members
@@ -31,9 +31,6 @@ from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Missing, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 _ANYTHING, _RANGE, _SET = -1, -2, -3
 _BLOCK = 2_000_000
 # Less than any difference that means something: it only orders rows that are equally near.

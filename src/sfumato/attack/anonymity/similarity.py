@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from sfumato.attack.anonymity.candidates import CandidateSets, Flags, Tally, lookup, people_of, sensitive_columns
+from sfumato.arrays import Flags, Floats
+from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
@@ -26,7 +26,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
 Conclusion = str | tuple[float, float] | None
 """What is learnt about a person: a group, a range, or nothing."""
 _DIGITS = 12

@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.attack.anonymity.nearest import Flags, Floats, Ints, Labels, over_control, require
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.anonymity.nearest import Labels, over_control, require
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.data.roles import Role

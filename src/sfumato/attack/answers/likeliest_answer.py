@@ -14,30 +14,20 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import people_of
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
 from sfumato.progress import tell
-from sfumato.public.answer_channel import (
-    STRANGE,
-    Bits,
-    Channel,
-    Floats,
-    Ints,
-    answered_columns,
-    as_values,
-    channel_of,
-)
+from sfumato.public.answer_channel import STRANGE, Channel, answered_columns, as_values, channel_of
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Flags = npt.NDArray[np.bool_]
 _CELLS = 4_000_000
 
 
@@ -160,7 +150,7 @@ class Votes:
     """One answer of each person: the number of a category (−1 for none), or bits."""
 
     channel: Channel
-    answers: Ints | Bits
+    answers: Ints | Bytes
     there: Flags
 
     @classmethod

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PrivateAttr
 
+from sfumato.arrays import Ints
 from sfumato.attack.anonymity.candidates import people_of
 from sfumato.attack.anonymity.composition import read_other
 from sfumato.attack.answers.likeliest_answer import (
@@ -32,7 +33,7 @@ from sfumato.attack.answers.likeliest_answer import (
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.errors import DataError
 from sfumato.progress import tell
-from sfumato.public.answer_channel import Channel, Ints, answer_by_chance, answered_columns, channel_of
+from sfumato.public.answer_channel import Channel, answer_by_chance, answered_columns, channel_of
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table

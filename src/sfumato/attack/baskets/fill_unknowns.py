@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
@@ -22,10 +22,6 @@ from sfumato.progress import tell
 from sfumato.public.unknown_items import parted
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-
-Flags = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 
 class FillUnknowns(Attack):

@@ -13,10 +13,10 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats
 from sfumato.attack.attack import Outcome
-from sfumato.mine.codes.coded_columns import CodedColumn, Floats, coded_columns
+from sfumato.mine.codes.coded_columns import CodedColumn, coded_columns
 from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -26,7 +26,7 @@ _Z = 1.959963984540054
 _CELLS = 4_000_000
 """Guesses that are made at once: trials times codes."""
 
-Cracking = Callable[[CodedColumn, CodedColumn, int], npt.NDArray[np.float64]]
+Cracking = Callable[[CodedColumn, CodedColumn, int], Floats]
 """How many codes of a column are cracked in each of some trials; the second column judges the guesses."""
 
 

@@ -12,9 +12,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.codes.code_guesses import attacked, in_parts
-from sfumato.mine.codes.coded_columns import CodedColumn, Floats
+from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fitted
 from sfumato.randomness import Randomness
 from sfumato.release import Release

@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.codes.code_guesses import attacked
 from sfumato.errors import PolicyError
-from sfumato.mine.codes.coded_columns import CodedColumn, Floats, Ints
+from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import by_frequency, rival_samples, runs_of
 from sfumato.mine.codes.ranked import class_range
 from sfumato.progress import tell

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.mine.baskets.item_columns import columns_of
@@ -23,7 +23,6 @@ from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
-Floats = npt.NDArray[np.float64]
 _ROUNDS = 20
 _FAR = 5.0
 _RATES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
@@ -135,7 +134,7 @@ def _guess(known: Floats, seen: _Pairs, rate: float, *, by_pairs: bool) -> _Gues
     return _Guess(codes, _distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)
 
 
-def _matched(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> npt.NDArray[np.int64]:
+def _matched(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> Ints:
     """For each known item the place of its code, −1 for none: first by supports, then by pairs with those matched."""
     from scipy.optimize import linear_sum_assignment
 
@@ -168,13 +167,13 @@ def _spread(shares: Floats, count: int) -> Floats:
     return np.asarray(np.sqrt(np.maximum(shares * (1 - shares), 1 / count) / count))
 
 
-def _placed(pairs: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]], count: int) -> npt.NDArray[np.int64]:
+def _placed(pairs: tuple[Ints, Ints], count: int) -> Ints:
     places = np.full(count, -1, dtype=np.int64)
     places[pairs[0]] = pairs[1]
     return places
 
 
-def _distance(known: Floats, seen: Floats, places: npt.NDArray[np.int64], count: int, *, by_pairs: bool) -> float:
+def _distance(known: Floats, seen: Floats, places: Ints, count: int, *, by_pairs: bool) -> float:
     """How far known supports (and those of pairs) are from those of the codes; an item without a code is far."""
     items = np.flatnonzero(places >= 0)
     codes = places[items]
@@ -208,7 +207,7 @@ class _Judge:
         return successes
 
 
-def _real(published: Baskets, rows: npt.NDArray[np.int64], count: int) -> Baskets:
+def _real(published: Baskets, rows: Ints, count: int) -> Baskets:
     """The published baskets in the order of the originals, without those that nobody bought."""
     row = np.repeat(rows, np.diff(published.offsets))
     kept = (row >= 0) & (row < count)

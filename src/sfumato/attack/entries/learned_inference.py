@@ -17,10 +17,11 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator
 
+from sfumato.arrays import Ints
 from sfumato.attack.anonymity.nearest import over_control, require
 from sfumato.attack.attack import Attack, Outcome, wilson
 from sfumato.attack.entries.private_cells import PrivateCells, drawn, private_cells
-from sfumato.mine.entries.learner import INTERVALS, LEARNERS, TRAINING_ROWS, Budget, Guesses, Ints, predict_hidden
+from sfumato.mine.entries.learner import INTERVALS, LEARNERS, TRAINING_ROWS, Budget, Guesses, predict_hidden
 from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Release

@@ -11,16 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.attack.anonymity.nearest import require
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
 _LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
 
 

@@ -19,12 +19,13 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator
 
+from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.nearest import over_control, require
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.attack.entries.private_cells import PrivateCells, drawn, private_cells
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import PolicyError
-from sfumato.mine.anonymity.agreeing import Agreeing, Flags, Ints, Question, commonest, reaches
+from sfumato.mine.anonymity.agreeing import Agreeing, Question, commonest, reaches
 from sfumato.progress import tell
 from sfumato.public.thresholds import exact, least_count
 from sfumato.randomness import Randomness

@@ -17,16 +17,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.attack.noise.noisy_numbers import (
-    Floats,
-    Prior,
-    ValueAttack,
-    attacked,
-    numbers,
-    prior_of,
-    replaced,
-    with_noise,
-)
+from sfumato.arrays import Floats
+from sfumato.attack.noise.noisy_numbers import Prior, ValueAttack, attacked, numbers, prior_of, replaced, with_noise
 from sfumato.progress import tell
 from sfumato.public.noise_law import Noise, noise_of
 from sfumato.release import Release

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import people_of
 from sfumato.attack.anonymity.nearest import over_control, require, some
 from sfumato.attack.attack import Attack, Columns, Outcome
@@ -31,9 +31,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _CELLS = 2_000_000
 _DIGITS = 12
 

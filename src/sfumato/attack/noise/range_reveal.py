@@ -18,21 +18,11 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import people_of
 from sfumato.attack.anonymity.nearest import over_control, require, some
 from sfumato.attack.attack import Outcome
-from sfumato.attack.noise.noisy_numbers import (
-    Flags,
-    Floats,
-    Ints,
-    NumberAttack,
-    attacked,
-    errors_of,
-    judge,
-    numbers,
-    replaced,
-    with_noise,
-)
+from sfumato.attack.noise.noisy_numbers import NumberAttack, attacked, errors_of, judge, numbers, replaced, with_noise
 from sfumato.errors import DataError
 from sfumato.progress import tell
 from sfumato.public.noise_law import Noise, noise_of

@@ -16,16 +16,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import polars as pl
 
-from sfumato.attack.noise.noisy_numbers import (
-    Flags,
-    Floats,
-    ValueAttack,
-    attacked,
-    blocks,
-    covariance_of_noise,
-    replaced,
-    with_noise,
-)
+from sfumato.arrays import Flags, Floats
+from sfumato.attack.noise.noisy_numbers import ValueAttack, attacked, blocks, covariance_of_noise, replaced, with_noise
 from sfumato.mine.noise.spectrum import moments, spectrum
 from sfumato.release import Release
 from sfumato.table import Table

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from sfumato.arrays import Flags
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError
@@ -26,8 +26,6 @@ from sfumato.progress import tell
 from sfumato.public.thresholds import least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Release
-
-Flags = npt.NDArray[np.bool_]
 
 
 class SupportInference(Attack):

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import CandidateSets, Tally, people_of, sensitive_columns
 from sfumato.attack.anonymity.linking import linked
 from sfumato.attack.attack import Attack, Outcome
@@ -26,10 +26,6 @@ from sfumato.progress import tell
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 class SwapLinkage(Attack):

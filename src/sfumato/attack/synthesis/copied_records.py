@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.attack.anonymity.nearest import Flags, Floats, Ints, Labels, Nearest, over_control, require, some, some_of
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.anonymity.nearest import Labels, Nearest, over_control, require, some, some_of
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sfumato.kernels.bits import popcount
 from sfumato.kernels.compiled import compiled
 
 
@@ -14,14 +15,12 @@ def count_covering(bits, places, counts):  # type: ignore[no-untyped-def]
     people, columns = places.shape
     words = bits.shape[1]
     for person in range(people):
-        found = np.int64(0)
+        found = np.uint64(0)
         for word in range(words):
             common = bits[places[person, 0], word]
             for column in range(1, columns):
                 common &= bits[places[person, column], word]
-            while common:
-                common &= common - np.uint64(1)
-                found += 1
+            found += popcount(common)
         counts[person] = found
 
 

@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
 """The hot loops of k-member clustering: grow clusters of k rows, each time by the row that loses least.
 
-Columns and cells are described as in `kernels/partition.py`. A cost is the sum over columns of the width, each
+Columns and cells are described as in `partition.py`. A cost is the sum over columns of the width, each
 as a share of `ONE`, in whole numbers: they neither drift nor tie by rounding.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.anonymity.partition import COLUMNS, KIND, LEAVES, RANGE, SET, TREE, width
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import Codes, Ints
+from sfumato.kernels.anonymity.partition import KIND, LEAVES, RANGE, SET, TREE, width
+from sfumato.kernels.compiled import compiled, record
 
 ONE = 1 << 40
+LOW, HIGH, DISTINCT = range(3)
+"""What is known of a cluster in a column: its lowest and highest place, and how many there are."""
 
 
 @compiled("void(int32[::1], int64[::1], int64, boolean, int64, boolean, int64, int64, int64)")
@@ -35,35 +40,39 @@ def _widen_plain(values, costs, rows, is_range, one, first, low, high, value):  
             costs[row] -= one * (max(here - high, 0) - max(here - value, 0))
 
 
-@compiled(
-    f"void(int32[::1], int64[::1], int64, int64, int64[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64, "
-    f"int64, {COLUMNS})"
-)
-def _widen(  # type: ignore[no-untyped-def]
-    numbers, costs, rows, column, state, known, table, change, stamps, cluster, count, columns, above, under
-):
-    """The same for any column: what each of its `known` places would add to a cluster of that state, then each row."""
-    one = ONE // max(columns[column, LEAVES] - 1, np.int64(1))
-    low, high, distinct = state[0], state[1], state[2]
-    now = width(low, high, distinct, column, columns, above, under)
+@record
+class KnownPlaces(NamedTuple):
+    """The distinct places of a column in a block, and what each would add to a cluster."""
+
+    places: Codes
+    added: Ints
+    change: Ints
+
+
+@compiled("void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)")
+def _widen(numbers, costs, column, state, known, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
+    """The same for any column: what each of its places would add to a cluster of that state, then each row."""
+    one = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+    low, high, distinct = state[LOW], state[HIGH], state[DISTINCT]
+    now = width(low, high, distinct, column, columns)
     for number in range(count):
-        place = np.int64(known[number])
+        place = np.int64(known.places[number])
         more = distinct + (stamps[place] != cluster)
-        added = one * (width(min(low, place), max(high, place), more, column, columns, above, under) - now)
-        change[number] = added - table[number]
-        table[number] = added
-    for row in range(rows):
-        costs[row] += change[numbers[row]]
+        added = one * (width(min(low, place), max(high, place), more, column, columns) - now)
+        known.change[number] = added - known.added[number]
+        known.added[number] = added
+    for row in range(costs.shape[0]):
+        costs[row] += known.change[numbers[row]]
 
 
-@compiled(f"void(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], {COLUMNS})")
-def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled("void(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
+def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of one block; each of up to `size` − 1 rows that are left over is a cluster of its own.
 
     A cluster starts at the row furthest from the one before. Columns of ranges and sets without missing cells
     are plain: their loops have no branches. Cells of others are numbered within the block.
     """
-    count, rows = columns.shape[0], end - begin
+    count, rows = columns.about.shape[0], end - begin
     values, known = np.empty((count, rows), dtype=np.int32), np.empty((count, rows), dtype=np.int32)
     tables, change = np.zeros((count, rows), dtype=np.int64), np.zeros(rows, dtype=np.int64)
     costs, places, state = np.zeros(rows, dtype=np.int64), np.arange(begin, end), np.zeros((count, 3), dtype=np.int64)
@@ -71,7 +80,7 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
     for column in range(count):
         for row in range(rows):
             values[column, row] = cells[begin + row, column]
-        if columns[column, KIND] == TREE or values[column].max() == columns[column, LEAVES]:
+        if columns.about[column, KIND] == TREE or values[column].max() == columns.about[column, LEAVES]:
             found = np.unique(values[column])
             distinct[column] = found.shape[0]
             known[column, : found.shape[0]] = found
@@ -85,22 +94,23 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
                 plain = distinct[column] == 0
                 value = np.int64(values[column, chosen] if plain else known[column, values[column, chosen]])
                 if member == 0:
-                    state[column, 0], state[column, 1], state[column, 2] = value, value, 0
+                    state[column, LOW], state[column, HIGH], state[column, DISTINCT] = value, value, 0
                     tables[column, : distinct[column]] = 0
-                low, high, is_range = state[column, 0], state[column, 1], columns[column, KIND] == RANGE
-                one = ONE // max(columns[column, LEAVES] - 1, np.int64(1))
+                low, high, is_range = state[column, LOW], state[column, HIGH], columns.about[column, KIND] == RANGE
+                one = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
                 if stamps[offset + value] != cluster:
                     stamps[offset + value] = cluster
-                    state[column, 0], state[column, 1] = min(low, value), max(high, value)
-                    state[column, 2] += 1
+                    state[column, LOW], state[column, HIGH] = min(low, value), max(high, value)
+                    state[column, DISTINCT] += 1
                     if not plain:
+                        here = KnownPlaces(known[column], tables[column], change)
                         _widen(
-                            values[column], costs, rows, column, state[column], known[column], tables[column], change,
-                            stamps[offset:], cluster, distinct[column], columns, above, under,
+                            values[column], costs[:rows], column, state[column], here, stamps[offset:], cluster,
+                            distinct[column], columns,
                         )  # fmt: skip
                     elif member == 0 or not is_range or value < low or value > high:
                         _widen_plain(values[column], costs, rows, is_range, one, member == 0, low, high, value)
-                offset += columns[column, LEAVES] + 1
+                offset += columns.about[column, LEAVES] + 1
             cluster_of_row[places[chosen]] = cluster
             rows -= 1
             places[chosen], costs[chosen] = places[rows], costs[rows]
@@ -124,41 +134,43 @@ def _in_either(flat, begin, end, other_begin, other_end):  # type: ignore[no-unt
     return found + (end - begin) + (other_end - other_begin)
 
 
-@compiled(f"int64(int32[::1], int64[:,::1], int64, int64, {COLUMNS}, float64)")
-def _joint_cost(flat, begins, part, other, columns, above, under, most):  # type: ignore[no-untyped-def]
+@compiled("int64(int32[::1], int64[:,::1], int64, int64, PartColumns, float64)")
+def _joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-untyped-def]
     """What a row loses in two parts taken together; some number above `most` if it is more than that."""
     total = np.int64(0)
-    for column in range(columns.shape[0]):
+    for column in range(columns.about.shape[0]):
         begin, end = begins[column, part], begins[column, part + 1]
         other_begin, other_end = begins[column, other], begins[column, other + 1]
         low, high = min(flat[begin], flat[other_begin]), max(flat[end - 1], flat[other_end - 1])
         distinct = np.int64(1 if low == high else 2)
-        if columns[column, KIND] == SET and low != high:
+        if columns.about[column, KIND] == SET and low != high:
             distinct = _in_either(flat, begin, end, other_begin, other_end)
-        one = ONE // max(columns[column, LEAVES] - 1, np.int64(1))
-        total += one * width(low, high, distinct, column, columns, above, under)
+        one = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+        total += one * width(low, high, distinct, column, columns)
         if total > most:
             break
     return total
 
 
-@compiled(f"int64[::1](int32[::1], int64[:,::1], {COLUMNS})")
-def part_costs(flat, begins, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled("int64[::1](int32[::1], int64[:,::1], PartColumns)")
+def part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
     """What a row of each part loses, given the distinct places of each column and part, and where these begin."""
     costs = np.empty(begins.shape[1] - 1, dtype=np.int64)
     for part in range(costs.shape[0]):
-        costs[part] = _joint_cost(flat, begins, part, part, columns, above, under, np.inf)
+        costs[part] = _joint_cost(flat, begins, part, part, columns, np.inf)
     return costs
 
 
-@compiled(f"int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], {COLUMNS})")
-def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled(
+    "int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], PartColumns)"
+)
+def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns):  # type: ignore[no-untyped-def]
     """For each wanting part the other part of its block with which it has `least` rows and loses least; else −1.
 
     Parts are in the order of their blocks. `free` says of each whether nothing at all is lost by it.
     """
     parts = sizes.shape[0]
-    costs = part_costs(flat, begins, columns, above, under)
+    costs = part_costs(flat, begins, columns)
     nearest, block_begin = np.full(parts, -1, dtype=np.int64), np.int64(0)
     for part in range(parts):
         if block_of_part[part] != block_of_part[block_begin]:
@@ -171,7 +183,7 @@ def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, colu
             if other != part and together >= least:
                 before = np.float64(costs[other]) * sizes[other]
                 most = (smallest + before) / together
-                joint = _joint_cost(flat, begins, part, other, columns, above, under, most)
+                joint = _joint_cost(flat, begins, part, other, columns, most)
                 loses = np.float64(joint) * together - before
                 if loses < smallest:
                     nearest[part], smallest = other, loses
@@ -182,12 +194,12 @@ def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, colu
     return nearest
 
 
-@compiled(f"int64(int32[:,::1], int64[::1], int64, int64, int64[::1], {COLUMNS})")
-def cluster_blocks(cells, starts, size, first, cluster_of_row, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled("int64(int32[:,::1], int64[::1], int64, int64, int64[::1], PartColumns)")
+def cluster_blocks(cells, starts, size, first, cluster_of_row, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of every block, and number the clusters from `first` on; returns the next number."""
-    stamps = np.full((columns[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
+    stamps = np.full((columns.about[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
     for block in range(starts.shape[0] - 1):
         begin, end = starts[block], starts[block + 1]
-        _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns, above, under)
+        _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns)
         first += (end - begin) // size + (end - begin) % size
     return first

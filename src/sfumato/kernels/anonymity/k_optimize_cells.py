@@ -2,28 +2,79 @@
 """Cells and classes under a set of cut points: group rows, and weigh every further cut of a class in one pass.
 
 Values of all columns are numbered in one row; the number of a value is also that of the cut right before it, so
-the first value of a column is no cut. Arrays travel in tuples: `TABLE` is read only, `WORK` is scratch.
-"""
+the first value of a column is no cut."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import CodeGrid, Codes, Flags, IntGrid, Ints, Words
+from sfumato.kernels.compiled import compiled, record
 
-# codes (rows × columns), weights, labels, where each column's values start, rules, a random number for each value,
-# the least squares of small classes
-TABLE = "Tuple((int32[:,::1], int64[::1], int32[::1], int64[::1], int64[::1], uint64[::1], int64[::1]))"
-# first value of each value's interval, value counts, value labels, effects of cuts, open cuts,
-# hash slots, cell of each row, cells, labels of cells, bound of each row, values present in a class,
-# label counts of a class, of the left and of the right of a cut
-WORK = (
-    "Tuple((int32[::1], int64[:,::1], int64[::1], int64[:,::1], boolean[::1],"
-    " int32[::1], int32[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1]))"
-)
 
-K, ROWS, PENALTY, SUPPRESS, SQUARES, LABELS, BALANCED = range(7)
+@record
+class CutRule(NamedTuple):
+    """What is searched for."""
+
+    k: int
+    rows: int
+    penalty: int
+    """What a row in a class of fewer than k costs."""
+    suppress: bool
+    """Whether there may be such classes."""
+    squares: bool
+    """Whether classes cost their squares, or their minorities."""
+    labels: int
+    balanced: bool
+    """Whether classes cost no less than equal ones would."""
+
+
+@record
+class CutRows(NamedTuple):
+    """What is read only: rows, one line each, with weights and labels."""
+
+    codes: CodeGrid
+    weights: Ints
+    labels: Codes
+    starts: Ints
+    """Where each column's values start."""
+    rule: CutRule
+    marks: Words
+    """A random number for each value, to hash by."""
+    least: Ints
+    """The least squares of small classes."""
+
+
+@record
+class CutScratch(NamedTuple):
+    """Room to work in."""
+
+    first: Codes
+    """The first value of each value's interval."""
+    counts: IntGrid
+    """Of each value in a class: weight, and bound."""
+    label_counts: Ints
+    effect: IntGrid
+    """What each cut does: the lines are `COST`, `LEAST` …"""
+    tailed: Flags
+    slots: Codes
+    """Hash slots of cells."""
+    cell_of: Codes
+    cells: IntGrid
+    """Of each cell: the lines are `WEIGHT`, `ROW` …"""
+    cell_labels: Ints
+    bounds: Ints
+    """What each row costs at least."""
+    present: Ints
+    """The values present in a class."""
+    tally: Ints
+    """Label counts of a class, of the left and of the right of a cut."""
+
+
 COST, LEAST, GOOD, SMALL = range(4)
+WEIGHT, ROW, KEY, SLOT = range(4)
 
 
 @compiled("int64(int64, int64)")
@@ -45,9 +96,9 @@ def set_intervals(start, head, tail, first):  # type: ignore[no-untyped-def]
             first[value] = value if head[value] or tail[value] else first[value - 1]
 
 
-@compiled(f"boolean({TABLE}, int32[::1], int64, int64)")
+@compiled("boolean(CutRows, int32[::1], int64, int64)")
 def _alike(table, first, one, other):  # type: ignore[no-untyped-def]
-    codes, start = table[0], table[3]
+    codes, start = table.codes, table.starts
     for column in range(codes.shape[1]):
         begin = start[column]
         if first[begin + codes[one, column]] != first[begin + codes[other, column]]:
@@ -55,12 +106,19 @@ def _alike(table, first, one, other):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled(f"int64({TABLE}, {WORK}, int32[::1], int64, int64)")
+@compiled("int64(CutRows, CutScratch, int32[::1], int64, int64)")
 def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """Number the cells that some rows fall into, with their sizes and labels; returns how many there are."""
-    codes, weight, label, start, rule, mark = table[0], table[1], table[2], table[3], table[4], table[5]
-    first, slot, cell_of, cell, cell_label = work[0], work[5], work[6], work[7], work[8]
-    labels = rule[LABELS]
+    codes, weight, label, start, rule, mark = (
+        table.codes,
+        table.weights,
+        table.labels,
+        table.starts,
+        table.rule,
+        table.marks,
+    )
+    first, slot, cell_of, cell, cell_label = work.first, work.slots, work.cell_of, work.cells, work.cell_labels
+    labels = rule.labels
     mask = np.uint64(slot.shape[0] - 1)
     count = np.int64(0)
     for place in range(begin, end):
@@ -70,30 +128,30 @@ def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
             key += mark[first[start[column] + codes[row, column]]]
         at = np.int64((key >> np.uint64(17)) & mask)
         while slot[at] >= 0 and not (
-            np.uint64(cell[2, slot[at]]) == key and _alike(table, first, cell[1, slot[at]], row)
+            np.uint64(cell[KEY, slot[at]]) == key and _alike(table, first, cell[ROW, slot[at]], row)
         ):
             at = np.int64(np.uint64(at + 1) & mask)
         found = np.int64(slot[at])
         if found < 0:
             found = count
             slot[at] = found
-            cell[0, found], cell[1, found], cell[2, found], cell[3, found] = 0, row, np.int64(key), at
+            cell[WEIGHT, found], cell[ROW, found], cell[KEY, found], cell[SLOT, found] = 0, row, np.int64(key), at
             for one in range(labels):
                 cell_label[found * labels + one] = 0
             count += 1
         cell_of[row] = found
-        cell[0, found] += weight[row]
+        cell[WEIGHT, found] += weight[row]
         if labels > 1:
             cell_label[found * labels + label[row]] += weight[row]
     return count
 
 
-@compiled(f"void({WORK}, int64)")
+@compiled("void(CutScratch, int64)")
 def clear_cells(work, count):  # type: ignore[no-untyped-def]
     """Empty the hash slots of so many cells."""
-    slot, cell = work[5], work[7]
+    slot, cell = work.slots, work.cells
     for number in range(count):
-        slot[cell[3, number]] = -1
+        slot[cell[SLOT, number]] = -1
 
 
 @compiled("int64(int64[::1], int64, int64)")
@@ -105,66 +163,66 @@ def largest(counts, begin, labels):  # type: ignore[no-untyped-def]
     return most
 
 
-@compiled("int64(int64[::1], int64, int64)")
+@compiled("int64(CutRule, int64, int64)")
 def _class_cost(rule, size, majority):  # type: ignore[no-untyped-def]
     """What a class costs: its square or its minority; each row the penalty if it is too small."""
-    if size < rule[K]:
-        return size * rule[PENALTY]
-    return size * size if rule[SQUARES] else size - majority
+    if size < rule.k:
+        return size * rule.penalty
+    return size * size if rule.squares else size - majority
 
 
-@compiled("int64(int64[::1], int64[::1], int64, int64)")
+@compiled("int64(CutRule, int64[::1], int64, int64)")
 def _class_bound(rule, least, size, cells):  # type: ignore[no-untyped-def]
     """What the rows of a class cost at least however it is cut further; `cells` is what their cells say."""
-    if size < rule[K]:
-        return size * rule[PENALTY]
-    if not rule[BALANCED]:
+    if size < rule.k:
+        return size * rule.penalty
+    if not rule.balanced:
         return cells
-    return max(cells, least[size] if size < least.shape[0] else least_squares(size, rule[K]))
+    return max(cells, least[size] if size < least.shape[0] else least_squares(size, rule.k))
 
 
-@compiled(f"UniTuple(int64, 2)({TABLE}, {WORK}, int32[::1], boolean[::1])")
+@compiled("UniTuple(int64, 2)(CutRows, CutScratch, int32[::1], boolean[::1])")
 def cost_of(table, work, rows, head):  # type: ignore[no-untyped-def]
     """The cost of a set of cuts, and the rows in classes that are too small."""
-    rule = table[4]
-    cell, cell_label = work[7], work[8]
-    set_intervals(table[3], head, head, work[0])
-    count = group_cells(table, work, rows, 0, table[0].shape[0])
-    cost, small, labels = np.int64(0), np.int64(0), rule[LABELS]
+    rule = table.rule
+    cell, cell_label = work.cells, work.cell_labels
+    set_intervals(table.starts, head, head, work.first)
+    count = group_cells(table, work, rows, 0, table.codes.shape[0])
+    cost, small, labels = np.int64(0), np.int64(0), rule.labels
     for number in range(count):
-        size = cell[0, number]
+        size = cell[WEIGHT, number]
         cost += _class_cost(rule, size, largest(cell_label, number * labels, labels))
-        if size < rule[K]:
+        if size < rule.k:
             small += size
     clear_cells(work, count)
     return cost, small
 
 
-@compiled(f"int64({TABLE}, {WORK}, int32[::1], int64, int64)")
+@compiled("int64(CutRows, CutScratch, int32[::1], int64, int64)")
 def set_bounds(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """What each row costs at least: its finest cell is the smallest class it can be in. Returns the cells."""
-    weight, rule = table[1], table[4]
-    cell_of, cell, cell_label, bound = work[6], work[7], work[8], work[9]
-    labels, k = rule[LABELS], rule[K]
+    weight, rule = table.weights, table.rule
+    cell_of, cell, cell_label, bound = work.cell_of, work.cells, work.cell_labels, work.bounds
+    labels, k = rule.labels, rule.k
     count = group_cells(table, work, rows, begin, end)
     for place in range(begin, end):
         row = rows[place]
         number = np.int64(cell_of[row])
-        if rule[SQUARES]:
-            bound[row] = weight[row] * max(k, cell[0, number])
-        elif cell[1, number] == row:  # a cell's minority is booked once, at its first row
-            bound[row] = cell[0, number] - largest(cell_label, number * labels, labels)
+        if rule.squares:
+            bound[row] = weight[row] * max(k, cell[WEIGHT, number])
+        elif cell[ROW, number] == row:  # a cell's minority is booked once, at its first row
+            bound[row] = cell[WEIGHT, number] - largest(cell_label, number * labels, labels)
         else:
             bound[row] = 0
     return count
 
 
-@compiled(f"int64({TABLE}, {WORK}, int32[::1], int64, int64, int64)")
+@compiled("int64(CutRows, CutScratch, int32[::1], int64, int64, int64)")
 def _collect(table, work, rows, begin, end, column):  # type: ignore[no-untyped-def]
     """Count the values of a column in a class; those present are listed in order. Returns how many."""
-    codes, weight, label, start, rule = table[0], table[1], table[2], table[3], table[4]
-    hist, hist_label, bound, present = work[1], work[2], work[9], work[10]
-    labels, offset = rule[LABELS], start[column]
+    codes, weight, label, start, rule = table.codes, table.weights, table.labels, table.starts, table.rule
+    hist, hist_label, bound, present = work.counts, work.label_counts, work.bounds, work.present
+    labels, offset = rule.labels, start[column]
     low, high, count = np.int64(1 << 40), np.int64(-1), np.int64(0)
     for place in range(begin, end):
         row = rows[place]
@@ -188,11 +246,11 @@ def _collect(table, work, rows, begin, end, column):  # type: ignore[no-untyped-
     return count
 
 
-@compiled(f"void({TABLE}, {WORK}, int64)")
+@compiled("void(CutRows, CutScratch, int64)")
 def _forget(table, work, count):  # type: ignore[no-untyped-def]
     """Clear the counts of the values present."""
-    labels = table[4][LABELS]
-    hist, hist_label, present = work[1], work[2], work[10]
+    labels = table.rule.labels
+    hist, hist_label, present = work.counts, work.label_counts, work.present
     for number in range(count):
         value = present[number]
         hist[0, value] = 0
@@ -201,23 +259,23 @@ def _forget(table, work, count):  # type: ignore[no-untyped-def]
             hist_label[value * labels + one] = 0
 
 
-@compiled(f"void({WORK}, int64, int64)")
+@compiled("void(CutScratch, int64, int64)")
 def _move_labels(work, value, labels):  # type: ignore[no-untyped-def]
     """The rows of a value go from the right of the cut to its left."""
-    hist_label, tally = work[2], work[11]
+    hist_label, tally = work.label_counts, work.tally
     for one in range(labels):
         tally[labels + one] += hist_label[value * labels + one]
         tally[2 * labels + one] -= hist_label[value * labels + one]
 
 
-@compiled(f"void({TABLE}, {WORK}, int64, int64, int64)")
+@compiled("void(CutRows, CutScratch, int64, int64, int64)")
 def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
     """Add what each cut of a column does to a class, as differences between neighbouring cuts."""
-    rule = table[4]
-    hist, effect, present, tally = work[1], work[3], work[10], work[11]
-    labels, k = rule[LABELS], rule[K]
+    rule = table.rule
+    hist, effect, present, tally = work.counts, work.effect, work.present, work.tally
+    labels, k = rule.labels, rule.k
     whole = _class_cost(rule, size, largest(tally, 0, labels))
-    whole_bound = _class_bound(rule, table[6], size, cells)
+    whole_bound = _class_bound(rule, table.least, size, cells)
     for one in range(labels):
         tally[labels + one] = 0
         tally[2 * labels + one] = tally[one]
@@ -232,15 +290,15 @@ def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
         cost = _class_cost(rule, left, largest(tally, labels, labels)) - whole
         cost += _class_cost(rule, right, largest(tally, 2 * labels, labels))
         least = (
-            _class_bound(rule, table[6], left, left_cells)
-            + _class_bound(rule, table[6], right, cells - left_cells)
+            _class_bound(rule, table.least, left, left_cells)
+            + _class_bound(rule, table.least, right, cells - left_cells)
             - whole_bound
         )
         small = np.int64(left < k) + np.int64(right < k)
         good = small == 0
-        if small == 1 and rule[SUPPRESS] and rule[SQUARES]:
+        if small == 1 and rule.suppress and rule.squares:
             # Joining the small part to the other costs no more than suppressing it, unless the other is very large.
-            good = min(left, right) + 2 * max(left, right) > rule[ROWS]
+            good = min(left, right) + 2 * max(left, right) > rule.rows
         begin, end = value + 1, present[number + 1] + 1
         effect[COST, begin] += cost
         effect[COST, end] -= cost
@@ -252,23 +310,23 @@ def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
         effect[SMALL, end] -= small
 
 
-@compiled(f"UniTuple(int64, 3)({TABLE}, {WORK}, int32[::1], int64, int64)")
+@compiled("UniTuple(int64, 3)(CutRows, CutScratch, int32[::1], int64, int64)")
 def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """Weigh every cut of one class; returns its cost, its bound, and the bound that its cells alone give."""
-    weight, label, rule = table[1], table[2], table[4]
-    bound, tally = work[9], work[11]
+    weight, label, rule = table.weights, table.labels, table.rule
+    bound, tally = work.bounds, work.tally
     size, cells = np.int64(0), np.int64(0)
-    for one in range(rule[LABELS]):
+    for one in range(rule.labels):
         tally[one] = 0
     for place in range(begin, end):
         row = rows[place]
         size += weight[row]
         cells += bound[row]
         tally[label[row]] += weight[row]
-    for column in range(table[0].shape[1]):
+    for column in range(table.codes.shape[1]):
         count = _collect(table, work, rows, begin, end, column)
         if count > 1:
             _weigh(table, work, count, size, cells)
         _forget(table, work, count)
-    most = largest(tally, 0, rule[LABELS])
-    return _class_cost(rule, size, most), _class_bound(rule, table[6], size, cells), cells
+    most = largest(tally, 0, rule.labels)
+    return _class_cost(rule, size, most), _class_bound(rule, table.least, size, cells), cells

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
+from sfumato.arrays import Codes, Flags, Floats, Ints
+
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -89,7 +88,7 @@ def count_pairs(of_row: Codes, rows: Ints, codes: Ints, counts: Ints, width: int
     return len(places)
 
 
-def most_telling(live: npt.NDArray[np.bool_], bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:
+def most_telling(live: Flags, bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     `below` is left with how many that are, for every live node.

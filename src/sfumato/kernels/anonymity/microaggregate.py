@@ -8,19 +8,34 @@ those that have none, so that every pass runs over neighbouring memory.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import CodeGrid, FloatGrid, Ints
+from sfumato.kernels.compiled import compiled, record
 
-# numbers (columns × rows), categories (columns × rows), where each column's categories start, row numbers
-SPACE = "Tuple((float64[:,::1], int32[:,::1], int64[::1], int64[::1]))"
+
+@record
+class MixedSpace(NamedTuple):
+    """Rows as points: columns by rows."""
+
+    numbers: FloatGrid
+    codes: CodeGrid
+    """Categories."""
+    start: Ints
+    """Where each column's categories start."""
+    rows: Ints
+    """Row numbers."""
+
+
 LEFT, GROUPS = range(2)
 
 
-@compiled(f"void({SPACE}, int64, float64[::1], float64[::1], float64[::1])")
+@compiled("void(MixedSpace, int64, float64[::1], float64[::1], float64[::1])")
 def _measure(space, left, centre, shares, distance):  # type: ignore[no-untyped-def]
     """The squared distance of every row left from a centre; `shares` says how far each category is from it."""
-    numbers, codes, start = space[0], space[1], space[2]
+    numbers, codes, start = space.numbers, space.codes, space.start
     for row in range(left):
         distance[row] = 0.0
     for column in range(numbers.shape[0]):
@@ -34,10 +49,10 @@ def _measure(space, left, centre, shares, distance):  # type: ignore[no-untyped-
             distance[row] += shares[begin + codes[column, row]]
 
 
-@compiled(f"void({SPACE}, int64, float64[::1], float64[::1])")
+@compiled("void(MixedSpace, int64, float64[::1], float64[::1])")
 def _set_centre(space, left, centre, shares):  # type: ignore[no-untyped-def]
     """The mean of the rows left, and how far each category is from the mean of categories."""
-    numbers, codes, start = space[0], space[1], space[2]
+    numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
         total = 0.0
         for row in range(left):
@@ -56,10 +71,10 @@ def _set_centre(space, left, centre, shares):  # type: ignore[no-untyped-def]
             shares[value] = (1.0 - 2.0 * shares[value] / left + squares) / 2.0
 
 
-@compiled(f"void({SPACE}, int64, float64[::1], float64[::1])")
+@compiled("void(MixedSpace, int64, float64[::1], float64[::1])")
 def _set_row(space, place, centre, shares):  # type: ignore[no-untyped-def]
     """The same for a single row."""
-    numbers, codes, start = space[0], space[1], space[2]
+    numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
         centre[column] = numbers[column, place]
     for value in range(shares.shape[0]):
@@ -99,10 +114,10 @@ def _set_nearest(distance, rows, left, nearest):  # type: ignore[no-untyped-def]
         count = min(count + 1, room)
 
 
-@compiled(f"void({SPACE}, float64[::1], int64[::1], int32[::1], int64[::1])")
+@compiled("void(MixedSpace, float64[::1], int64[::1], int32[::1], int64[::1])")
 def _put_together(space, distance, nearest, group, state):  # type: ignore[no-untyped-def]
     """Give some rows a group of their own and fill their places with the last rows left."""
-    numbers, codes, rows = space[0], space[1], space[3]
+    numbers, codes, rows = space.numbers, space.codes, space.rows
     nearest.sort()
     for number in range(nearest.shape[0] - 1, -1, -1):
         place = nearest[number]
@@ -118,12 +133,12 @@ def _put_together(space, distance, nearest, group, state):  # type: ignore[no-un
     state[GROUPS] += 1
 
 
-@compiled(f"boolean({SPACE}, int64, int32[::1], int64[::1], int64)")
+@compiled("boolean(MixedSpace, int64, int32[::1], int64[::1], int64)")
 def mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
     """Group the rows left, for so many row visits; true when all have a group. The space is used up."""
-    rows = space[3]
+    rows = space.rows
     distance = np.empty(state[LEFT], dtype=np.float64)
-    centre, shares = np.empty(space[0].shape[0]), np.empty(space[2][-1])
+    centre, shares = np.empty(space.numbers.shape[0]), np.empty(space.start[-1])
     nearest = np.empty(k, dtype=np.int64)
     while state[LEFT] >= 2 * k:
         if budget <= 0:

@@ -2,7 +2,7 @@
 """The hot loops of partitioning: where to cut a part, and how to cluster the rows of a small block.
 
 Rows come as `cells`, one line a row, kept in the order of the parts; a part is a run of lines. A cell is the
-place of its value in the column's order, and the place after the last is a missing cell. `columns` has a line a
+place of its value in the column's order, and the place after the last is a missing cell. `about` has a line a
 column: its kind (0 range, 1 set, 2 tree), how many leaves it has, where its hierarchy starts in `above` and
 `under`, how many levels that has, and whether missing cells may be published as such. `above` holds level by
 level the group of every place, `under` how many leaves such a label loses. The *width* of a part in a column is
@@ -11,42 +11,84 @@ the number of leaves that its published label loses; a gain is width saved × ro
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import Codes, FloatGrid, Floats, IntGrid, Ints
+from sfumato.kernels.compiled import compiled, record
 
 RANGE, SET, TREE = 0, 1, 2
 KIND, LEAVES, START, HEIGHT, OWN = 0, 1, 2, 3, 4
 
-COLUMNS = "int64[:,::1], int32[::1], int64[::1]"
+
+@record
+class PartColumns(NamedTuple):
+    """What the columns are like: a line each in `about`, and their hierarchies one after another."""
+
+    about: IntGrid
+    above: Codes
+    under: Ints
 
 
-@compiled(f"int64(int64, int64, int64, {COLUMNS})")
-def meeting(one, other, column, columns, above, under):  # type: ignore[no-untyped-def]
+@record
+class CutRoom(NamedTuple):
+    """Room to look for a cut: the histogram is all 0 between two looks."""
+
+    offsets: Ints
+    """Where each column's places begin in the histogram."""
+    histogram: Ints
+    ends: IntGrid
+    """The lowest and the highest place of each column."""
+    values: Codes
+    counts: Ints
+    """The distinct places of a part in a column, in order, and their counts."""
+
+
+@record
+class ColumnCuts(NamedTuple):
+    """The cut of a part in every column: the greatest place on its left, the rows there, what it saves, or −1."""
+
+    values: Ints
+    lefts: Ints
+    gains: Floats
+
+
+@record
+class PartCuts(NamedTuple):
+    """The same of many parts, a line each."""
+
+    values: IntGrid
+    lefts: IntGrid
+    gains: FloatGrid
+
+
+@compiled("int64(int64, int64, int64, PartColumns)")
+def meeting(one, other, column, columns):  # type: ignore[no-untyped-def]
     """The lowest level at which two leaves are in one group; one above the top if they never are."""
-    leaves, begin, height = columns[column, LEAVES], columns[column, START], columns[column, HEIGHT]
+    leaves, begin, height = columns.about[column, LEAVES], columns.about[column, START], columns.about[column, HEIGHT]
     for level in range(height):
-        if above[begin + level * leaves + one] == above[begin + level * leaves + other]:
+        if columns.above[begin + level * leaves + one] == columns.above[begin + level * leaves + other]:
             return np.int64(level + 1)
     return np.int64(height + 1)
 
 
-@compiled(f"int64(int64, int64, int64, int64, {COLUMNS})")
-def width(low, high, distinct, column, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled("int64(int64, int64, int64, int64, PartColumns)")
+def width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
-    kind, leaves = columns[column, KIND], columns[column, LEAVES]
+    kind, leaves = columns.about[column, KIND], columns.about[column, LEAVES]
     if high == leaves:
-        return np.int64(0) if distinct == 1 and columns[column, OWN] else max(leaves - 1, np.int64(1))
+        return np.int64(0) if distinct == 1 and columns.about[column, OWN] else max(leaves - 1, np.int64(1))
     if distinct == 1:
         return np.int64(0)
     if kind == RANGE:
         return high - low
     if kind == SET:
         return distinct - 1
-    level = meeting(low, high, column, columns, above, under)
-    if level > columns[column, HEIGHT]:
+    level = meeting(low, high, column, columns)
+    if level > columns.about[column, HEIGHT]:
         return leaves - 1
-    return under[columns[column, START] + (level - 1) * leaves + low]
+    return columns.under[columns.about[column, START] + (level - 1) * leaves + low]
 
 
 @compiled("void(int32[:,::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
@@ -84,29 +126,29 @@ def _distinct(cells, begin, end, column, offset, ends, histogram, values, counts
     return found
 
 
-@compiled("int64[::1](int64[:,::1])")
+@compiled("int64[::1](PartColumns)")
 def _offsets(columns):  # type: ignore[no-untyped-def]
     """Where each column begins in an array that holds all places of all columns, and last how long that is."""
-    offsets = np.zeros(columns.shape[0] + 1, dtype=np.int64)
-    for column in range(columns.shape[0]):
-        offsets[column + 1] = offsets[column] + columns[column, LEAVES] + 1
+    offsets = np.zeros(columns.about.shape[0] + 1, dtype=np.int64)
+    for column in range(columns.about.shape[0]):
+        offsets[column + 1] = offsets[column] + columns.about[column, LEAVES] + 1
     return offsets
 
 
-@compiled(f"int64(int32[::1], int64[::1], int64, int64, int64, int64, {COLUMNS})")
-def _strict_place(values, counts, found, rows, least, column, columns, above, under):  # type: ignore[no-untyped-def]
+@compiled("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)")
+def _strict_place(values, counts, found, rows, least, column, columns):  # type: ignore[no-untyped-def]
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
     best, best_level, best_gap, left = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
-    branches = columns[column, HEIGHT] > 0 and columns[column, KIND] != RANGE
+    branches = columns.about[column, HEIGHT] > 0 and columns.about[column, KIND] != RANGE
     for place in range(1, found):
         left += counts[place - 1]
         if left < least or rows - left < least:
             continue
         level = np.int64(0)
-        if values[place] == columns[column, LEAVES]:  # missing cells are parted from the others before all
-            level = columns[column, HEIGHT] + 2
+        if values[place] == columns.about[column, LEAVES]:  # missing cells are parted from the others before all
+            level = columns.about[column, HEIGHT] + 2
         elif branches:
-            level = meeting(values[place - 1], values[place], column, columns, above, under)
+            level = meeting(values[place - 1], values[place], column, columns)
         gap = abs(2 * left - rows)
         if level > best_level or (level == best_level and gap < best_gap):
             best, best_level, best_gap = np.int64(place), level, gap
@@ -122,32 +164,33 @@ def _relaxed_rows(values, counts, found, rows, least, leaves):  # type: ignore[n
     return rows // 2 // least * least
 
 
-@compiled(f"UniTuple(int64, 2)(int32[::1], int64[::1], int64, int64, int64, {COLUMNS}, int64, boolean, float64[::1])")
-def _proposal(values, counts, found, rows, column, columns, above, under, least, relaxed, gain):  # type: ignore[no-untyped-def]
-    """The cut of a part in a column: the greatest place on its left, and the rows there; `gain` is −1 without one."""
-    gain[0] = -1.0
+@compiled("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)")
+def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
+    """Find the cut of a part in a column, given its distinct places."""
+    values, counts = room.values, room.counts
+    cuts.values[column], cuts.lefts[column], cuts.gains[column] = 0, 0, -1.0
     if found < 2 or rows < 2 * least:
-        return np.int64(0), np.int64(0)
-    leaves = columns[column, LEAVES]
+        return
+    leaves = columns.about[column, LEAVES]
     left = np.int64(0)
     if relaxed:
         left = _relaxed_rows(values, counts, found, rows, least, leaves)
     else:
-        for place in range(_strict_place(values, counts, found, rows, least, column, columns, above, under)):
+        for place in range(_strict_place(values, counts, found, rows, least, column, columns)):
             left += counts[place]
     if left == 0:
-        return np.int64(0), np.int64(0)
+        return
     split, below = np.int64(0), counts[0]
     while below < left:
         split += 1
         below += counts[split]
     right = split + 1 if below == left else split
     scale = np.float64(max(leaves - 1, 1))
-    whole = width(values[0], values[found - 1], found, column, columns, above, under)
-    ours = width(values[0], values[split], split + 1, column, columns, above, under)
-    theirs = width(values[right], values[found - 1], found - right, column, columns, above, under)
-    gain[0] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
-    return np.int64(values[split]), left
+    whole = width(values[0], values[found - 1], found, column, columns)
+    ours = width(values[0], values[split], split + 1, column, columns)
+    theirs = width(values[right], values[found - 1], found - right, column, columns)
+    cuts.values[column], cuts.lefts[column] = values[split], left
+    cuts.gains[column] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
 
 
 @compiled("void(int32[:,::1], int32[::1], int64, int64, int64, int64, int64, int32[:,::1], int32[::1])")
@@ -177,36 +220,36 @@ def _part(cells, order, begin, end, column, value, left, spare_cells, spare_orde
             cells[row, other] = spare_cells[row, other]
 
 
-@compiled(
-    f"void(int32[:,::1], int64, int64, {COLUMNS}, int64, boolean, int64[::1], int64[::1], int64[:,::1], int32[::1], "
-    "int64[::1], int64[::1], int64[::1], float64[::1])"
-)
-def _propose(  # type: ignore[no-untyped-def]
-    cells, begin, end, columns, above, under, least, relaxed, offsets, histogram, ends, values, counts,
-    values_out, lefts_out, gains_out,
-):  # fmt: skip
-    """The cut of a part in every column; the histogram is all 0 on entry and on exit."""
-    count = columns.shape[0]
-    _count_cells(cells, begin, end, offsets[:count], histogram, ends)
+@compiled("CutRoom(int64, PartColumns)")
+def _make_room(rows, columns):  # type: ignore[no-untyped-def]
+    """Room for cuts of so many rows."""
+    offsets = _offsets(columns)
+    histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.about.shape[0], 2), dtype=np.int64)
+    return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))
+
+
+@compiled("void(int32[:,::1], int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)")
+def _propose(cells, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
+    """The cut of a part in every column."""
+    count = columns.about.shape[0]
+    _count_cells(cells, begin, end, room.offsets[:count], room.histogram, room.ends)
     for column in range(count):
-        found = _distinct(cells, begin, end, column, offsets[column], ends[column], histogram, values, counts)
-        values_out[column], lefts_out[column] = _proposal(
-            values, counts, found, end - begin, column, columns, above, under, least, relaxed, gains_out[column:]
+        found = _distinct(
+            cells, begin, end, column, room.offsets[column], room.ends[column], room.histogram, room.values, room.counts
         )
+        _propose_in(room, found, end - begin, column, columns, least, relaxed, cuts)
 
 
-@compiled(f"int64[::1](int32[:,::1], int32[::1], int64[::1], {COLUMNS}, int64, int64, boolean)")
-def cut_parts(cells, order, starts, columns, above, under, least, largest, relaxed):  # type: ignore[no-untyped-def]
+@compiled("int64[::1](int32[:,::1], int32[::1], int64[::1], PartColumns, int64, int64, boolean)")
+def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: ignore[no-untyped-def]
     """Cut parts in the column of the greatest gain, again and again, until they have `largest` rows or no cut.
 
     `cells` and `order` are brought into the order of the parts, whose starts are returned, with the end of the last.
     """
     rows, count = cells.shape
     spare_cells, spare_order = np.empty_like(cells), np.empty_like(order)
-    offsets, ends = _offsets(columns), np.empty((count, 2), dtype=np.int64)
-    histogram = np.zeros(offsets[count], dtype=np.int64)
-    values, counts = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
-    cuts, lefts, gains = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count)
+    room = _make_room(rows, columns)
+    cuts = ColumnCuts(np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64), np.empty(count))
     made, parts = np.empty(rows // max(least, 1) + starts.shape[0] + 1, dtype=np.int64), np.int64(0)
     # The left side is cut on first, so the ends that wait are no more than there can be parts.
     waiting = np.empty_like(made)
@@ -216,12 +259,9 @@ def cut_parts(cells, order, starts, columns, above, under, least, largest, relax
         while depth:
             end, best = waiting[depth - 1], np.int64(-1)
             if end - begin > largest and end - begin >= 2 * least:
-                _propose(
-                    cells, begin, end, columns, above, under, least, relaxed, offsets, histogram, ends, values, counts,
-                    cuts, lefts, gains,
-                )  # fmt: skip
-                best = np.int64(np.argmax(gains))
-                if gains[best] < 0:
+                _propose(cells, begin, end, columns, least, relaxed, room, cuts)
+                best = np.int64(np.argmax(cuts.gains))
+                if cuts.gains[best] < 0:
                     best = np.int64(-1)
             if best < 0:
                 made[parts] = begin
@@ -229,29 +269,20 @@ def cut_parts(cells, order, starts, columns, above, under, least, largest, relax
                 begin = end
                 depth -= 1
             else:
-                _part(cells, order, begin, end, best, cuts[best], lefts[best], spare_cells, spare_order)
-                waiting[depth] = begin + lefts[best]
+                _part(cells, order, begin, end, best, cuts.values[best], cuts.lefts[best], spare_cells, spare_order)
+                waiting[depth] = begin + cuts.lefts[best]
                 depth += 1
     made[parts] = rows
     return made[: parts + 1].copy()
 
 
-@compiled(
-    f"void(int32[:,::1], int64[::1], int64[::1], {COLUMNS}, int64, boolean, int64[:,::1], int64[:,::1], float64[:,::1])"
-)
-def propose_cuts(  # type: ignore[no-untyped-def]
-    cells, begins, ends, columns, above, under, least, relaxed, values_out, lefts_out, gains_out
-):
+@compiled("void(int32[:,::1], int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
+def propose_cuts(cells, begins, ends, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
     """The cut of every part in every column, for whoever wants to judge them first."""
-    rows, count = cells.shape
-    offsets, span = _offsets(columns), np.empty((count, 2), dtype=np.int64)
-    histogram = np.zeros(offsets[count], dtype=np.int64)
-    values, counts = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64)
+    room = _make_room(cells.shape[0], columns)
     for number in range(begins.shape[0]):
-        _propose(
-            cells, begins[number], ends[number], columns, above, under, least, relaxed, offsets, histogram, span,
-            values, counts, values_out[number], lefts_out[number], gains_out[number],
-        )  # fmt: skip
+        one = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])
+        _propose(cells, begins[number], ends[number], columns, least, relaxed, room, one)
 
 
 @compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")

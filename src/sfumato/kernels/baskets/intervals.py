@@ -3,24 +3,45 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import Codes, Ints, WordGrid
+from sfumato.kernels.compiled import compiled, record
 
 KEPT, ENTRIES = 0, 1
 """Places in `state`: how many intervals are kept so far, and how many entries their lists have."""
 
 
-@compiled(
-    "void(uint64[:,::1], uint64[:,::1], int64[::1], int32[::1], int64, int64, "
-    "uint8[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])"
-)
-def keep_widest(inner, outer, offsets, codes, begin, end, kept, head, count, owner, following, state):  # type: ignore[no-untyped-def]
-    """Mark in `kept` which intervals from `begin` up to `end` lie inside none; wider ones come before narrower ones.
+@record
+class Intervals(NamedTuple):
+    """Interval i is the bits `inner[i]` and `outer[i]`, and its outer set once more in `codes`."""
 
-    Interval i is the bits `inner[i]` and `outer[i]`, and its outer set once more in `codes`. For each item `head` and
-    `following` list the kept intervals whose outer set holds it, `owner` says which each entry is, `count` how many.
-    """
+    inner: WordGrid
+    outer: WordGrid
+    offsets: Ints
+    codes: Codes
+
+
+@record
+class KeptIntervals(NamedTuple):
+    """For each item the list of kept intervals whose outer set holds it: `head`, then `following`."""
+
+    head: Ints
+    counts: Ints
+    """How many entries each item has."""
+    owner: Ints
+    """Which interval each entry is."""
+    following: Ints
+    state: Ints
+
+
+@compiled("void(Intervals, KeptIntervals, int64, int64, uint8[::1])")
+def keep_widest(intervals, lists, begin, end, kept):  # type: ignore[no-untyped-def]
+    """Mark in `kept` which intervals from `begin` up to `end` lie inside none; wider ones come before narrower ones."""
+    inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes
+    head, count, owner, following, state = lists.head, lists.counts, lists.owner, lists.following, lists.state
     words = inner.shape[1]
     for at in range(begin, end):
         rarest = codes[offsets[at]]
@@ -41,11 +62,11 @@ def keep_widest(inner, outer, offsets, codes, begin, end, kept, head, count, own
         if inside:
             continue
         kept[at] = 1
-        state[0] += 1
+        state[KEPT] += 1
         for place in range(offsets[at], offsets[at + 1]):
             item = codes[place]
-            entry = state[1]
+            entry = state[ENTRIES]
             owner[entry], following[entry] = at, head[item]
             head[item] = entry
             count[item] += 1
-            state[1] += 1
+            state[ENTRIES] += 1

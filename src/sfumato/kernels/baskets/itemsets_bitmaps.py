@@ -11,65 +11,55 @@ progressive focusing); what is left out decides nothing but the time taken.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import common, intersect, is_within, is_within_few, kernel, part, popcount
-from sfumato.kernels.baskets.itemsets_output import (
-    ALL,
-    DEPTH,
-    DONE,
-    EXCLUDED,
-    FOLD,
-    FOUND,
-    FULL,
-    GROW,
-    KIND,
-    LEAST,
-    LISTED,
-    MAX_LENGTH,
-    MAXIMAL,
-    OUTPUT,
-    PATH,
-    PATH_PERFECT,
-    PATH_ROWS,
-    PAUSED,
-    PENDING,
-    PENDING_LENGTH,
-    PENDING_MASK,
-    PENDING_ROW,
-    PENDING_SUPPORT,
-    PERFECT,
-    ROOT_BEFORE,
-    ROOT_EXACT,
-    ROOT_ITEMS,
-    ROOT_ROW,
-    ROOT_WORDS,
-    STACK_BITS,
-    STACK_EXCLUDED,
-    STACK_EXTENSIONS,
-    STACK_FOUND,
-    STACK_FRAMES,
-    STACK_LISTED,
-    STACK_MASKS,
-    STRIDE,
-    WORK_LEFT,
-    extend_row,
-    give,
-    give_subsets,
-    has_room,
-    is_short,
-    widen_row,
-)
+from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
+from sfumato.kernels.baskets.itemsets_bits import common, intersect, is_within, is_within_few, kernel, part
 
-# codes, supports
-ROOT = "Tuple((int32[::1], int64[::1]))"
-# items, supports and bitmaps' places of the extensions; bitmaps, the root's first; frames; excluded items; masks of
-# tails and sets; maximal sets found; those that hold the set of a frame; an upper bound of each excluded item's support
-# within the set of the frame; how many baskets a bit of each word stands for, as a power of two, if not for one
-STACK = (
-    "Tuple((uint32[::1], int64[::1], uint64[::1], uint64[::1], int64[:,::1], uint32[::1], uint64[::1],"
-    " uint64[::1], uint32[::1], int64[::1], uint64[::1]))"
-)
+from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
+    ALL, DEPTH, DONE, EXCLUDED, FOLD, FOUND, FULL, GROW, KIND, LEAST, LISTED, MAX_LENGTH, MAXIMAL, PATH_PERFECT,
+    PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK, PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE,
+    ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS, STACK_EXCLUDED, STACK_EXTENSIONS, STACK_FOUND,
+    STACK_FRAMES, STACK_LISTED, STACK_MASKS, STRIDE, WORK_LEFT, extend_row, give, give_subsets, has_room, is_short,
+    widen_row,
+)  # fmt: skip
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compiled import record
+
+
+@record
+class SearchRoot(NamedTuple):
+    """The items of the root."""
+
+    codes: Codes
+    supports: Ints
+
+
+@record
+class BitmapStack(NamedTuple):
+    """Frames, and what they hold."""
+
+    items: Unsigned
+    """The extensions: items, supports, places of bitmaps."""
+    supports: Ints
+    slots: Words
+    bits: Words
+    """Bitmaps, the root's first."""
+    frames: IntGrid
+    excluded: Unsigned
+    """Excluded items."""
+    masks: Words
+    """Masks of tails and sets."""
+    found: Words
+    """Maximal sets."""
+    listed: Unsigned
+    """Those of them that hold the set of a frame."""
+    within: Ints
+    """An upper bound of each excluded item's support within the set of the frame."""
+
+
 (
     AT, END, STOP, TOP, PERFECT_BEFORE, EXCLUDED_BEFORE, EXCLUDED_BEGIN, LENGTH, LISTED_BEGIN, LISTED_END, FOUND_BEFORE,
     CHECKED, FRAME,
@@ -82,9 +72,9 @@ FEW_BRANCHES = 3
 @part
 def _is_covered(state, stack, depth, place, support):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in all of these baskets: it must be in as many of the frame's."""
-    bits, excluded, within = stack[3], stack[5], stack[9]
+    bits, excluded, within = stack.bits, stack.excluded, stack.within
     words = np.uint64(state[ROOT_WORDS])
-    for number in range(stack[4][depth, EXCLUDED_BEGIN], state[EXCLUDED]):
+    for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
         if within[number] >= support and is_within(bits, place, bits, np.uint64(excluded[number]) * words, words):
             return True
     return False
@@ -93,10 +83,10 @@ def _is_covered(state, stack, depth, place, support):  # type: ignore[no-untyped
 @part
 def _is_extended(state, stack, depth, place):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
-    bits, excluded, shifts = stack[3], stack[5], stack[10]
+    bits, excluded = stack.bits, stack.excluded
     words = np.uint64(state[ROOT_WORDS])
-    for number in range(stack[4][depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if common(bits, place, np.uint64(excluded[number]) * words, words, shifts) >= state[LEAST]:
+    for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
+        if common(bits, place, np.uint64(excluded[number]) * words, words) >= state[LEAST]:
             return True
     return False
 
@@ -104,8 +94,8 @@ def _is_extended(state, stack, depth, place):  # type: ignore[no-untyped-def]
 @part
 def _exclude(state, stack, at):  # type: ignore[no-untyped-def]
     """Exclude a branch that is taken."""
-    stack[5][state[EXCLUDED]] = stack[0][at]
-    stack[9][state[EXCLUDED]] = stack[1][at]
+    stack.excluded[state[EXCLUDED]] = stack.items[at]
+    stack.within[state[EXCLUDED]] = stack.supports[at]
     state[EXCLUDED] += 1
 
 
@@ -115,7 +105,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
     """
-    bits, frames, excluded, within, shifts = stack[3], stack[4], stack[5], stack[9], stack[10]
+    bits, frames, excluded, within = stack.bits, stack.frames, stack.excluded, stack.within
     words = np.uint64(state[ROOT_WORDS])
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
@@ -125,7 +115,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
         return
     filled = end
     for number in range(begin, end):
-        shared = common(bits, place, np.uint64(excluded[number]) * words, words, shifts)
+        shared = common(bits, place, np.uint64(excluded[number]) * words, words)
         excluded[filled], within[filled] = excluded[number], shared
         filled += shared >= state[LEAST]
     frames[depth + 1, EXCLUDED_BEGIN] = end
@@ -135,7 +125,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
 @part
 def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
-    frames, masks, found, listed = stack[4], stack[6], stack[7], stack[8]
+    frames, masks, found, listed = stack.frames, stack.masks, stack.found, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
         if is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words):
@@ -149,7 +139,7 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 @part
 def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Give the next frame the maximal sets of this one that hold its set."""
-    frames, masks, found, listed = stack[4], stack[6], stack[7], stack[8]
+    frames, masks, found, listed = stack.frames, stack.masks, stack.found, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     filled = state[LISTED]
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
@@ -167,17 +157,17 @@ def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 @part
 def _lacks_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
     """Whether some array is too short for the steps from a frame."""
-    frames = stack[4]
+    frames = stack.frames
     more = frames[depth, END] - frames[depth, AT]
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     return (
-        is_short(state, PATH_ROWS, path[0].shape[0], (state[ROOT_ROW] + depth + 3) * state[STRIDE])
-        or is_short(state, PATH_PERFECT, path[1].shape[0], state[PERFECT] + more)
-        or is_short(state, STACK_EXTENSIONS, stack[0].shape[0], frames[depth, END] + more)
-        or is_short(state, STACK_BITS, stack[3].shape[0], frames[depth, TOP] + more * state[ROOT_WORDS])
+        is_short(state, PATH_ROWS, path.rows.shape[0], (state[ROOT_ROW] + depth + 3) * state[STRIDE])
+        or is_short(state, PATH_PERFECT, path.perfect.shape[0], state[PERFECT] + more)
+        or is_short(state, STACK_EXTENSIONS, stack.items.shape[0], frames[depth, END] + more)
+        or is_short(state, STACK_BITS, stack.bits.shape[0], frames[depth, TOP] + more * state[ROOT_WORDS])
         or is_short(state, STACK_FRAMES, frames.shape[0], depth + 2)
-        or is_short(state, STACK_EXCLUDED, stack[5].shape[0], 2 * (state[EXCLUDED] + more) + 2)
-        or is_short(state, STACK_MASKS, stack[6].shape[0], 2 * (depth + 2) * set_words)
+        or is_short(state, STACK_EXCLUDED, stack.excluded.shape[0], 2 * (state[EXCLUDED] + more) + 2)
+        or is_short(state, STACK_MASKS, stack.masks.shape[0], 2 * (depth + 2) * set_words)
     )
 
 
@@ -185,15 +175,15 @@ def _lacks_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
 def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
     """Whether there is no room for one more maximal set, or for a list of all."""
     set_words = (state[ROOT_ITEMS] + 63) >> 6
-    return is_short(state, STACK_FOUND, stack[7].shape[0], (state[FOUND] + 1) * set_words) or is_short(
-        state, STACK_LISTED, stack[8].shape[0], state[LISTED] + state[FOUND] + 1
+    return is_short(state, STACK_FOUND, stack.found.shape[0], (state[FOUND] + 1) * set_words) or is_short(
+        state, STACK_LISTED, stack.listed.shape[0], state[LISTED] + state[FOUND] + 1
     )
 
 
 @part
 def _leave(state, stack, depth):  # type: ignore[no-untyped-def]
     """Go back to the frame above, for which the branch is now taken."""
-    frames = stack[4]
+    frames = stack.frames
     state[PERFECT] = frames[depth, PERFECT_BEFORE]
     state[DEPTH] = depth - 1
     if state[KIND] != ALL:
@@ -209,15 +199,14 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
 
     Returns the length of the set; the next frame holds the extensions, if maximal sets are asked for by rising support.
     """
-    rows, perfect = path
-    ids, counts, slots, bits, frames, masks, shifts = (
-        stack[0], stack[1], stack[2], stack[3], stack[4], stack[6], stack[10],
-    )  # fmt: skip
+    rows, perfect = path.rows, path.perfect
+    ids, counts, slots = stack.items, stack.supports, stack.slots
+    bits, frames, masks = stack.bits, stack.frames, stack.masks
     kind, least, fold, words = state[KIND], state[LEAST], state[FOLD], np.uint64(state[ROOT_WORDS])
     mine, support = slots[at], counts[at]
     row = state[ROOT_ROW] + depth
     length = frames[depth, LENGTH] + 1
-    extend_row(rows, state[STRIDE], row, length - 1, root[0][ids[at]])
+    extend_row(rows, state[STRIDE], row, length - 1, root.codes[ids[at]])
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     mask = (2 * depth + 3) * set_words
     if kind == MAXIMAL:
@@ -229,20 +218,20 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
     top = np.uint64(frames[depth, TOP])
     last = begin if fold or length < state[MAX_LENGTH] else at
     for other in range(at + 1, last):
-        if words == 1 and not shifts.shape[0]:
+        if words == 1:
             bits[top] = bits[mine] & bits[slots[other]]
             both = np.int64(popcount(bits[top]))
         else:
-            both = intersect(bits, mine, slots[other], top, words, shifts)
+            both = intersect(bits, mine, slots[other], top, words)
         if both < least:
             continue
         item = ids[other]
         if both == support and fold:
             if kind == ALL:
-                perfect[state[PERFECT]] = root[0][item]
+                perfect[state[PERFECT]] = root.codes[item]
                 state[PERFECT] += 1
             else:
-                widen_row(rows, state[STRIDE], row + 1, length, root[0][item])
+                widen_row(rows, state[STRIDE], row + 1, length, root.codes[item])
                 length += 1
                 if kind == MAXIMAL:
                     masks[mask + (item >> 6)] |= np.uint64(1) << np.uint64(item & 63)
@@ -263,7 +252,7 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
 @part
 def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
     """Whether the next frame, with its whole tail, is not inside a maximal set found before; lists those it is near."""
-    ids, frames, masks = stack[0], stack[4], stack[6]
+    ids, frames, masks = stack.items, stack.frames, stack.masks
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     tail = (2 * depth + 2) * set_words
     for word in range(set_words):
@@ -281,7 +270,7 @@ def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
 @part
 def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
     """Whether nothing closed or maximal begins with this branch, or with any later one of its frame."""
-    ids, counts, slots, frames, masks = stack[0], stack[1], stack[2], stack[4], stack[6]
+    ids, counts, slots, frames, masks = stack.items, stack.supports, stack.slots, stack.frames, stack.masks
     if state[KIND] == MAXIMAL:
         tail = 2 * depth * ((state[ROOT_ITEMS] + 63) >> 6)
         if _is_known(state, stack, depth, np.uint64(tail)):
@@ -290,37 +279,38 @@ def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
         masks[tail + (ids[at] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[at] & 63))
     words = np.uint64(state[ROOT_WORDS])
     # Baskets of the root that hold one item only may have been dropped; they are in no excluded item's.
-    is_exact = depth > 0 or state[ROOT_EXACT] or common(stack[3], slots[at], slots[at], words, stack[10]) == counts[at]
+    bits, mine = stack.bits, slots[at]
+    is_exact = depth > 0 or state[ROOT_EXACT] or common(bits, mine, mine, words) == counts[at]
     return is_exact and _is_covered(state, stack, depth, slots[at], counts[at])
 
 
 @part
 def _take(state, output, path, stack, depth, at, length):  # type: ignore[no-untyped-def]
     """Give the set of a branch, if it is one that is asked for; returns whether there may be more below it."""
-    counts, slots, frames, masks, found = stack[1], stack[2], stack[4], stack[6], stack[7]
+    counts, slots, frames, masks, found = stack.supports, stack.slots, stack.frames, stack.masks, stack.found
     begin = (state[ROOT_ROW] + depth + 1) * state[STRIDE]
     is_leaf = frames[depth + 1, AT] == frames[depth + 1, END]
     if length > state[MAX_LENGTH]:
         return False
     if state[KIND] != MAXIMAL:
-        give(state, output, path[0], begin, length, counts[at])
+        give(state, output, path.rows, begin, length, counts[at])
         return not is_leaf and length < state[MAX_LENGTH]
     if not is_leaf:
         return _opens_maximal(state, stack, depth)
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     mask = (2 * depth + 3) * set_words
     if not _is_known(state, stack, depth, np.uint64(mask)) and not _is_extended(state, stack, depth, slots[at]):
-        give(state, output, path[0], begin, length, counts[at])
+        give(state, output, path.rows, begin, length, counts[at])
         for word in range(set_words):
             found[state[FOUND] * set_words + word] = masks[mask + word]
         state[FOUND] += 1
     return False
 
 
-@kernel(f"int64(int64[::1], {OUTPUT}, {PATH}, {ROOT}, {STACK})")
+@kernel("int64(int64[::1], SetBuffer, SetPath, SearchRoot, BitmapStack)")
 def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped-def]
     """Search below the root until it is done, the buffer full, an array too short, or so much work done."""
-    counts, slots, frames = stack[1], stack[2], stack[4]
+    counts, slots, frames = stack.supports, stack.slots, stack.frames
     while state[DEPTH] >= 0:
         if state[PENDING]:
             status = give_subsets(state, output, path, state[PERFECT])
@@ -363,10 +353,10 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
     return DONE
 
 
-@kernel(f"void(int64[::1], {ROOT}, {STACK}, int64, int64, int64, int64)")
+@kernel("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)")
 def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
     """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
-    ids, frames, excluded, masks, within = stack[0], stack[4], stack[5], stack[6], stack[9]
+    ids, frames, excluded, masks, within = stack.items, stack.frames, stack.excluded, stack.masks, stack.within
     branches = state[ROOT_ITEMS] - state[ROOT_BEFORE]
     frames[0, AT], frames[0, STOP], frames[0, END] = first, stop, branches
     frames[0, TOP] = state[ROOT_ITEMS] * state[ROOT_WORDS]
@@ -378,7 +368,7 @@ def open_root(state, root, stack, length, perfect_before, first, stop):  # type:
     state[EXCLUDED] = 0
     if state[KIND] != ALL:
         for item in range(state[ROOT_BEFORE]):
-            excluded[item], within[item] = np.uint32(item), root[1][item]
+            excluded[item], within[item] = np.uint32(item), root.supports[item]
         state[EXCLUDED] = state[ROOT_BEFORE]
         for place in range(first):
             _exclude(state, stack, place)

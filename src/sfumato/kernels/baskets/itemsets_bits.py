@@ -17,9 +17,10 @@ from numba.core import cgutils
 from numba.core.options import DefaultOptions
 from numba.extending import intrinsic
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compiled import OPTIONS, compiled, read_signature
 
-_BARE: dict[str, Any] = {"nogil": True, "boundscheck": False}
+_BARE = dict(OPTIONS)
 if hasattr(DefaultOptions, "_nrt"):
     # Else numba counts who holds an array each time one is passed on, which takes longer than the search itself.
     _BARE["_nrt"] = False
@@ -30,25 +31,13 @@ part: Any = numba.njit(forceinline=True, **_BARE)
 
 def kernel(signature: str) -> Any:
     """As `compiled`, for what makes no arrays of its own."""
-    return numba.njit(signature, cache=True, **_BARE) if "_nrt" in _BARE else compiled(signature)
+    return numba.njit(read_signature(signature), cache=True, **_BARE) if "_nrt" in _BARE else compiled(signature)
 
 
 BLOCK = 8
 _build: Any = cgutils
 _WORD = ir.IntType(64)
 _WORDS = ir.VectorType(_WORD, BLOCK)
-
-
-def _count_bits(typing_context: Any, word: Any) -> Any:
-    """How many bits of a word are set: one instruction, and one that loops can be vectorised around."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.ctpop(arguments[0])
-
-    return types.uint64(types.uint64), generate
-
-
-popcount: Any = intrinsic(_count_bits)
 
 
 def _called(builder: Any, name: str, given: Any, *arguments: Any) -> Any:
@@ -75,13 +64,12 @@ class _Blocks:
         self._builder.store(block, self._place(begin, at), align=8)
 
 
-def _counting(stores: bool, weighs: bool) -> Any:
-    """Make a function (bits, one, other, place, words, shifts) that counts what two bitmaps of whole blocks share."""
+def _counting(stores: bool) -> Any:
+    """Make a function (bits, one, other, place, words) that counts what two bitmaps of whole blocks share."""
 
-    def typed(typing_context: Any, bits: Any, one: Any, other: Any, place: Any, words: Any, shifts: Any) -> Any:
+    def typed(typing_context: Any, bits: Any, one: Any, other: Any, place: Any, words: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             maps = _Blocks(context, builder, signature.args[0], arguments[0])
-            weights = _Blocks(context, builder, signature.args[5], arguments[5])
             nothing = ir.Constant(_WORD, 0)
             total = _build.alloca_once_value(builder, ir.Constant(_WORDS, [0] * BLOCK))
             with _build.for_range_slice(builder, nothing, arguments[4], ir.Constant(_WORD, BLOCK)) as (at, _):
@@ -89,20 +77,16 @@ def _counting(stores: bool, weighs: bool) -> Any:
                 if stores:
                     maps.store(both, arguments[3], at)
                 count = _called(builder, f"llvm.ctpop.v{BLOCK}i64", _WORDS, both)
-                if weighs:
-                    count = builder.shl(count, weights.load(nothing, at))
                 builder.store(builder.add(builder.load(total), count), total)
             return _called(builder, f"llvm.vector.reduce.add.v{BLOCK}i64", _WORD, builder.load(total))
 
-        return types.uint64(bits, *4 * (types.uint64,), shifts), generate
+        return types.uint64(bits, *4 * (types.uint64,)), generate
 
     return intrinsic(typed)
 
 
-_intersect_blocks: Any = _counting(stores=True, weighs=False)
-_intersect_weighted: Any = _counting(stores=True, weighs=True)
-_common_blocks: Any = _counting(stores=False, weighs=False)
-_common_weighted: Any = _counting(stores=False, weighs=True)
+_intersect_blocks: Any = _counting(stores=True)
+_common_blocks: Any = _counting(stores=False)
 
 
 def _look_outside(typing_context: Any, bits: Any, one: Any, others: Any, other: Any) -> Any:
@@ -130,15 +114,10 @@ def whole_blocks(words):  # type: ignore[no-untyped-def]
 
 
 @part
-def intersect(bits, one, other, place, words, shifts):  # type: ignore[no-untyped-def]
-    """Intersect two bitmaps into a third; returns how many bits are set, those of a word 2 ** shift times each.
-
-    Without shifts each bit counts once. Words are whole blocks, or less than one.
-    """
+def intersect(bits, one, other, place, words):  # type: ignore[no-untyped-def]
+    """Intersect two bitmaps into a third; returns how many bits are set. Words are whole blocks, or less than one."""
     if words >= BLOCK:
-        if shifts.shape[0]:
-            return np.int64(_intersect_weighted(bits, one, other, place, words, shifts))
-        return np.int64(_intersect_blocks(bits, one, other, place, words, shifts))
+        return np.int64(_intersect_blocks(bits, one, other, place, words))
     total = np.uint64(0)
     for word in range(words):
         both = bits[one + word] & bits[other + word]
@@ -148,12 +127,10 @@ def intersect(bits, one, other, place, words, shifts):  # type: ignore[no-untype
 
 
 @part
-def common(bits, one, other, words, shifts):  # type: ignore[no-untyped-def]
+def common(bits, one, other, words):  # type: ignore[no-untyped-def]
     """How many bits two bitmaps share, counted as above."""
     if words >= BLOCK:
-        if shifts.shape[0]:
-            return np.int64(_common_weighted(bits, one, other, one, words, shifts))
-        return np.int64(_common_blocks(bits, one, other, one, words, shifts))
+        return np.int64(_common_blocks(bits, one, other, one, words))
     total = np.uint64(0)
     for word in range(words):
         total += popcount(bits[one + word] & bits[other + word])

@@ -9,66 +9,39 @@ and what is excluded before it. At each set the cheaper way on is taken: one mor
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bitmaps import ROOT, STACK, open_root, search_bitmaps
+from sfumato.arrays import IntGrid, Ints
+from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, open_root, search_bitmaps
 from sfumato.kernels.baskets.itemsets_bits import kernel, part, whole_blocks
-from sfumato.kernels.baskets.itemsets_output import (
-    ALL,
-    DEPTH,
-    DONE,
-    FOLD,
-    FOUND,
-    FULL,
-    GROW,
-    KIND,
-    LEVEL,
-    LEVEL_FLAT,
-    LEVEL_FRAMES,
-    LEVEL_ITEMS,
-    LIST_COST,
-    LISTED,
-    MAP_COST,
-    MAX_LENGTH,
-    MAXIMAL,
-    OUTPUT,
-    PAIR_COST,
-    PATH,
-    PATH_PERFECT,
-    PATH_ROWS,
-    PAUSED,
-    PENDING,
-    PENDING_LENGTH,
-    PENDING_MASK,
-    PENDING_ROW,
-    PENDING_SUPPORT,
-    PERFECT,
-    ROOT_BEFORE,
-    ROOT_EXACT,
-    ROOT_ITEMS,
-    ROOT_ROW,
-    ROOT_WORDS,
-    STACK_BITS,
-    STACK_EXCLUDED,
-    STACK_EXTENSIONS,
-    STACK_MASKS,
-    STRIDE,
-    WORD_COST,
-    WORK_LEFT,
-    extend_row,
-    give,
-    give_subsets,
-    has_room,
-    is_short,
-    widen_row,
-)
-from sfumato.kernels.baskets.itemsets_rows import MARK, SCRATCH, copy_rows, count_rows
 
-# rows of items with a mark before, between and after; for each item the places where it is, and where they start;
-# codes; supports
-LISTS = "Tuple((uint32[::1], uint32[::1], int64[::1], int32[::1], int64[::1]))"
-# frames, and the lists of all levels one after another
-LEVELS = f"Tuple((int64[:,::1], {LISTS}))"
+from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
+    ALL, DEPTH, DONE, FOLD, FOUND, FULL, GROW, KIND, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LIST_COST, LISTED,
+    MAP_COST, MAX_LENGTH, MAXIMAL, PAIR_COST, PATH_PERFECT, PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK,
+    PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE, ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS,
+    STACK_EXCLUDED, STACK_EXTENSIONS, STACK_MASKS, STRIDE, WORD_COST, WORK_LEFT, SetBuffer, SetPath, extend_row, give,
+    give_subsets, has_room, is_short, widen_row,
+)  # fmt: skip
+from sfumato.kernels.baskets.itemsets_rows import MARK, RowLists, RowScratch, copy_rows, count_rows
+from sfumato.kernels.compiled import record
+
+
+@record
+class ListSearch(NamedTuple):
+    """All that a search over lists works with, besides the lists of level 0."""
+
+    state: Ints
+    output: SetBuffer
+    path: SetPath
+    root: SearchRoot
+    stack: BitmapStack
+    frames: IntGrid
+    lists: RowLists
+    """Those of all further levels, one after another."""
+    scratch: RowScratch
+
 
 (
     AT, ITEMS, LENGTH, PERFECT_BEFORE, FLAT_BEGIN, FLAT_END, PLACES_BEGIN, PLACES_END, ITEMS_BEGIN, ITEMS_END, FRAME,
@@ -77,7 +50,7 @@ LEVELS = f"Tuple((int64[:,::1], {LISTS}))"
 
 @part
 def _forget(scratch, kept_count):  # type: ignore[no-untyped-def]
-    tally, bitmap, number_of, kept = scratch[0], scratch[1], scratch[2], scratch[3]
+    tally, bitmap, number_of, kept = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept
     for number in range(kept_count):
         tally[kept[number]] = 0
         bitmap[kept[number]] = 0
@@ -85,14 +58,16 @@ def _forget(scratch, kept_count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _sort_out(state, path, lists, first, root, scratch, kept_count, later, item, row, length):  # type: ignore[no-untyped-def]
+def _sort_out(search, lists, first, kept_count, later, item, length):  # type: ignore[no-untyped-def]
     """Part what was kept: excluded items, perfect extensions, extensions.
 
     Returns how many excluded items and extensions the root has, and how long the set is; the length is 0 if the set is
     inside the baskets of an excluded item.
     """
-    tally, number_of, kept = scratch[0], scratch[2], scratch[3]
-    codes, support = lists[3], lists[4][first + item]
+    state, path, root, scratch = search.state, search.path, search.root, search.scratch
+    tally, number_of, kept = scratch.tally, scratch.number_of, scratch.kept
+    codes, support = lists.codes, lists.supports[first + item]
+    row = state[LEVEL] + 1
     before = np.int64(0)
     total = np.int64(0)
     for number in range(later - kept_count, later):
@@ -102,15 +77,15 @@ def _sort_out(state, path, lists, first, root, scratch, kept_count, later, item,
             if other < item:
                 return before, total, 0
             if state[KIND] == ALL:
-                path[1][state[PERFECT]] = codes[first + other]
+                path.perfect[state[PERFECT]] = codes[first + other]
                 state[PERFECT] += 1
             else:
-                widen_row(path[0], state[STRIDE], row, length, codes[first + other])
+                widen_row(path.rows, state[STRIDE], row, length, codes[first + other])
                 length += 1
             continue
         before += other < item
-        root[0][total] = codes[first + other]
-        root[1][total] = count
+        root.codes[total] = codes[first + other]
+        root.supports[total] = count
         total += 1
         number_of[other] = np.uint32(total)
     return before, total, length
@@ -119,12 +94,12 @@ def _sort_out(state, path, lists, first, root, scratch, kept_count, later, item,
 @part
 def _order_branches(state, root, stack):  # type: ignore[no-untyped-def]
     """Lay out the root's branches at the bottom of the stack, by rising support while they are few."""
-    ids, counts, slots = stack[0], stack[1], stack[2]
+    ids, counts, slots = stack.items, stack.supports, stack.slots
     before, total, words = state[ROOT_BEFORE], state[ROOT_ITEMS], state[ROOT_WORDS]
     is_sorted = total - before <= 64
     for item in range(before, total):
         place = item - before
-        count = root[1][item]
+        count = root.supports[item]
         if is_sorted:
             while place > 0 and counts[place - 1] > count:
                 ids[place], counts[place], slots[place] = ids[place - 1], counts[place - 1], slots[place - 1]
@@ -149,9 +124,10 @@ def _set_bits(state, bits, flat, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _open_level(levels, root, level, total, before, length, perfect_before):  # type: ignore[no-untyped-def]
+def _open_level(search, level, total, before, length, perfect_before):  # type: ignore[no-untyped-def]
     """Make a level of the rows that were copied: where each item is, and its code and support."""
-    frames, (flat, places, starts, codes, counts) = levels
+    frames, lists, root = search.frames, search.lists, search.root
+    flat, places, starts, codes, counts = lists.flat, lists.places, lists.starts, lists.codes, lists.supports
     first, begin, end = frames[level, ITEMS_BEGIN], frames[level, FLAT_BEGIN], frames[level, FLAT_END]
     for item in range(total + 1):
         starts[first + item] = 0
@@ -163,8 +139,8 @@ def _open_level(levels, root, level, total, before, length, perfect_before):  # 
         size = starts[first + item]
         starts[first + item] = filled
         filled += size
-        codes[first + item] = root[0][item]
-        counts[first + item] = root[1][item]
+        codes[first + item] = root.codes[item]
+        counts[first + item] = root.supports[item]
     starts[first + total] = filled
     for at in range(begin + 1, end):
         if flat[at] != MARK:
@@ -189,38 +165,36 @@ def _take(state, output, path, row, length, support, is_extended, is_leaf):  # t
     if length > state[MAX_LENGTH]:
         return False
     if state[KIND] != MAXIMAL or (is_leaf and not is_extended):
-        give(state, output, path[0], row * state[STRIDE], length, support)
+        give(state, output, path.rows, row * state[STRIDE], length, support)
     return not is_leaf and length < state[MAX_LENGTH]
 
 
 @part
-def _lacks_room(state, path, stack, levels, items):  # type: ignore[no-untyped-def]
+def _lacks_room(search, items):  # type: ignore[no-untyped-def]
+    state, path, stack, frames = search.state, search.path, search.stack, search.frames
     level = state[LEVEL]
     set_words = (items + 63) >> 6
     return (
-        is_short(state, PATH_ROWS, path[0].shape[0], (level + 3) * state[STRIDE])
-        or is_short(state, PATH_PERFECT, path[1].shape[0], state[PERFECT] + items)
-        or is_short(state, STACK_EXTENSIONS, stack[0].shape[0], items + 1)
-        or is_short(state, STACK_BITS, stack[3].shape[0], items + 1)
-        or is_short(state, STACK_EXCLUDED, stack[5].shape[0], items + 2)
-        or is_short(state, STACK_MASKS, stack[6].shape[0], 2 * set_words)
-        or is_short(state, LEVEL_FRAMES, levels[0].shape[0], level + 2)
-        or is_short(state, LEVEL_ITEMS, levels[1][2].shape[0], levels[0][level, ITEMS_END] + items + 2)
+        is_short(state, PATH_ROWS, path.rows.shape[0], (level + 3) * state[STRIDE])
+        or is_short(state, PATH_PERFECT, path.perfect.shape[0], state[PERFECT] + items)
+        or is_short(state, STACK_EXTENSIONS, stack.items.shape[0], items + 1)
+        or is_short(state, STACK_BITS, stack.bits.shape[0], items + 1)
+        or is_short(state, STACK_EXCLUDED, stack.excluded.shape[0], items + 2)
+        or is_short(state, STACK_MASKS, stack.masks.shape[0], 2 * set_words)
+        or is_short(state, LEVEL_FRAMES, frames.shape[0], level + 2)
+        or is_short(state, LEVEL_ITEMS, search.lists.starts.shape[0], frames[level, ITEMS_END] + items + 2)
     )
 
 
 @part
-def _branch(  # type: ignore[no-untyped-def]
-    state, output, path, lists, first, root, stack, levels, scratch, item, kept_count, later, length
-):
+def _branch(search, lists, first, item, kept_count, later, length):  # type: ignore[no-untyped-def]
     """Give the set that ends in an item, and open the way below it; returns a status."""
-    frames, deeper = levels
+    state, stack, scratch = search.state, search.stack, search.scratch
+    frames, deeper = search.frames, search.lists
     level = state[LEVEL]
-    begin, end = lists[2][first + item], lists[2][first + item + 1]
-    support, perfect_before = lists[4][first + item], state[PERFECT]
-    before, total, length = _sort_out(
-        state, path, lists, first, root, scratch, kept_count, later, item, level + 1, length
-    )
+    begin, end = lists.starts[first + item], lists.starts[first + item + 1]
+    support, perfect_before = lists.supports[first + item], state[PERFECT]
+    before, total, length = _sort_out(search, lists, first, kept_count, later, item, length)
     if length == 0:
         _forget(scratch, kept_count)
         return DONE
@@ -230,23 +204,23 @@ def _branch(  # type: ignore[no-untyped-def]
     as_bitmaps = True
     if not is_few and branches > (state[KIND] == ALL):
         filled, rows, pairs = copy_rows(
-            lists[0], lists[1], begin, end, deeper[0], frames[level, FLAT_END], scratch[2], before
+            lists.flat, lists.places, begin, end, deeper.flat, frames[level, FLAT_END], scratch.number_of, before
         )
         words = whole_blocks(max((rows + 63) >> 6, np.int64(1)))
         as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
             pairs * state[PAIR_COST] + branches * state[LIST_COST]
         )
-        if as_bitmaps and is_short(state, STACK_BITS, stack[3].shape[0], total * words):
+        if as_bitmaps and is_short(state, STACK_BITS, stack.bits.shape[0], total * words):
             state[PERFECT] = perfect_before
             _forget(scratch, kept_count)
             return GROW
     if is_few:
         for number in range(kept_count):
-            place = scratch[2][scratch[3][number]]
+            place = scratch.number_of[scratch.kept[number]]
             if place:
-                stack[3][place - 1] = scratch[1][scratch[3][number]]
+                stack.bits[place - 1] = scratch.bitmap[scratch.kept[number]]
     _forget(scratch, kept_count)
-    if not _take(state, output, path, level + 1, length, support, before > 0, branches == 0):
+    if not _take(state, search.output, search.path, level + 1, length, support, before > 0, branches == 0):
         state[PERFECT] = perfect_before
         return DONE
     if as_bitmaps:
@@ -254,51 +228,50 @@ def _branch(  # type: ignore[no-untyped-def]
         state[ROOT_ROW], state[ROOT_EXACT] = level + 1, is_few
         state[FOUND], state[LISTED] = 0, 0
         if not is_few and branches > (state[KIND] == ALL):
-            _set_bits(state, stack[3], deeper[0], frames[level, FLAT_END], filled)
-        _order_branches(state, root, stack)
-        open_root(state, root, stack, length, perfect_before, 0, branches)
+            _set_bits(state, stack.bits, deeper.flat, frames[level, FLAT_END], filled)
+        _order_branches(state, search.root, stack)
+        open_root(state, search.root, stack, length, perfect_before, 0, branches)
         return DONE
     frames[level + 1, FLAT_BEGIN], frames[level + 1, FLAT_END] = frames[level, FLAT_END], filled
     frames[level + 1, PLACES_BEGIN] = frames[level, PLACES_END]
     frames[level + 1, ITEMS_BEGIN] = frames[level, ITEMS_END]
-    _open_level(levels, root, level + 1, total, before, length, perfect_before)
+    _open_level(search, level + 1, total, before, length, perfect_before)
     state[LEVEL] = level + 1
     return DONE
 
 
 @part
-def _visit(state, output, path, lists, first, lists_items, root, stack, levels, scratch, item):  # type: ignore[no-untyped-def]
+def _visit(search, lists, first, items, item):  # type: ignore[no-untyped-def]
     """Count what goes with an item of the present level, and go on from there; returns a status."""
-    frames, deeper = levels
+    state, frames, scratch = search.state, search.frames, search.scratch
     level = state[LEVEL]
-    begin, end = lists[2][first + item], lists[2][first + item + 1]
+    begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     length = frames[level, LENGTH] + 1
-    if _lacks_room(state, path, stack, levels, 1):
+    if _lacks_room(search, 1):
         return GROW
-    extend_row(path[0], state[STRIDE], level, length - 1, lists[3][first + item])
+    extend_row(search.path.rows, state[STRIDE], level, length - 1, lists.codes[first + item])
     kept_count, later, visits = np.int64(0), np.int64(0), np.int64(0)
     if state[FOLD] or length < state[MAX_LENGTH]:
-        kept_count, later, visits = count_rows(
-            state, lists, begin, end, item, lists_items, lists[4][first + item], scratch
-        )
+        support = lists.supports[first + item]
+        kept_count, later, visits = count_rows(state, lists, begin, end, item, items, support, scratch)
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
         return DONE
-    if _lacks_room(state, path, stack, levels, kept_count) or is_short(
-        state, LEVEL_FLAT, deeper[0].shape[0], frames[level, FLAT_END] + visits + end - begin + 2
+    if _lacks_room(search, kept_count) or is_short(
+        state, LEVEL_FLAT, search.lists.flat.shape[0], frames[level, FLAT_END] + visits + end - begin + 2
     ):
         _forget(scratch, kept_count)
         return GROW
-    return _branch(state, output, path, lists, first, root, stack, levels, scratch, item, kept_count, later, length)
+    return _branch(search, lists, first, item, kept_count, later, length)
 
 
-@kernel(f"int64(int64[::1], {OUTPUT}, {PATH}, {LISTS}, {ROOT}, {STACK}, {LEVELS}, {SCRATCH})")
-def search_lists(state, output, path, base, root, stack, levels, scratch):  # type: ignore[no-untyped-def]
+@kernel("int64(ListSearch, RowLists)")
+def search_lists(search, base):  # type: ignore[no-untyped-def]
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
-    frames, deeper = levels
+    state, output, path, frames = search.state, search.output, search.path, search.frames
     while True:
         if state[DEPTH] >= 0:
-            status = search_bitmaps(state, output, path, root, stack)
+            status = search_bitmaps(state, output, path, search.root, search.stack)
             if status != DONE:
                 return status
         if state[PENDING]:
@@ -317,11 +290,9 @@ def search_lists(state, output, path, base, root, stack, levels, scratch):  # ty
             return PAUSED
         if not has_room(state, output, 1, state[STRIDE]):
             return FULL
-        lists = deeper if level else base
-        items = frames[level, ITEMS] if level else base[4].shape[0]
-        status = _visit(
-            state, output, path, lists, frames[level, ITEMS_BEGIN], items, root, stack, levels, scratch, item
-        )
+        lists = search.lists if level else base
+        items = frames[level, ITEMS] if level else base.supports.shape[0]
+        status = _visit(search, lists, frames[level, ITEMS_BEGIN], items, item)
         if status != DONE:
             return status
         frames[level, AT] = item + 1

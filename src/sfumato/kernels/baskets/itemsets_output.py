@@ -8,9 +8,13 @@ branched on: each subset of them, added to the set, is another set of the same s
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from sfumato.arrays import Codes, Ints
 from sfumato.kernels.baskets.itemsets_bits import kernel, part
+from sfumato.kernels.compiled import record
 
 ALL, CLOSED, MAXIMAL = range(3)
 DONE, FULL, PAUSED, GROW = range(4)
@@ -32,10 +36,23 @@ DONE, FULL, PAUSED, GROW = range(4)
     STACK_LISTED, LEVEL_FRAMES, LEVEL_FLAT, LEVEL_ITEMS,
 ) = range(12)  # fmt: skip
 
-# codes, ends of sets, supports
-OUTPUT = "Tuple((int32[::1], int64[::1], int64[::1]))"
-# the set of each step as rising codes, one row a step; perfect extensions of all steps
-PATH = "Tuple((int32[::1], int32[::1]))"
+
+@record
+class SetBuffer(NamedTuple):
+    """The sets found: codes one after another, where each set ends, supports."""
+
+    codes: Codes
+    ends: Ints
+    supports: Ints
+
+
+@record
+class SetPath(NamedTuple):
+    """The set of each step as rising codes, one row a step; perfect extensions of all steps."""
+
+    rows: Codes
+    perfect: Codes
+
 
 MOST_DOUBLINGS = 10
 
@@ -65,7 +82,7 @@ def _insert_in_place(codes, begin, length, code):  # type: ignore[no-untyped-def
 @part
 def give(state, output, row, begin, length, support):  # type: ignore[no-untyped-def]
     """Put one set into the buffer, which has room for it."""
-    codes, ends, supports = output
+    codes, ends, supports = output.codes, output.ends, output.supports
     place = state[CODES]
     for at in range(np.uint64(length)):
         codes[np.uint64(place) + at] = row[np.uint64(begin) + at]
@@ -78,7 +95,7 @@ def give(state, output, row, begin, length, support):  # type: ignore[no-untyped
 @part
 def has_room(state, output, sets, codes):  # type: ignore[no-untyped-def]
     """Whether so many more sets and codes fit into the buffer."""
-    return state[SETS] + sets <= output[1].shape[0] and state[CODES] + codes <= output[0].shape[0]
+    return state[SETS] + sets <= output.ends.shape[0] and state[CODES] + codes <= output.codes.shape[0]
 
 
 @part
@@ -97,8 +114,8 @@ def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
 
     The last few extensions are added by doubling what is in the buffer, the others by counting a mask upwards.
     """
-    rows, perfect = path
-    codes, ends, supports = output
+    rows, perfect = path.rows, path.perfect
+    codes, ends, supports = output.codes, output.ends, output.supports
     longest = state[PENDING_LENGTH] + count
     low = min(count, MOST_DOUBLINGS)
     while low > 0 and (longest << low) > (codes.shape[0] >> 1):
@@ -153,10 +170,10 @@ def widen_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
     _insert_in_place(rows, row * stride, length, code)
 
 
-@kernel(f"int64(int64[::1], {OUTPUT}, {PATH})")
+@kernel("int64(int64[::1], SetBuffer, SetPath)")
 def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
     """Give every set of items that are in all baskets: each such item with every subset of those before it."""
-    rows, perfect = path
+    rows, perfect = path.rows, path.perfect
     while state[EVERYWHERE] < state[PERFECT]:
         if not state[PENDING]:
             rows[state[STRIDE]] = perfect[state[EVERYWHERE]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import popcount
 from sfumato.kernels.compiled import compiled
 
 OFFSETS = "Array(int64, 1, 'C', readonly=True)"
@@ -85,69 +84,6 @@ def lay_bitmaps(codes, offsets, rank, sizes, words, bits):  # type: ignore[no-un
             if number >= 0:
                 bits[np.uint64(number) * words + word] |= bit
         row_bit += one
-
-
-@compiled(f"void({BASKETS}, uint64[::1], uint64[::1], int32[::1])")
-def mark_rows(codes, offsets, mark, held, sizes):  # type: ignore[no-untyped-def]
-    """What each basket holds, as one word: the marks of its codes; and how many of them there are."""
-    for row in range(offsets.shape[0] - 1):
-        marks = np.uint64(0)
-        for place in range(offsets[row], offsets[row + 1]):
-            marks |= mark[np.uint32(codes[place])]
-        held[row] = marks
-        sizes[row] = np.int32(popcount(marks))
-
-
-@compiled("int64(uint64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
-def merge_rows(held, sizes, table, times, planes):  # type: ignore[no-untyped-def]
-    """Count the baskets that hold the same two items or more; returns how many distinct ones there are.
-
-    They move to the front of `held`, `times` says how many each stands for, and `planes` how many of these numbers
-    have each binary digit. The table holds −1; its length is a power of two, larger than the number of baskets.
-    """
-    mask = np.uint64(table.shape[0] - 1)
-    distinct = np.int64(0)
-    for row in range(sizes.shape[0]):
-        if sizes[row] < 2:
-            continue
-        marks = held[row]
-        at = (marks * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32) & mask
-        while table[at] >= 0 and held[table[at]] != marks:
-            at = (at + np.uint64(1)) & mask
-        if table[at] < 0:
-            table[at] = np.int32(distinct)
-            held[distinct] = marks
-            times[distinct] = 0
-            distinct += 1
-        times[table[at]] += 1
-    for number in range(distinct):
-        for plane in range(planes.shape[0]):
-            planes[plane] += (times[number] >> plane) & 1
-    return distinct
-
-
-@compiled("void(uint64[::1], int64[::1], int64, int64[::1], uint64, uint64[::1], uint64[::1])")
-def lay_merged(held, times, distinct, planes, words, bits, shifts):  # type: ignore[no-untyped-def]
-    """One bitmap for each item over distinct baskets, once for each binary digit of how many each stands for."""
-    one = np.uint64(1)
-    low = np.uint64(0)
-    for plane in range(planes.shape[0]):
-        row_bit = low << np.uint64(6)
-        for number in range(distinct):
-            if not (times[number] >> plane) & 1:
-                continue
-            bit = one << (row_bit & np.uint64(63))
-            word = row_bit >> np.uint64(6)
-            left = held[number]
-            while left:
-                lowest = left & (~left + one)
-                bits[popcount(lowest - one) * words + word] |= bit
-                left ^= lowest
-            row_bit += one
-        end = (row_bit + np.uint64(63)) >> np.uint64(6)
-        for place in range(low, end):
-            shifts[place] = np.uint64(plane)
-        low = end
 
 
 @compiled("void(int64[::1], int32[::1], int64[::1])")

@@ -7,14 +7,40 @@ later in a row is behind that place and what comes earlier before it.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.baskets.itemsets_bits import kernel, part, popcount
+from sfumato.arrays import Codes, Ints, Unsigned, Words
+from sfumato.kernels.baskets.itemsets_bits import kernel, part
 from sfumato.kernels.baskets.itemsets_output import ALL, CLOSED, KIND, LEAST
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compiled import compiled, record
 
-# for each item of level 0: a tally, a bitmap of rows, its number one level on; items kept, their tallies and bitmaps
-SCRATCH = "Tuple((uint32[::1], uint64[::1], uint32[::1], uint32[::1], uint32[::1], uint64[::1]))"
+
+@record
+class RowLists(NamedTuple):
+    """Rows of items with a mark before, between and after; for each item the places where it is, its code, support."""
+
+    flat: Unsigned
+    places: Unsigned
+    starts: Ints
+    """Where each item's places start."""
+    codes: Codes
+    supports: Ints
+
+
+@record
+class RowScratch(NamedTuple):
+    """For each item of level 0 a tally, a bitmap of rows and its number one level on; then the items that are kept."""
+
+    tally: Unsigned
+    bitmap: Words
+    number_of: Unsigned
+    kept: Unsigned
+    counts: Unsigned
+    maps: Words
+
 
 MARK = np.uint32(0xFFFFFFFF)
 
@@ -78,9 +104,10 @@ def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-unty
     return count
 
 
-@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1], int64, uint32[::1], uint32[::1], int64)")
-def _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, first):  # type: ignore[no-untyped-def]
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
+def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
+    tally, kept, counts = scratch.tally, scratch.kept, scratch.counts
     least = np.uint32(least)
     count = first
     for place in range(begin, end):
@@ -100,12 +127,10 @@ def _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, fi
     return count
 
 
-@kernel(
-    "int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1], uint32[::1], int64, uint32[::1],"
-    " uint64[::1], int64)"
-)
-def _keep_mapped(flat, places, begin, end, step, bitmap, tally, least, kept, maps, first):  # type: ignore[no-untyped-def]
+@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
+def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """As `_keep_tallied`, with bitmaps."""
+    bitmap, tally, kept, maps = scratch.bitmap, scratch.tally, scratch.kept, scratch.maps
     count = first
     for place in range(begin, end):
         at = np.uint64(places[place]) + step
@@ -157,17 +182,16 @@ def _is_covered(flat, places, begin, end, kept):  # type: ignore[no-untyped-def]
 @part
 def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop):  # type: ignore[no-untyped-def]
     """Keep the frequent items `first` to `stop`, on one side of an item in its rows; returns how many it met too."""
-    flat, places = lists[0], lists[1]
-    tally, bitmap, _, kept, counts, maps = scratch
+    flat, places, tally = lists.flat, lists.places, scratch.tally
     if end - begin <= 64:
-        visits = _map(flat, places, begin, end, step, bitmap)
-        count = _keep_mapped(flat, places, begin, end, step, bitmap, tally, least, kept, maps, kept_count)
+        visits = _map(flat, places, begin, end, step, scratch.bitmap)
+        count = _keep_mapped(flat, places, begin, end, step, scratch, least, kept_count)
     else:
         visits = _tally(flat, places, begin, end, step, tally)
         if visits > stop - first:
-            count = _keep_range(first, stop, tally, least, kept, kept_count)
+            count = _keep_range(first, stop, tally, least, scratch.kept, kept_count)
         else:
-            count = _keep_tallied(flat, places, begin, end, step, tally, least, kept, counts, kept_count)
+            count = _keep_tallied(flat, places, begin, end, step, scratch, least, kept_count)
     return count, visits
 
 
@@ -183,7 +207,7 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     later, visits = _count_side(lists, begin, end, np.uint64(1), least, scratch, 0, item + 1, items)
     count = later
     if kind == CLOSED and later == 0:
-        if end - begin == support and end > begin and _is_covered(lists[0], lists[1], begin, end, scratch[3]):
+        if end - begin == support and end > begin and _is_covered(lists.flat, lists.places, begin, end, scratch.kept):
             return np.int64(-1), later, visits
     elif kind != ALL:
         count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)

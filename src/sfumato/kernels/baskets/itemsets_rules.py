@@ -8,12 +8,29 @@ subtraction. Keys are made anew until no two sets share one; then a key alone sa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import Codes, Ints, Words
+from sfumato.kernels.compiled import compiled, record
 
 DONE, FULL, PAUSED, LACKING = range(4)
 SET, STOP, DEPTH, FILLED, WORK_LEFT, FIELDS = range(6)
+
+
+@record
+class IndexedSets(NamedTuple):
+    """Itemsets, and where each is found."""
+
+    offsets: Ints
+    codes: Codes
+    supports: Ints
+    needed: Ints
+    """The least support of a whole for each left side."""
+    marks: Words
+    keys: Words
+    slots: Ints
 
 
 @compiled("boolean(int64[::1], int32[::1], uint64[::1], uint64[::1], int64[::1])")
@@ -45,11 +62,7 @@ def _find(keys, slots, key):  # type: ignore[no-untyped-def]
     return slots[at]
 
 
-# offsets, codes, supports, the least support of a whole for each left side; marks, keys, slots
-SETS = "Tuple((int64[::1], int32[::1], int64[::1], int64[::1], uint64[::1], uint64[::1], int64[::1]))"
-
-
-@compiled(f"int64(int64[::1], {SETS}, int64, int64[::1], uint64[::1], int64[:,::1])")
+@compiled("int64(int64[::1], IndexedSets, int64, int64[::1], uint64[::1], int64[:,::1])")
 def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore[no-untyped-def]
     """Write the rules of sets `SET` to `STOP`, with right sides up to a length, until done, full or so much work done;
     LACKING if a side is not among the sets.
@@ -57,7 +70,8 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
     A right side grows by one item at a time, in order: if a rule is not sure enough, no rule that moves more items to
     the right is.
     """
-    offsets, codes, supports, needed, marks, keys, slots = sets
+    offsets, codes, supports, needed = sets.offsets, sets.codes, sets.supports, sets.needed
+    marks, keys, slots = sets.marks, sets.keys, sets.slots
     while state[SET] < state[STOP]:
         number = state[SET]
         begin = offsets[number]

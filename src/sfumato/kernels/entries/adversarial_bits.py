@@ -12,48 +12,11 @@ import numpy as np
 
 from sfumato.kernels.bits import add_common, common, intersect, meet, pick
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.entries.adversarial_frames import (
-    BASE,
-    BITS,
-    CHILD_END,
-    COLUMN,
-    COLUMN_EMPTY,
-    COLUMN_HIDDEN,
-    COLUMNS,
-    COUNT,
-    END,
-    FITTING,
-    FREE,
-    HIDING,
-    IN_BITS,
-    ITEM,
-    KIND,
-    LEAST,
-    LIVE,
-    LIVING,
-    PAIR,
-    PAIR_COLUMN,
-    PAIR_END,
-    PAIR_FIELDS,
-    PAIR_HIDDEN,
-    PAIR_ITEM,
-    PAIR_SHOWN,
-    REACHED,
-    SET,
-    SHOWING,
-    STEP,
-    STEP_COLUMN,
-    STEP_END,
-    STEP_ITEM,
-    STEP_NEXT,
-    STEP_REACHED,
-    STEP_SET,
-    STEP_TOP,
-    TARGETS,
-    TOP,
-    TOUCHED,
-    TRACKING,
-    VALUES,
+
+from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
+    BASE, BITS, CHILD_END, COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, COUNT, END, FREE, HIDING, IN_BITS, ITEM, KIND, LIVE,
+    LIVING, PAIR, PAIR_COLUMN, PAIR_END, PAIR_FIELDS, PAIR_HIDDEN, PAIR_ITEM, PAIR_SHOWN, REACHED, SET, SHOWING, STEP,
+    STEP_COLUMN, STEP_END, STEP_ITEM, STEP_NEXT, STEP_REACHED, STEP_SET, STEP_TOP, TARGETS, TOP, TOUCHED,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
 
@@ -94,16 +57,13 @@ def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  
     return many
 
 
-@compiled(
-    "int64(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, boolean, int32[::1], int32[::1], int64, "
-    "int64[:,::1], int64[::1], uint8[::1], uint64[::1], int64, int64[:,::1])"
-)
-def _make_pairs(  # type: ignore[no-untyped-def]
-    cell, earlier, rows, frame, column, target, slot, names, many, places, settings, alive, bits, free, pairs
-):  # fmt: skip
+@compiled("int64(PackedEntries, NodeStacks, ValueRoom, int64[::1], int64, boolean, int64, int64)")
+def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # type: ignore[no-untyped-def]
     """Give each named value of a column the set of rows that show it, each living one a pair; returns where bits are
-    free. `places[k]` becomes where value k is shown and where it was shown in touched rows."""
-    items = settings[VALUES]
+    free. `tally[k]` becomes where value k is shown and where it was shown in touched rows."""
+    cell, items = packed.cell, packed.settings.values
+    rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
+    slot, names, places, alive = room.slot, room.names, room.tally, room.alive
     hiding = words_for(frame[SHOWING] - frame[HIDING])
     words = hiding + words_for(frame[TOUCHED] - frame[SHOWING])
     touched = words_for(frame[END] - frame[TOUCHED])
@@ -118,7 +78,7 @@ def _make_pairs(  # type: ignore[no-untyped-def]
     _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0, bits, 0)
     _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 0, bits, hiding)
     slot[2 * items] = 0
-    _set_rows(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 1, bits, 0)
+    _set_rows(packed.earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 1, bits, 0)
     if not target:
         return free
     hidden = free
@@ -148,14 +108,13 @@ def _make_pairs(  # type: ignore[no-untyped-def]
     return free
 
 
-@compiled(
-    "void(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, int64[::1], boolean[::1], int32[::1], "
-    "int32[::1], int64[:,::1], uint8[::1], int64[::1], uint64[::1], int64[:,::1], int64[:,::1])"
-)
-def build(  # type: ignore[no-untyped-def]
-    cell, earlier, rows, frame, depth, targets, ours, slot, names, places, alive, settings, bits, steps, pairs
-):  # fmt: skip
+@compiled("void(PackedEntries, NodeStacks, ValueRoom, int64)")
+def build(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Make a node with row numbers a base: sets for its rows, its steps and its living pairs."""
+    cell, settings = packed.cell, packed.settings
+    frame, targets, rows = stacks.frames[depth], stacks.targets[depth], stacks.rows
+    bits, steps, pairs = stacks.bits, stacks.steps, stacks.pairs
+    slot, names, places, alive = room.slot, room.names, room.tally, room.alive
     hiding = words_for(frame[SHOWING] - frame[HIDING])
     showing = words_for(frame[TOUCHED] - frame[SHOWING])
     touched = words_for(frame[END] - frame[TOUCHED])
@@ -169,23 +128,23 @@ def build(  # type: ignore[no-untyped-def]
     frame[PAIR] = frame[PAIR_END]
     frame[STEP] = frame[STEP_TOP]
     at = 0
-    for column in range(settings[COLUMNS]):
+    for column in range(settings.columns):
         target = at < frame[TARGETS] and targets[at] == column
         at += target
         extends = column > frame[COLUMN] and (frame[TARGETS] > 1 or not target)
         if not target and not extends:
             continue
-        shown = name_values(cell, rows, frame, column, ours, True, slot, names, settings[VALUES]) if extends else 0
+        shown = 0
+        if extends:
+            shown = name_values(cell, rows, frame, column, packed.ours, True, slot, names, settings.values)
         many = shown
         if target:
-            many = _name_targets(cell, rows, frame, column, slot, names, shown, alive, settings[VALUES])
-        free = _make_pairs(
-            cell, earlier, rows, frame, column, target, slot, names, many, places, settings, alive, bits, free, pairs
-        )  # fmt: skip
+            many = _name_targets(cell, rows, frame, column, slot, names, shown, alive, settings.values)
+        free = _make_pairs(packed, stacks, room, frame, column, target, many, free)
         first = frame[STEP_TOP]
         for k in range(1, shown + 1):
-            enough = common(bits, places[k, 0], places[k, 0], hiding + showing) >= settings[LEAST]
-            if enough and (settings[TRACKING] == 0 or meet(bits, places[k, 1], places[k, 1], touched)):
+            enough = common(bits, places[k, 0], places[k, 0], hiding + showing) >= settings.least
+            if enough and (settings.tracking == 0 or meet(bits, places[k, 1], places[k, 1], touched)):
                 step = steps[frame[STEP_TOP]]
                 step[STEP_ITEM], step[STEP_COLUMN] = names[k], column
                 step[STEP_SET], step[STEP_REACHED] = places[k, 0], places[k, 1]
@@ -196,13 +155,13 @@ def build(  # type: ignore[no-untyped-def]
     bits[frame[LIVING] : frame[LIVING] + hiding] = np.uint64(0)
     for at in range(frame[PAIR], frame[PAIR_END]):
         add_common(bits, frame[SET], pairs[at, PAIR_HIDDEN], hiding, frame[LIVING])
-        alive[settings[VALUES] + pairs[at, PAIR_ITEM]] = 0
+        alive[settings.values + pairs[at, PAIR_ITEM]] = 0
     frame[STEP_END] = frame[STEP_TOP]
     frame[BITS] = free
     frame[FREE] = frame[TOP]
 
 
-@compiled("boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, int64[::1])")
+@compiled("boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, RuleSettings)")
 def next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # type: ignore[no-untyped-def]
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
     hiding = words_for(base[SHOWING] - base[HIDING])
@@ -215,10 +174,10 @@ def next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # ty
         frame[STEP] += 1
         if not meet(bits, frame[LIVING], step[STEP_SET], hiding) or not (all_ours or ours[step[STEP_ITEM]]):
             continue
-        if settings[TRACKING] == 1 and not meet(bits, frame[REACHED], step[STEP_REACHED], touched):
+        if settings.tracking == 1 and not meet(bits, frame[REACHED], step[STEP_REACHED], touched):
             continue
         child[COUNT] = intersect(bits, frame[SET], step[STEP_SET], words, child[SET])
-        if child[COUNT] < settings[LEAST]:
+        if child[COUNT] < settings.least:
             continue
         intersect(bits, frame[REACHED], step[STEP_REACHED], touched, child[REACHED])
         child[ITEM], child[COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
@@ -230,7 +189,7 @@ def next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # ty
 
 
 @compiled(
-    "boolean(uint64[::1], int64[::1], int64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int32[:,::1])"
+    "boolean(uint64[::1], int64[::1], int64[::1], int64[:,::1], int64[::1], RuleSettings, int64[::1], int32[:,::1])"
 )
 def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # type: ignore[no-untyped-def]
     """Find the rules of a node and the pairs that live on below it, of those that the frame names; True if any do."""
@@ -249,7 +208,7 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
         if secretly == 0:
             continue
         fits = common(bits, child[SET], pair[PAIR_SHOWN], words)
-        if fits < settings[FITTING]:
+        if fits < settings.fitting:
             continue
         if column != about:
             about = column
@@ -257,7 +216,7 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
             public = child[COUNT] - hidden
             if pair[COLUMN_EMPTY] >= 0:
                 public -= common(bits, child[SET], pair[COLUMN_EMPTY], words)
-        if public < settings[LEAST]:
+        if public < settings.least:
             continue
         for field in range(PAIR_FIELDS):
             pairs[top, field] = pair[field]

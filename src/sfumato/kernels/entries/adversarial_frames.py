@@ -9,15 +9,16 @@ matched before), or bits, one for each row of the nearest node above that has ro
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from sfumato.arrays import Bytes, CodeGrid, Codes, Flags, IntGrid, Ints, Words
+from sfumato.kernels.compiled import record
+
 MORE, DONE, STACK_FULL, RULES_FULL, ITEMS_FULL, LISTS_FULL, BITS_FULL, STEPS_FULL, PAIRS_FULL = range(9)
 """Why the search came back: its share of work is done, all is done, or a buffer must grow first."""
 DEPTH, RULES, ANTECEDENTS, ITEMS, LISTED, NODES, NEED = range(7)
 """The state: depth, rules, antecedents, items in them, rows listed, nodes seen, how long a buffer must be."""
 STATE = 7
-VALUES, COLUMNS, LEAST, FITTING, NUMERATOR, DENOMINATOR, LONGEST, PRIOR, LISTING, TRACKING, AFFORD = range(11)
-"""The settings: items in all, columns, least support, least public rows that fit, the confidence as two whole
-numbers, the longest antecedent, whether the empty one counts, which rows are listed, whether touched rows are
-followed, and how many words of bits a node may take."""
 (
     ITEM, HIDING, SHOWING, TOUCHED, END, COUNT,
     LIVE, TOP, FREE, COLUMN, CHILD, CHILD_END, TARGETS,
@@ -37,3 +38,83 @@ STEP_FIELDS = 5
 PAIR_COLUMN, PAIR_ITEM, PAIR_SHOWN, PAIR_HIDDEN, COLUMN_HIDDEN, COLUMN_EMPTY = range(6)
 """A pair is a living target: where it is shown and hidden, where its column is hidden and where it has nothing."""
 PAIR_FIELDS = 6
+
+
+@record
+class RuleSettings(NamedTuple):
+    """What is searched for."""
+
+    values: int
+    """How many items there are."""
+    columns: int
+    least: int
+    """The least support."""
+    fitting: int
+    """The least public rows that fit."""
+    numerator: int
+    denominator: int
+    """Of the confidence."""
+    longest: int
+    """The longest antecedent."""
+    prior: int
+    """Whether the empty antecedent counts."""
+    listing: int
+    """Whether the rows of antecedents are listed."""
+    tracking: int
+    """Whether touched rows are followed."""
+    afford: int
+    """How many words of bits a node may take."""
+
+
+@record
+class PackedEntries(NamedTuple):
+    """What is read only."""
+
+    cell: CodeGrid
+    """Rows by columns: the code of each entry."""
+    earlier: CodeGrid
+    """The same for touched rows before they were touched."""
+    first: Ints
+    """The items of column j are `first[j]` up to `first[j + 1]`."""
+    settings: RuleSettings
+    ours: Flags
+    """Which items may come first in an antecedent, so that several searches can share the work."""
+
+
+@record
+class NodeStacks(NamedTuple):
+    """Where the search stands, and the nodes above."""
+
+    state: Ints
+    frames: IntGrid
+    targets: IntGrid
+    """The living target columns of each depth."""
+    children: IntGrid
+    rows: Codes
+    bits: Words
+    steps: IntGrid
+    pairs: IntGrid
+
+
+@record
+class ValueRoom(NamedTuple):
+    """Room to count the values of a column in."""
+
+    slot: Codes
+    """The number of each value, 0 if it has none."""
+    names: Codes
+    """The value of each number."""
+    tally: IntGrid
+    alive: Bytes
+    """Which targets live on."""
+
+
+@record
+class RuleBuffer(NamedTuple):
+    """What was found: rules; the items of antecedents and where each starts; their rows likewise."""
+
+    rules: CodeGrid
+    starts: Ints
+    items: Codes
+    list_starts: Ints
+    listed: Codes

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.bits import ones
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import Codes, Ints, WordGrid
+from sfumato.kernels.bits import popcount
+from sfumato.kernels.compiled import compiled, record
 
 
 @compiled("void(int32[:,::1], uint64[:,::1])")
@@ -21,15 +24,25 @@ def set_bits(places, bits):  # type: ignore[no-untyped-def]
                 bits[place, row >> 6] |= one
 
 
-@compiled(
-    "void(uint64[:,::1], uint64[:,::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], uint64[:,::1], "
-    "int64, int64)"
-)
-def mark(seen, hidden, column, start, items, antecedent, target, marks, begin, end):  # type: ignore[no-untyped-def]
+@record
+class ListedRules(NamedTuple):
+    """Rules, and the rows, as bits, that show each item."""
+
+    seen: WordGrid
+    start: Ints
+    items: Codes
+    antecedent: Codes
+    target: Codes
+
+
+@compiled("void(ListedRules, uint64[:,::1], int32[::1], uint64[:,::1], int64, int64)")
+def mark(rules, hidden, column, marks, begin, end):  # type: ignore[no-untyped-def]
     """Mark what some rules rest on: `marks[column]` gets the rows of the entries.
 
-    `seen[i]` are the rows that show item i, of column `column[i]`; `hidden[column]` those in which it is private.
+    Item i is of column `column[i]`; `hidden[column]` are the rows in which it is private.
     """
+    seen, start, items = rules.seen, rules.start, rules.items
+    antecedent, target = rules.antecedent, rules.target
     words = seen.shape[1]
     matching = np.empty(words, dtype=np.uint64)
     resting = np.empty(words, dtype=np.uint64)
@@ -55,15 +68,14 @@ def mark(seen, hidden, column, start, items, antecedent, target, marks, begin, e
                 marked[word] |= resting[word]
 
 
-@compiled(
-    "void(uint64[:,::1], uint64[:,::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1], int64[::1], "
-    "int32[::1], int64, int64)"
-)
-def list_exposed(seen, secret, rows, start, items, antecedent, target, exposed_start, exposed, begin, end):  # type: ignore[no-untyped-def]
+@compiled("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")
+def list_exposed(rules, secret, rows, exposed_start, exposed, begin, end):  # type: ignore[no-untyped-def]
     """List the rows that some rules foretell rightly: row number i of the sets is `rows[i]`.
 
-    `seen[i]` are the rows that show item i, `secret[i]` those in which it is private.
+    `secret[i]` are the rows in which item i is private.
     """
+    seen, start, items = rules.seen, rules.start, rules.items
+    antecedent, target = rules.antecedent, rules.target
     words = seen.shape[1]
     for rule in range(begin, end):
         one = antecedent[rule]
@@ -74,6 +86,6 @@ def list_exposed(seen, secret, rows, start, items, antecedent, target, exposed_s
                 left &= seen[items[at], word]
             while left:
                 low = left & (~left + np.uint64(1))
-                exposed[to] = rows[64 * word + np.int64(ones(low - np.uint64(1)))]
+                exposed[to] = rows[64 * word + np.int64(popcount(low - np.uint64(1)))]
                 to += 1
                 left ^= low

@@ -6,39 +6,17 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.kernels.compiled import compiled
-from sfumato.kernels.entries.adversarial_frames import (
-    ANTECEDENTS,
-    CHILD,
-    COLUMN,
-    COLUMNS,
-    COUNT,
-    DENOMINATOR,
-    END,
-    FITTING,
-    FREE,
-    HIDING,
-    ITEM,
-    ITEMS,
-    LEAST,
-    LISTED,
-    LISTING,
-    LIVE,
-    NUMERATOR,
-    PRIOR,
-    RULES,
-    SHOWING,
-    TARGETS,
-    TOP,
+
+from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
+    ANTECEDENTS, CHILD, COLUMN, COUNT, END, FREE, HIDING, ITEM, ITEMS, LISTED, LIVE, RULES, SHOWING, TARGETS, TOP,
     TOUCHED,
-    TRACKING,
-    VALUES,
 )  # fmt: skip
 
 
-@compiled("void(int64[::1], int64[::1], int32[:,::1], int64, int64, int64, int64, int64)")
+@compiled("void(int64[::1], RuleSettings, int32[:,::1], int64, int64, int64, int64, int64)")
 def write_rule(state, settings, rules, target, public, fits, hidden, secretly):  # type: ignore[no-untyped-def]
     """Write a rule if it is adversarial: (antecedent, target, |pub|, those that fit, |hid|, those that fit)."""
-    numerator, denominator = settings[NUMERATOR], settings[DENOMINATOR]
+    numerator, denominator = settings.numerator, settings.denominator
     if fits * denominator >= numerator * public and secretly * denominator >= numerator * hidden:
         place = state[RULES]
         rules[place, 0] = state[ANTECEDENTS]
@@ -86,28 +64,29 @@ def _count(cell, rows, frame, items, column, slot, names, tally):  # type: ignor
 
 
 @compiled(
-    "boolean(int32[:,::1], int32[::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64, int32[::1], "
-    "int32[::1], int64[:,::1], uint8[::1], int32[:,::1])"
+    "boolean(int32[:,::1], int32[::1], int64[::1], int64[:,::1], int64[:,::1], RuleSettings, int64, ValueRoom, "
+    "int32[:,::1])"
 )
-def judge_rows(cell, rows, state, frames, targets, settings, depth, slot, names, tally, alive, rules):  # type: ignore[no-untyped-def]
+def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules):  # type: ignore[no-untyped-def]
     """Find the rules of a node and the targets that live on below it, which are marked; True if any do."""
+    slot, names, tally, alive = room.slot, room.names, room.tally, room.alive
     frame = frames[depth]
     living = 0
-    for at in range(frames[depth - 1, TARGETS] if depth else settings[COLUMNS]):
+    for at in range(frames[depth - 1, TARGETS] if depth else settings.columns):
         column = targets[depth - 1, at] if depth else at
         if column == frame[COLUMN]:
             continue
-        found = _count(cell, rows, frame, settings[VALUES], column, slot, names, tally)
+        found = _count(cell, rows, frame, settings.values, column, slot, names, tally)
         hidden = tally[0, 1]
         public = frame[COUNT] - hidden - tally[0, 0]
-        if found == 0 or public < settings[LEAST]:
+        if found == 0 or public < settings.least:
             continue
         lives = False
         for k in range(1, found + 1):
-            if tally[k, 0] >= settings[FITTING]:
+            if tally[k, 0] >= settings.fitting:
                 lives = True
-                alive[settings[VALUES] + names[k]] = 1
-                if depth or settings[PRIOR]:
+                alive[settings.values + names[k]] = 1
+                if depth or settings.prior:
                     write_rule(state, settings, rules, names[k], public, tally[k, 0], hidden, tally[k, 1])
         if lives:
             targets[depth, living] = column
@@ -165,7 +144,7 @@ def _deal(cell, rows, begin, end, column, slot, places, run):  # type: ignore[no
 
 
 @compiled(
-    "int64(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], "
+    "int64(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, RuleSettings, int32[::1], int32[::1], "
     "int64[:,::1], int64[:,::1])"
 )
 def spread(cell, earlier, rows, frame, many, settings, slot, names, places, children):  # type: ignore[no-untyped-def]
@@ -185,7 +164,7 @@ def spread(cell, earlier, rows, frame, many, settings, slot, names, places, chil
     free = frame[TOP]
     for k in range(1, many + 1):
         count = places[k, 0] + places[k, 1]
-        if count < settings[LEAST] or (settings[TRACKING] == 1 and places[k, 2] == 0):
+        if count < settings.least or (settings.tracking == 1 and places[k, 2] == 0):
             slot[names[k]] = 0
             continue
         children[last, ITEM] = names[k]
@@ -207,17 +186,16 @@ def spread(cell, earlier, rows, frame, many, settings, slot, names, places, chil
     return last
 
 
-@compiled(
-    "void(int64[::1], int64[:,::1], int64, int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1])"
-)
-def write_antecedent(state, frames, depth, settings, rows, starts, items, list_starts, listed):  # type: ignore[no-untyped-def]
+@compiled("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
+def write_antecedent(state, frames, depth, listing, rows, found):  # type: ignore[no-untyped-def]
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
+    starts, items, list_starts, listed = found.starts, found.items, found.list_starts, found.listed
     for at in range(1, depth + 1):
         items[state[ITEMS]] = frames[at, ITEM]
         state[ITEMS] += 1
     state[ANTECEDENTS] += 1
     starts[state[ANTECEDENTS]] = state[ITEMS]
-    if settings[LISTING]:
+    if listing:
         one, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
         while one < frames[depth, SHOWING] or other < end:
             if other == end or (one < frames[depth, SHOWING] and rows[one] < rows[other]):

@@ -24,51 +24,11 @@ from sfumato.kernels.entries.adversarial_bits import (
     number_rows,
     words_for,
 )
-from sfumato.kernels.entries.adversarial_frames import (
-    AFFORD,
-    BASE,
-    BITS,
-    BITS_FULL,
-    CHILD,
-    CHILD_END,
-    COLUMN,
-    COLUMNS,
-    COUNT,
-    DEPTH,
-    DONE,
-    END,
-    FREE,
-    HIDING,
-    IN_BITS,
-    IN_ROWS,
-    ITEMS,
-    ITEMS_FULL,
-    KIND,
-    LISTED,
-    LISTING,
-    LISTS_FULL,
-    LIVE,
-    LONGEST,
-    MORE,
-    NEED,
-    NODES,
-    PAIR,
-    PAIR_END,
-    PAIRS_FULL,
-    RULES,
-    RULES_FULL,
-    SHOWING,
-    STACK_FULL,
-    STEP,
-    STEP_END,
-    STEP_TOP,
-    STEPS_FULL,
-    TARGETS,
-    TO_BUILD,
-    TO_NUMBER,
-    TOP,
-    TOUCHED,
-    VALUES,
+
+from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
+    BASE, BITS, BITS_FULL, CHILD, CHILD_END, COLUMN, COUNT, DEPTH, DONE, END, FREE, HIDING, IN_BITS, IN_ROWS, ITEMS,
+    ITEMS_FULL, KIND, LISTED, LISTS_FULL, LIVE, MORE, NEED, NODES, PAIR, PAIR_END, PAIRS_FULL, RULES, RULES_FULL,
+    SHOWING, STACK_FULL, STEP, STEP_END, STEP_TOP, STEPS_FULL, TARGETS, TO_BUILD, TO_NUMBER, TOP, TOUCHED,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import (
     forget_living,
@@ -86,17 +46,17 @@ inlined: Callable[[Any], Any] = register_jitable(inline="always")
 """For parts of the search that many arrays go into: passing them would take as long as the part."""
 
 
-@compiled("int64(int64[::1], int64[::1], int64[::1], int64, int64, int64, int64)")
+@compiled("int64(int64[::1], RuleSettings, int64[::1], int64, int64, int64, int64)")
 def _room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type: ignore[no-untyped-def]
     """Which buffer may be too short to judge a node of so many rows that may have so many rules, or `MORE`."""
     state[NEED] = state[RULES] + rules
     if state[NEED] > sizes[RULES_FULL]:
         return RULES_FULL
-    state[NEED] = state[ITEMS] + settings[COLUMNS]
+    state[NEED] = state[ITEMS] + settings.columns
     if state[NEED] > sizes[ITEMS_FULL]:
         return ITEMS_FULL
     state[NEED] = state[LISTED] + count
-    if settings[LISTING] and state[NEED] > sizes[LISTS_FULL]:
+    if settings.listing and state[NEED] > sizes[LISTS_FULL]:
         return LISTS_FULL
     state[NEED] = free + numbers
     if state[NEED] > sizes[STACK_FULL]:
@@ -104,19 +64,19 @@ def _room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type
     return MORE
 
 
-@compiled("int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+@compiled("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
 def _room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
     """Which buffer may be too short to make a base of a node, `MORE` if none is, `DONE` if it would be too large."""
     hiding = words_for(frame[SHOWING] - frame[HIDING])
     words = hiding + words_for(frame[TOUCHED] - frame[SHOWING])
     touched = words_for(frame[END] - frame[TOUCHED])
     living, column = frame[TOP] - frame[LIVE], frame[COLUMN] + 1
-    steps = min(living * (settings[COLUMNS] - column), settings[VALUES] - first[column])
+    steps = min(living * (settings.columns - column), settings.values - first[column])
     pairs = 0
     for at in range(frame[TARGETS]):
         pairs += min(living, first[targets[at] + 1] - first[targets[at]])
     bits = (1 + frame[TARGETS] + pairs) * (words + hiding) + touched + (steps + pairs) * (words + touched)
-    if bits > settings[AFFORD]:
+    if bits > settings.afford:
         return DONE
     state[NEED] = frame[STEP_TOP] + steps
     if state[NEED] > sizes[STEPS_FULL]:
@@ -128,7 +88,7 @@ def _room_to_build(state, settings, sizes, frame, targets, first):  # type: igno
     return BITS_FULL if state[NEED] > sizes[BITS_FULL] else MORE
 
 
-@compiled("int64(int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+@compiled("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1])")
 def _room_to_step(state, settings, sizes, frame, base):  # type: ignore[no-untyped-def]
     """Which buffer may be too short for any child of a node of bits, or `MORE`."""
     pairs = frame[PAIR_END] - frame[PAIR]
@@ -160,11 +120,18 @@ def _worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _visit_in_bits(  # type: ignore[no-untyped-def]
-    cell, settings, state, frames, targets, rows, bits, pairs, slot, names, tally, alive, rules, starts, items,
-    list_starts, listed, depth,
-):  # fmt: skip
+def _judge(packed, stacks, room, found, depth):  # type: ignore[no-untyped-def]
+    """Find the rules of a node from its rows; whether a target lives on."""
+    return judge_rows(
+        packed.cell, stacks.rows, stacks.state, stacks.frames, stacks.targets, packed.settings, depth, room, found.rules
+    )
+
+
+@inlined
+def _visit_in_bits(packed, stacks, room, found, depth):  # type: ignore[no-untyped-def]
     """Judge the child that the last step led to; returns about how many entries were looked at."""
+    settings, state, frames = packed.settings, stacks.state, stacks.frames
+    rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
     frame, child = frames[depth], frames[depth + 1]
     base = frames[frame[BASE]]
     child[TARGETS] = frame[TARGETS]
@@ -174,143 +141,150 @@ def _visit_in_bits(  # type: ignore[no-untyped-def]
     if by_row:
         number_rows(bits, base, child, rows)
         work = (child[END] - child[HIDING]) * (2 + frame[TARGETS])
-        lives = judge_rows(cell, rows, state, frames, targets, settings, depth + 1, slot, names, tally, alive, rules)
+        lives = _judge(packed, stacks, room, found, depth + 1)
         if lives:
-            keep_pairs(bits, base, child, pairs, alive, settings[VALUES])
+            keep_pairs(bits, base, child, pairs, room.alive, settings.values)
     else:
         work = ((base[END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
-        lives = judge_bits(bits, base, child, pairs, targets[depth + 1], settings, state, rules)
+        lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, found.rules)
     if state[RULES] > before:
-        if settings[LISTING] and not by_row:
+        if settings.listing and not by_row:
             number_rows(bits, base, child, rows)
-        write_antecedent(state, frames, depth + 1, settings, rows, starts, items, list_starts, listed)
-    if lives and depth + 1 < settings[LONGEST] and child[STEP] < child[STEP_END]:
-        if _worth_a_base(base, child, settings[COLUMNS]):
+        write_antecedent(state, frames, depth + 1, settings.listing, rows, found)
+    if lives and depth + 1 < settings.longest and child[STEP] < child[STEP_END]:
+        if _worth_a_base(base, child, settings.columns):
             child[KIND] = TO_NUMBER
         state[DEPTH] += 1
     return work + 16
 
 
 @inlined
-def _visit_in_rows(  # type: ignore[no-untyped-def]
-    cell, settings, state, frames, targets, children, rows, slot, names, tally, alive, rules, starts, items,
-    list_starts, listed, depth,
-):  # fmt: skip
+def _visit_in_rows(packed, stacks, room, found, depth):  # type: ignore[no-untyped-def]
     """Judge the next child that rows were dealt to, or the root; returns about how many entries were looked at."""
+    settings, state, frames, rows = packed.settings, stacks.state, stacks.frames, stacks.rows
     child = frames[depth + 1]
     free = child[END]
     if depth >= 0:
         frame = frames[depth]
-        child[: COUNT + 1] = children[frame[CHILD], : COUNT + 1]
+        child[: COUNT + 1] = stacks.children[frame[CHILD], : COUNT + 1]
         for field in (BITS, STEP_TOP, PAIR_END, COLUMN, CHILD_END):
             child[field] = frame[field]
         frame[CHILD] += 1
         free = frame[FREE]
     state[NODES] += 1
     before = state[RULES]
-    lives = judge_rows(cell, rows, state, frames, targets, settings, depth + 1, slot, names, tally, alive, rules)
+    lives = _judge(packed, stacks, room, found, depth + 1)
     if state[RULES] > before:
-        write_antecedent(state, frames, depth + 1, settings, rows, starts, items, list_starts, listed)
+        write_antecedent(state, frames, depth + 1, settings.listing, rows, found)
     if lives:
-        keep_living(cell, rows, child, targets[depth + 1], alive, free)
-        if depth + 1 < settings[LONGEST] and child[COLUMN] + 1 < settings[COLUMNS]:
+        keep_living(packed.cell, rows, child, stacks.targets[depth + 1], room.alive, free)
+        if depth + 1 < settings.longest and child[COLUMN] + 1 < settings.columns:
             child[KIND] = TO_BUILD
             state[DEPTH] += 1
         else:
-            forget_living(cell, rows, child, targets[depth + 1], alive)
+            forget_living(packed.cell, rows, child, stacks.targets[depth + 1], room.alive)
     return (child[END] - child[HIDING]) * (1 + child[TARGETS])
 
 
 @inlined
-def _deal_next_column(  # type: ignore[no-untyped-def]
-    cell, earlier, settings, ours, frames, targets, children, rows, slot, names, tally, depth
-):  # fmt: skip
+def _deal_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Deal the rows of a node out by the values of the next column."""
-    frame = frames[depth]
-    if frame[TARGETS] > 1 or targets[depth, 0] != frame[COLUMN]:
-        many = name_values(cell, rows, frame, frame[COLUMN], ours, depth > 0, slot, names, settings[VALUES])
+    cell, rows, frames, slot, names = packed.cell, stacks.rows, stacks.frames, room.slot, room.names
+    frame, settings = frames[depth], packed.settings
+    if frame[TARGETS] > 1 or stacks.targets[depth, 0] != frame[COLUMN]:
+        many = name_values(cell, rows, frame, frame[COLUMN], packed.ours, depth > 0, slot, names, settings.values)
         frame[CHILD] = frames[depth - 1, CHILD_END] if depth else 0
         frame[CHILD_END] = frame[CHILD]
         if many:
-            frame[CHILD_END] = spread(cell, earlier, rows, frame, many, settings, slot, names, tally, children)
+            frame[CHILD_END] = spread(
+                cell, packed.earlier, rows, frame, many, settings, slot, names, room.tally, stacks.children
+            )
 
 
-@compiled(
-    "int64(int32[:,::1], int32[:,::1], int64[::1], int64[::1], boolean[::1], int64[::1], int64[:,::1], int64[:,::1], "
-    "int64[:,::1], int32[::1], uint64[::1], int64[:,::1], int64[:,::1], int32[::1], int32[::1], int64[:,::1], "
-    "uint8[::1], int32[:,::1], int64[::1], int32[::1], int64[::1], int32[::1], int64)"
-)
-def search(  # type: ignore[no-untyped-def]
-    cell, earlier, first, settings, ours, state, frames, targets,
-    children, rows, bits, steps, pairs, slot, names, tally,
-    alive, rules, starts, items, list_starts, listed, budget,
-):  # fmt: skip
+@inlined
+def _make_base(packed, stacks, room, sizes, depth):  # type: ignore[no-untyped-def]
+    """Give a node sets of its own if they are not too large; returns what is full, and what was looked at."""
+    frame, settings = stacks.frames[depth], packed.settings
+    full = _room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], packed.first)
+    work = 0
+    if full == DONE:
+        forget_living(packed.cell, stacks.rows, frame, stacks.targets[depth], room.alive)
+        frame[KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
+    elif full == MORE:
+        work = (frame[END] - frame[HIDING]) * (settings.columns - frame[COLUMN] + frame[TARGETS])
+        build(packed, stacks, room, depth)
+    return full, work
+
+
+@inlined
+def _go_to_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
+    """Leave a node, or extend it by the next column; returns what is full, and what was looked at."""
+    state, frame = stacks.state, stacks.frames[depth]
+    state[NEED] = frame[TOP] + frame[END] - frame[HIDING]
+    full, work = MORE, 0
+    if state[NEED] > len(stacks.rows):
+        full = STACK_FULL
+    else:
+        frame[COLUMN] += 1
+        if frame[COLUMN] == packed.settings.columns:
+            state[DEPTH] -= 1
+        else:
+            _deal_next_column(packed, stacks, room, depth)
+            work = 2 * (frame[END] - frame[HIDING])
+    return full, work
+
+
+@inlined
+def _buffer_sizes(stacks, found):  # type: ignore[no-untyped-def]
+    """How long the buffers are that may have to grow."""
+    sizes = np.zeros(PAIRS_FULL + 1, dtype=np.int64)
+    sizes[STACK_FULL], sizes[RULES_FULL], sizes[ITEMS_FULL] = len(stacks.rows), len(found.rules), len(found.items)
+    sizes[LISTS_FULL], sizes[BITS_FULL] = len(found.listed), len(stacks.bits)
+    sizes[STEPS_FULL], sizes[PAIRS_FULL] = len(stacks.steps), len(stacks.pairs)
+    return sizes
+
+
+@compiled("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
+def search(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
     """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
 
-    At depth −1 it begins: the runs of the whole table are in the first frame. `ours` says which items may come first
-    in an antecedent, so that several searches can share the work.
+    At depth −1 it begins: the runs of the whole table are in the first frame.
     """
-    sizes = np.zeros(PAIRS_FULL + 1, dtype=np.int64)
-    sizes[STACK_FULL], sizes[RULES_FULL], sizes[ITEMS_FULL] = len(rows), len(rules), len(items)
-    sizes[LISTS_FULL], sizes[BITS_FULL], sizes[STEPS_FULL], sizes[PAIRS_FULL] = (
-        len(listed), len(bits), len(steps), len(pairs),
-    )  # fmt: skip
+    settings, state, frames = packed.settings, stacks.state, stacks.frames
+    sizes = _buffer_sizes(stacks, found)
     while budget > 0:
         depth = state[DEPTH]
         frame = frames[max(depth, 0)]
-        full = MORE
+        full, work = MORE, 0
         if depth >= 0 and frame[KIND] == IN_BITS:
             base = frames[frame[BASE]]
             full = _room_to_step(state, settings, sizes, frame, base)
             if full == MORE:
-                if next_child(bits, steps, base, frame, frames[depth + 1], ours, depth > 0, settings):
-                    budget -= _visit_in_bits(
-                        cell, settings, state, frames, targets, rows, bits, pairs, slot, names, tally, alive, rules,
-                        starts, items, list_starts, listed, depth,
-                    )  # fmt: skip
+                if next_child(
+                    stacks.bits, stacks.steps, base, frame, frames[depth + 1], packed.ours, depth > 0, settings
+                ):
+                    work = _visit_in_bits(packed, stacks, room, found, depth)
                 else:
                     state[DEPTH] -= 1
         elif depth >= 0 and frame[KIND] == TO_NUMBER:
-            number_rows(bits, frames[frame[BASE]], frame, rows)
-            mark_living(frame, pairs, alive, settings[VALUES])
-            keep_living(cell, rows, frame, targets[depth], alive, frame[END])
+            number_rows(stacks.bits, frames[frame[BASE]], frame, stacks.rows)
+            mark_living(frame, stacks.pairs, room.alive, settings.values)
+            keep_living(packed.cell, stacks.rows, frame, stacks.targets[depth], room.alive, frame[END])
             frame[KIND] = TO_BUILD
         elif depth >= 0 and frame[KIND] == TO_BUILD:
-            full = _room_to_build(state, settings, sizes, frame, targets[depth], first)
-            if full == DONE:
-                forget_living(cell, rows, frame, targets[depth], alive)
-                frame[KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
-            elif full == MORE:
-                budget -= (frame[END] - frame[HIDING]) * (settings[COLUMNS] - frame[COLUMN] + frame[TARGETS])
-                build(
-                    cell, earlier, rows, frame, depth, targets[depth], ours, slot, names, tally, alive, settings,
-                    bits, steps, pairs,
-                )  # fmt: skip
+            full, work = _make_base(packed, stacks, room, sizes, depth)
         elif depth >= 0 and frame[CHILD] == frame[CHILD_END]:
-            state[NEED] = frame[TOP] + frame[END] - frame[HIDING]
-            if state[NEED] > len(rows):
-                full = STACK_FULL
-            else:
-                frame[COLUMN] += 1
-                if frame[COLUMN] == settings[COLUMNS]:
-                    state[DEPTH] -= 1
-                else:
-                    _deal_next_column(
-                        cell, earlier, settings, ours, frames, targets, children, rows, slot, names, tally, depth
-                    )
-                    budget -= 2 * (frame[END] - frame[HIDING])
+            full, work = _go_to_next_column(packed, stacks, room, depth)
         else:
-            node = children[frame[CHILD]] if depth >= 0 else frame
+            node = stacks.children[frame[CHILD]] if depth >= 0 else frame
             hiding = node[SHOWING] - node[HIDING]
-            most, free = min(hiding * settings[COLUMNS], settings[VALUES]), frame[FREE] if depth >= 0 else frame[END]
+            most, free = min(hiding * settings.columns, settings.values), frame[FREE] if depth >= 0 else frame[END]
             full = _room_to_judge(state, settings, sizes, most, node[COUNT], free, hiding)
             if full == MORE:
-                budget -= _visit_in_rows(
-                    cell, settings, state, frames, targets, children, rows, slot, names, tally, alive, rules, starts,
-                    items, list_starts, listed, depth,
-                )  # fmt: skip
+                work = _visit_in_rows(packed, stacks, room, found, depth)
                 if state[DEPTH] < 0:
                     return DONE
+        budget -= work
         if full != MORE:
             return full
         if depth == 0 and state[DEPTH] < 0:

@@ -8,9 +8,12 @@ anything is blanked, those that hide something first. The *books* change: what i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import ByteGrid, CodeGrid, Codes, IntGrid, Ints
+from sfumato.kernels.compiled import compiled, record
 
 PUBLIC, PRIVATE, BLANKED = 0, 1, 2
 PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
@@ -18,21 +21,54 @@ PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
 foretells and that item's column; its antecedent. Together, because they are read together."""
 X_COLUMNS, ALL_COLUMNS, FIRST, LAST = range(4)
 """An antecedent's record: marks of the columns of X, and of X and all it foretells; its rules are FIRST up to LAST."""
-NUMERATOR, DENOMINATOR, LEAST = range(3)
 ONE = 1 << 40
 """A weight of 1: weights are whole numbers, so that they neither drift nor tie by rounding."""
 
-LEDGER = (
-    "Tuple((int32[:,::1], int32[::1], int64[::1], int32[::1], int64[:,::1], int64[::1], int64[::1], int32[::1], "
-    "int64[::1], int32[::1]))"
-)
-"""codes, column of each item, start, items, antecedents' records, rows' start, where rows that hide nothing start,
-rows, start of each row's antecedents, antecedents."""
-BOOKS = "Tuple((uint8[:,::1], int64[::1], int32[:,::1], int32[::1], int32[::1], int64[::1]))"
-"""states, columns that are not public in each row, rules' records, the open rules, how many an antecedent has of them,
-how many they are."""
-LIMITS = "int64[::1]"
-"""The confidence as a fraction, and the least support."""
+
+@record
+class RuleLedger(NamedTuple):
+    """What does not change."""
+
+    codes: CodeGrid
+    columns: Codes
+    """The column of each item."""
+    start: Ints
+    """Where each antecedent starts in `items`."""
+    items: Codes
+    antecedents: IntGrid
+    """The antecedents' records."""
+    row_start: Ints
+    middle: Ints
+    """Where the rows of an antecedent that hide nothing start."""
+    rows: Codes
+    of_row_start: Ints
+    of_row: Codes
+    """The antecedents of each row."""
+
+
+@record
+class RuleBooks(NamedTuple):
+    """What changes."""
+
+    states: ByteGrid
+    hiding: Ints
+    """Marks of the columns that are not public in each row."""
+    rules: CodeGrid
+    """The rules' records."""
+    opened: Codes
+    open_of: Codes
+    """How many open rules an antecedent has."""
+    total: Ints
+    """How many are open, in one place."""
+
+
+@record
+class RuleLimits(NamedTuple):
+    """The confidence as a fraction, and the least support."""
+
+    numerator: int
+    denominator: int
+    least: int
 
 
 @compiled("int64(int64)")
@@ -41,19 +77,19 @@ def bit(column):  # type: ignore[no-untyped-def]
     return np.int64(1) << (column & 63)
 
 
-@compiled(f"boolean(int32[:,::1], int64, {LIMITS})")
+@compiled("boolean(int32[:,::1], int64, RuleLimits)")
 def adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
     """Whether the rule can be found in what is public and is right about what is hidden."""
     public, hidden = np.int64(rules[rule, PUB]), np.int64(rules[rule, HID])
     return (
-        public >= limits[LEAST]
+        public >= limits.least
         and hidden >= 1
-        and limits[DENOMINATOR] * rules[rule, PUB_FIT] >= limits[NUMERATOR] * public
-        and limits[DENOMINATOR] * rules[rule, HID_FIT] >= limits[NUMERATOR] * hidden
+        and limits.denominator * rules[rule, PUB_FIT] >= limits.numerator * public
+        and limits.denominator * rules[rule, HID_FIT] >= limits.numerator * hidden
     )
 
 
-@compiled(f"void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, {LIMITS})")
+@compiled("void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, RuleLimits)")
 def judge(rules, opened, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
     """Put a rule whose counts changed on the list of open ones, or take it off."""
     now, place = adversarial(rules, rule, limits), rules[rule, PLACE]
@@ -108,11 +144,13 @@ def mark_hidden(states, hiding):  # type: ignore[no-untyped-def]
         hiding[row] = hidden_columns(states, row)
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, int64, int64, uint8, {LIMITS})")
+@compiled("void(RuleLedger, RuleBooks, int64, int64, uint8, RuleLimits)")
 def turn(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def]
     """Blank a public entry, or show a blanked one again, and bring every rule's counts up to date."""
-    codes, columns, start, items, antecedents, _, _, _, of_row_start, of_row = ledger
-    states, hiding, rules, opened, open_of, total = books
+    codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
+    antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
+    states, hiding, rules = books.states, books.hiding, books.rules
+    opened, open_of, total = books.opened, books.open_of, books.total
     step = np.int32(-1) if to == BLANKED else np.int32(1)
     states[row, column] = PUBLIC
     others, here = hidden_columns(states, row), bit(column)
@@ -140,11 +178,12 @@ def turn(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def
     hiding[row] = hidden_columns(states, row)
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, int64, int64, int32[::1])")
+@compiled("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
 def works_on(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
     """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
-    codes, columns, start, items, antecedents, _, _, _, of_row_start, of_row = ledger
-    states, hiding, rules, _, open_of, _ = books
+    codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
+    antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
+    states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
     why[0], why[1], why[2] = 0, 0, -1
     for at in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[at])
@@ -165,10 +204,10 @@ def works_on(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
                 why[2] = rule if why[2] < 0 else why[2]
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, int64[::1], int32[:,::1], {LIMITS})")
+@compiled("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")
 def needed(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
     """For each blanked entry what it works on: the rules that would be open without it, all others as they are."""
-    width = ledger[0].shape[1]
+    width = ledger.codes.shape[1]
     for at in range(entries.shape[0]):
         row, column = entries[at] // width, entries[at] % width
         turn(ledger, books, row, column, PUBLIC, limits)
@@ -176,11 +215,13 @@ def needed(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
         turn(ledger, books, row, column, BLANKED, limits)
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, int64, int64, {LIMITS})")
+@compiled("void(RuleLedger, RuleBooks, int64, int64, RuleLimits)")
 def count(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
     """Count the rules of some antecedents from their rows."""
-    codes, columns, start, items, antecedents, row_start, _, rows, _, _ = ledger
-    states, hiding, rules, opened, open_of, total = books
+    codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
+    antecedents, row_start, rows = ledger.antecedents, ledger.row_start, ledger.rows
+    states, hiding, rules = books.states, books.hiding, books.rules
+    opened, open_of, total = books.opened, books.open_of, books.total
     for antecedent in range(begin, end):
         first, last = antecedents[antecedent, FIRST], antecedents[antecedent, LAST]
         marks = antecedents[antecedent, X_COLUMNS]

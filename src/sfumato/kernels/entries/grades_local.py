@@ -8,25 +8,16 @@ showed; otherwise everything is turned back.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
-from sfumato.kernels.entries.grades import (
-    ANTECEDENT,
-    BLANKED,
-    BOOKS,
-    COLUMN,
-    HID,
-    LEDGER,
-    LIMITS,
-    ONE,
-    PUB,
-    PUBLIC,
-    TARGET,
-    X_COLUMNS,
-    turn,
-    veiled,
-)
+from sfumato.arrays import Ints, Words
+from sfumato.kernels.compiled import compiled, record
+
+from sfumato.kernels.entries.grades import (  # isort: skip
+    ANTECEDENT, BLANKED, COLUMN, HID, ONE, PUB, PUBLIC, TARGET, X_COLUMNS, turn, veiled,
+)  # fmt: skip
 from sfumato.kernels.entries.grades_weights import need
 
 COUNT, UNDONE, BETTER, SIDEWAYS = range(4)
@@ -35,8 +26,20 @@ LARGEST = 5
 """The most entries that a move shows again."""
 REACH = 4
 """Public rows are blanked only where at most so many times as many of them must go as of hidden ones."""
-KEPT = "Tuple((int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1]))"
-"""blanked entries; each entry's place among them, or −1; tally; weight of each entry, all 0; room for entries; seed."""
+
+
+@record
+class KeptEntries(NamedTuple):
+    """The entries that are blanked, and room to choose others."""
+
+    kept: Ints
+    place: Ints
+    """Each entry's place among them, or −1."""
+    tally: Ints
+    weight: Ints
+    """Of each entry, all 0."""
+    room: Ints
+    seed: Words
 
 
 @compiled("int64(uint64[::1], int64)")
@@ -68,11 +71,11 @@ def _hidden(kept, place, tally, entry):  # type: ignore[no-untyped-def]
     tally[COUNT] += 1
 
 
-@compiled(f"int64({LEDGER}, {BOOKS}, {KEPT}, {LIMITS}, int64, int64)")
+@compiled("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
 def take_back(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
-    kept, place, tally = keeping[:3]
-    width, total = ledger[0].shape[1], books[5]
+    kept, place, tally = keeping.kept, keeping.place, keeping.tally
+    width, total = ledger.codes.shape[1], books.total
     shown = 0
     for at in range(end - 1, begin - 1, -1):
         entry = kept[at]
@@ -85,12 +88,13 @@ def take_back(ledger, books, keeping, limits, begin, end):  # type: ignore[no-un
     return shown
 
 
-@compiled(f"int64({LEDGER}, {BOOKS}, {KEPT}, {LIMITS})")
+@compiled("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
 def _heaviest(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
     """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties by lot."""
-    codes, columns, start, items, antecedents, row_start, middle, rows, _, _ = ledger
-    states, hiding, rules, opened, _, total = books
-    weight, room, seed = keeping[3], keeping[4], keeping[5]
+    codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
+    antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
+    states, hiding, rules, opened, total = books.states, books.hiding, books.rules, books.opened, books.total
+    weight, room, seed = keeping.weight, keeping.room, keeping.seed
     width, used = codes.shape[1], 0
     for at in range(total[0]):
         rule = np.int64(opened[at])
@@ -128,11 +132,12 @@ def _heaviest(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
     return best
 
 
-@compiled(f"int64({LEDGER}, {BOOKS}, uint64[::1], int64)")
+@compiled("int64(RuleLedger, RuleBooks, uint64[::1], int64)")
 def _related(ledger, books, seed, row):  # type: ignore[no-untyped-def]
     """A blanked entry that has to do with what is open: in the same row, or in a row of an open rule; −1 if none."""
-    codes, columns, start, items, _, row_start, _, rows, _, _ = ledger
-    states, _, rules, opened, _, total = books
+    codes, columns, start = ledger.codes, ledger.columns, ledger.start
+    items, row_start, rows = ledger.items, ledger.row_start, ledger.rows
+    states, rules, opened, total = books.states, books.rules, books.opened, books.total
     width = codes.shape[1]
     found, seen = np.int64(-1), 0
     if total[0] == 0 or draw(seed, 2) == 0:
@@ -156,11 +161,11 @@ def _related(ledger, books, seed, row):  # type: ignore[no-untyped-def]
     return found
 
 
-@compiled(f"boolean({LEDGER}, {BOOKS}, {KEPT}, {LIMITS}, int64[::1])")
+@compiled("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
 def _move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
     """One move; whether it was kept. `did` has room for the entries that are turned."""
-    kept, place, tally, _, _, seed = keeping
-    width, total = ledger[0].shape[1], books[5]
+    kept, place, tally, seed = keeping.kept, keeping.place, keeping.tally, keeping.seed
+    width, total = ledger.codes.shape[1], books.total
     before, done = tally[COUNT], 0
     wanted = 1 + draw(seed, LARGEST)
     entry = kept[draw(seed, tally[COUNT])]
@@ -199,10 +204,10 @@ def _move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
     return False
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, {KEPT}, {LIMITS}, int64)")
+@compiled("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
 def improve(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
     """Try so many moves; no rule is open before, and none after."""
-    tally = keeping[2]
+    tally = keeping.tally
     did = np.zeros(2 * LARGEST + 2, dtype=np.int64)
     for _ in range(moves):
         before = tally[COUNT]

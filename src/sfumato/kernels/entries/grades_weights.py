@@ -11,67 +11,72 @@ found without looking at them all.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
-from sfumato.kernels.entries.grades import (
-    ALL_COLUMNS,
-    ANTECEDENT,
-    BLANKED,
-    BOOKS,
-    COLUMN,
-    DENOMINATOR,
-    FIRST,
-    HID,
-    LAST,
-    LEAST,
-    LEDGER,
-    LIMITS,
-    NUMERATOR,
-    ONE,
-    PLACE,
-    PUB,
-    PUBLIC,
-    TARGET,
-    X_COLUMNS,
-    bit,
-    hidden_columns,
-    inside,
-    judge,
-    veiled,
-    works_on,
-)
+from sfumato.arrays import Bytes, Codes, IntGrid, Ints
+from sfumato.kernels.compiled import compiled, record
+
+from sfumato.kernels.entries.grades import (  # isort: skip
+    ALL_COLUMNS, ANTECEDENT, BLANKED, COLUMN, FIRST, HID, LAST, ONE, PLACE, PUB, PUBLIC, TARGET, X_COLUMNS, bit,
+    hidden_columns, inside, judge, veiled, works_on,
+)  # fmt: skip
 
 BLOCK = 256
 TAKEN = 1 << 62
-FITTING, BY_NEED, SLACK, FORGET, BATCH, REACH = range(6)
-"""Places in `how`."""
-
-WEIGHTS = "Tuple((int64[::1], int64[::1], uint8[::1], int64[:,::1], int32[::1], uint8[::1], int64[::1]))"
-"""weight of each entry, largest of each block, whether that must be looked up again, shares of each rule (public,
-hidden) as they are in the weights, rules that changed, whether a rule is among them, how many."""
-HOW = "int64[::1]"
 
 
-@compiled(f"int64(int32[:,::1], int64, int64, {LIMITS})")
+@record
+class EntryWeights(NamedTuple):
+    """The weight of each entry, and what is needed to bring it up to date."""
+
+    weight: Ints
+    largest: Ints
+    """Of each block."""
+    stale: Bytes
+    """Whether that must be looked up again."""
+    shares: IntGrid
+    """Of each rule, public and hidden, as they are in the weights."""
+    changed: Codes
+    """Rules that changed."""
+    marked: Bytes
+    """Whether a rule is among them."""
+    many: Ints
+    """How many they are, in one place."""
+
+
+@record
+class EntryWeighing(NamedTuple):
+    """How entries are weighed."""
+
+    fitting: bool
+    by_need: bool
+    slack: int
+    forget: bool
+    batch: int
+    reach: int
+
+
+@compiled("int64(int32[:,::1], int64, int64, RuleLimits)")
 def need(rules, rule, side, limits):  # type: ignore[no-untyped-def]
     """How many rows with y must go from one side of an open rule until it is closed, if only such rows go."""
-    top, bottom = limits[NUMERATOR], limits[DENOMINATOR]
+    top, bottom = limits.numerator, limits.denominator
     rows, fits = np.int64(rules[rule, side]), np.int64(rules[rule, side + 1])
     least = fits
     if bottom > top:
         least = min(least, (bottom * fits - top * rows) // (bottom - top) + 1)
     if side == PUB:
-        least = min(least, rows - limits[LEAST] + 1)
+        least = min(least, rows - limits.least + 1)
     return least
 
 
-@compiled(f"int64(int32[:,::1], int64, int64, {LIMITS}, {HOW})")
+@compiled("int64(int32[:,::1], int64, int64, RuleLimits, EntryWeighing)")
 def share(rules, rule, side, limits, how):  # type: ignore[no-untyped-def]
     """What one row counts for, on one side of an open rule."""
-    if how[BY_NEED]:
+    if how.by_need:
         return ONE // need(rules, rule, side, limits)
-    return ONE // np.int64(rules[rule, side + 1 if how[FITTING] and side == HID else side])
+    return ONE // np.int64(rules[rule, side + 1 if how.fitting and side == HID else side])
 
 
 @compiled("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
@@ -85,19 +90,20 @@ def _add(weight, largest, stale, entry, by):  # type: ignore[no-untyped-def]
         stale[block] = 1
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, int64, int64, {HOW})")
+@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, int64, EntryWeighing)")
 def _spread(ledger, books, weights, rule, public, hidden, how):  # type: ignore[no-untyped-def]
     """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
-    codes, columns, start, items, antecedents, row_start, middle, rows, _, _ = ledger
-    states, hiding, rules = books[:3]
-    weight, largest, stale = weights[:3]
+    codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
+    antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
+    states, hiding, rules = books.states, books.hiding, books.rules
+    weight, largest, stale = weights.weight, weights.largest, weights.stale
     width, antecedent = codes.shape[1], np.int64(rules[rule, ANTECEDENT])
     foretold, value, marks = rules[rule, COLUMN], rules[rule, TARGET], antecedents[antecedent, X_COLUMNS]
     end = row_start[antecedent + 1] if public != 0 else middle[antecedent]
     for at in range(row_start[antecedent], end):
         row = np.int64(rows[at])
         code, state = codes[row, foretold], states[row, foretold]
-        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how[FITTING])):
+        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how.fitting)):
             continue
         if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
             continue
@@ -110,37 +116,37 @@ def _spread(ledger, books, weights, rule, public, hidden, how):  # type: ignore[
             _add(weight, largest, stale, row * width + foretold, by)
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, {LIMITS}, {HOW})")
+@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, RuleLimits, EntryWeighing)")
 def _renew(ledger, books, weights, rule, limits, how):  # type: ignore[no-untyped-def]
     """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
-    rules, shares = books[2], weights[3]
+    rules, shares = books.rules, weights.shares
     public, hidden = np.int64(0), np.int64(0)
     if rules[rule, PLACE] >= 0:
         public = share(rules, rule, PUB, limits, how)
         hidden = share(rules, rule, HID, limits, how)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
-        some = ledger[4][rules[rule, ANTECEDENT], X_COLUMNS] != 0
-        if some and how[REACH] and need(rules, rule, PUB, limits) > how[REACH] * need(rules, rule, HID, limits):
+        some = ledger.antecedents[rules[rule, ANTECEDENT], X_COLUMNS] != 0
+        if some and how.reach and need(rules, rule, PUB, limits) > how.reach * need(rules, rule, HID, limits):
             public = np.int64(0)
         old = shares[rule, 0]
-        if how[SLACK] and old and abs(public - old) * how[SLACK] < old:
+        if how.slack and old and abs(public - old) * how.slack < old:
             public = old
     if public != shares[rule, 0] or hidden != shares[rule, 1]:
         _spread(ledger, books, weights, rule, public - shares[rule, 0], hidden - shares[rule, 1], how)
         shares[rule, 0], shares[rule, 1] = public, hidden
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, int64, {LIMITS}, {HOW})")
+@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
 def weigh(ledger, books, weights, begin, end, limits, how):  # type: ignore[no-untyped-def]
     """Bring the shares of some rules into the weights."""
     for rule in range(begin, end):
         _renew(ledger, books, weights, rule, limits, how)
 
 
-@compiled(f"int64({WEIGHTS})")
+@compiled("int64(EntryWeights)")
 def _heaviest(weights):  # type: ignore[no-untyped-def]
     """The entry of largest weight, of equal ones the first; −1 if none has any."""
-    weight, largest, stale = weights[:3]
+    weight, largest, stale = weights.weight, weights.largest, weights.stale
     top = np.int64(0)
     for block in range(largest.shape[0]):
         if stale[block]:
@@ -161,24 +167,26 @@ def _heaviest(weights):  # type: ignore[no-untyped-def]
     return entry
 
 
-@compiled(f"void({LEDGER}, {BOOKS}, {WEIGHTS}, int64, int64, {LIMITS}, {HOW})")
+@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
 def _blank(ledger, books, weights, row, column, limits, how):  # type: ignore[no-untyped-def]
     """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
-    codes, columns, start, items, antecedents, _, _, _, of_row_start, of_row = ledger
-    states, hiding, rules, _, open_of, _ = books
-    weight, largest, stale, shares, changed, marked, many = weights
+    codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
+    antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
+    states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
+    weight, largest, stale, shares = weights.weight, weights.largest, weights.stale, weights.shares
+    changed, marked, many = weights.changed, weights.marked, weights.many
     width, here = codes.shape[1], bit(column)
     for at in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[at])
         marks = antecedents[antecedent, X_COLUMNS]
         if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
             continue
-        if antecedents[antecedent, ALL_COLUMNS] & here == 0 or (how[FORGET] and open_of[antecedent] == 0):
+        if antecedents[antecedent, ALL_COLUMNS] & here == 0 or (how.forget and open_of[antecedent] == 0):
             continue
         within = marks & here != 0 and inside(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if not (within or foretold == column) or (how[FORGET] and rules[rule, PLACE] < 0):
+            if not (within or foretold == column) or (how.forget and rules[rule, PLACE] < 0):
                 continue
             code, state = codes[row, foretold], states[row, foretold]
             if code < 0 or state == BLANKED:
@@ -188,7 +196,7 @@ def _blank(ledger, books, weights, row, column, limits, how):  # type: ignore[no
             rules[rule, side] -= 1
             rules[rule, side + 1] -= np.int32(fits)
             by = shares[rule, side // 2]
-            if by and (fits or (side == HID and not how[FITTING])):
+            if by and (fits or (side == HID and not how.fitting)):
                 for x in range(start[antecedent], start[antecedent + 1]):
                     _add(weight, largest, stale, row * width + columns[items[x]], -by)
                 if side == PUB:
@@ -201,19 +209,21 @@ def _blank(ledger, books, weights, row, column, limits, how):  # type: ignore[no
     hiding[row] = hidden_columns(states, row)
 
 
-@compiled(f"int64({LEDGER}, {BOOKS}, {WEIGHTS}, {LIMITS}, {HOW}, int64[::1], int32[:,::1], int64, int64)")
+@compiled(
+    "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
+)
 def blank_heaviest(ledger, books, weights, limits, how, log, why, done, most):  # type: ignore[no-untyped-def]
     """Pass after pass, the entries of largest weight, until no rule is open or so many are blanked; how many are.
 
     `log` takes the entries in their order, `why` what each was blanked for. A pass blanks as many as `how` says before
     it looks at the rules again.
     """
-    width = ledger[0].shape[1]
-    _, _, rules, opened, open_of, total = books
-    weight, _, stale, _, changed, marked, many = weights
+    width = ledger.codes.shape[1]
+    rules, opened, open_of, total = books.rules, books.opened, books.open_of, books.total
+    weight, stale, changed, marked, many = weights.weight, weights.stale, weights.changed, weights.marked, weights.many
     while total[0] > 0 and done < most:
         begin = done
-        for _ in range(min(how[BATCH], log.shape[0] - done)):
+        for _ in range(min(how.batch, log.shape[0] - done)):
             entry = _heaviest(weights)
             if entry < 0:
                 break
@@ -238,14 +248,15 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, done, most):  
     return done
 
 
-@compiled(f"int64({LEDGER}, {BOOKS}, {LIMITS}, int64[::1], uint8[::1])")
+@compiled("int64(RuleLedger, RuleBooks, RuleLimits, int64[::1], uint8[::1])")
 def packed(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
     """What it takes to close open rules no two of which share an entry, looked at in this order.
 
     Whatever closes a rule blanks at least as many entries of its rows as must go from one of its sides.
     """
-    codes, columns, start, items, _, row_start, _, rows, _, _ = ledger
-    states, rules, width, total = books[0], books[2], codes.shape[1], np.int64(0)
+    codes, columns, start = ledger.codes, ledger.columns, ledger.start
+    items, row_start, rows = ledger.items, ledger.row_start, ledger.rows
+    states, rules, width, total = books.states, books.rules, codes.shape[1], np.int64(0)
     for rule in order:
         antecedent, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, COLUMN]
         free = rules[rule, PLACE] >= 0

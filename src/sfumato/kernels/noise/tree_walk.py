@@ -8,25 +8,37 @@ nodes do not fit a processor's cache.
 from __future__ import annotations
 
 from math import isnan
+from typing import NamedTuple
 
-from sfumato.kernels.compiled import compiled
+from sfumato.arrays import Bytes, IntGrid, Ints, SingleGrid
+from sfumato.kernels.compiled import compiled, record
 
 LEFT, RIGHT, FEATURE, MISSING_LEFT, FALLING = range(5)
 """What the columns of `nodes` hold."""
 
 
+@record
+class NodeTally(NamedTuple):
+    """What was seen at each node."""
+
+    rows: Ints
+    missing: Bytes
+    """Whether cells were missing there."""
+    tally: IntGrid
+    """Weighted classes."""
+    sides: SingleGrid
+    """The greatest true value on the lower side and the least on the upper one."""
+
+
 @compiled(
-    "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], "
-    "int64[::1], uint8[::1], int64[:, ::1], float32[:, ::1])"
+    "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], NodeTally)"
 )
-def walk(  # type: ignore[no-untyped-def]
-    rows, weights, seen, true, classes, nodes, threshold, count, missing, tally, sides
-):
+def walk(rows, weights, seen, true, classes, nodes, threshold, found):  # type: ignore[no-untyped-def]
     """Count rows and weighted classes at leaves, mark nodes where cells are missing, keep the values on both sides.
 
-    `sides` holds, for each node, the greatest true value on the lower side and the least on the upper one; the lower
-    side is the left one, unless codes fall. Children come after their parents, so a walk ends.
+    The lower side is the left one, unless codes fall. Children come after their parents, so a walk ends.
     """
+    count, missing, tally, sides = found.rows, found.missing, found.tally, found.sides
     for at in range(rows.size):
         row = rows[at]
         node = 0

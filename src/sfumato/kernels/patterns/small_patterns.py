@@ -12,9 +12,9 @@ import numpy as np
 
 from sfumato.kernels.compiled import compiled
 
-EXACT, FORCED, EITHER, DERIVED, CONTRADICTION = 0, 1, 2, 3, 4
+EXACT, FORCED, EITHER, DERIVED, CONTRADICTION = range(5)
 """What a record says: a pattern of a known set; one of an unknown set; two of them together; its support; none fits."""
-KIND, NODE, ITEM, MASK, OTHER, LEAST, MOST = 0, 1, 2, 3, 4, 5, 6
+KIND, NODE, ITEM, MASK, OTHER, LEAST, MOST = range(7)
 """The columns of a record. The set is the node's, and the item where that is not −1; bit i of a mask is its item i."""
 WIDTH = 7
 
@@ -37,8 +37,8 @@ def _recorded(out, count, kind, node, item, mask, other, least, most):  # type: 
         larger = np.empty((2 * count, out.shape[1]), dtype=np.int64)
         larger[:count] = out
         out = larger
-    out[count, 0], out[count, 1], out[count, 2], out[count, 3] = kind, node, item, mask
-    out[count, 4], out[count, 5], out[count, 6] = other, least, most
+    out[count, KIND], out[count, NODE], out[count, ITEM], out[count, MASK] = kind, node, item, mask
+    out[count, OTHER], out[count, LEAST], out[count, MOST] = other, least, most
     return out
 
 
@@ -82,14 +82,14 @@ def _unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type
             lowest, even = -exact[mask], np.int64(mask)
     top = highest if ceiling < 0 else min(highest, ceiling)
     if lowest > top:
-        out = _recorded(out, count[0], 4, node, item, 0, 0, lowest, top)
+        out = _recorded(out, count[0], CONTRADICTION, node, item, 0, 0, lowest, top)
         count[0] += 1
         return out
     if lowest == top:
-        out = _recorded(out, count[0], 3, node, item, full, 0, lowest, lowest)
+        out = _recorded(out, count[0], DERIVED, node, item, full, 0, lowest, lowest)
         count[0] += 1
     if 0 < highest - lowest < k:
-        out = _recorded(out, count[0], 2, node, item, even, uneven, highest - lowest, highest - lowest)
+        out = _recorded(out, count[0], EITHER, node, item, even, uneven, highest - lowest, highest - lowest)
         count[0] += 1
     for mask in range(size):
         if odd[full ^ mask]:
@@ -97,7 +97,7 @@ def _unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type
         else:
             least, most = exact[mask] + lowest, exact[mask] + top
         if least >= 1 and most < k:
-            out = _recorded(out, count[0], 1, node, item, mask, 0, least, most)
+            out = _recorded(out, count[0], FORCED, node, item, mask, 0, least, most)
             count[0] += 1
     return out
 
@@ -116,7 +116,7 @@ def _known_set(out, count, supports, at, depth, subsets, exact, k):  # type: ign
     node = subsets[into + 2 * size - 1]
     for mask in range(2 * size):
         if 0 < exact[into + mask] < k:
-            out = _recorded(out, count[0], 0, node, -1, mask, 0, exact[into + mask], exact[into + mask])
+            out = _recorded(out, count[0], EXACT, node, -1, mask, 0, exact[into + mask], exact[into + mask])
             count[0] += 1
     return out
 
@@ -131,7 +131,7 @@ def small_patterns(first_child, items, supports, top, k, border, ceiling, subset
     largest support that an unknown set can have, −1 if nobody knows. `subsets` and `exact` are room for 2^(d + 2)
     numbers, d being the depth of the tree, and `odd` says of 2^(d + 1) masks whether they have an odd number of bits.
     """
-    out = np.empty((64, 7), dtype=np.int64)
+    out = np.empty((64, WIDTH), dtype=np.int64)
     count = np.zeros(1, dtype=np.int64)
     path = np.zeros(64, dtype=np.int64)
     sibling = np.zeros(64, dtype=np.int64)

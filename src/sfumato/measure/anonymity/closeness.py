@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Ints
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
 from sfumato.measure.anonymity.classes import StarredRows
-from sfumato.measure.anonymity.tally import Grouped, Ints, Tally
+from sfumato.measure.anonymity.tally import Grouped, Tally
 from sfumato.table import Table
 
 _LARGEST = 1 << 62
@@ -135,7 +136,7 @@ def _merged(tally: Tally, group: Ints) -> Tally:
     return Tally(ordered[heads] % width, counts, starts, overall, tally.labels)
 
 
-def _reordered(tally: Tally, places: npt.NDArray[np.int32]) -> Tally:
+def _reordered(tally: Tally, places: Codes) -> Tally:
     """The same entries with values numbered by their places, as ranks without gaps."""
     rank = np.argsort(np.argsort(places, kind="stable"), kind="stable").astype(np.int64)
     values = rank[tally.values]

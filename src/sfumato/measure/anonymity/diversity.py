@@ -17,11 +17,12 @@ from typing import Any, cast
 
 import numpy as np
 
+from sfumato.arrays import Floats
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.classes import StarredRows
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
-from sfumato.measure.anonymity.tally import Floats, Grouped, Tally
+from sfumato.measure.anonymity.tally import Grouped, Tally
 from sfumato.measure.checks import Evidence, Measure, checks_claim
 from sfumato.table import Table
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from sfumato.arrays import Floats
+
 _PITMAN_UP_TO = 0.1
 _CLOSE = 1e-6
 

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity.classes import StarredRows
-from sfumato.measure.anonymity.tally import Grouped, Ints
+from sfumato.measure.anonymity.tally import Grouped
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table
@@ -149,7 +149,7 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _counted(
     classes: pl.DataFrame, people: pl.DataFrame, labels: dict[str, _Labels], missing: Missing
-) -> tuple[Ints, npt.NDArray[np.bool_]]:
+) -> tuple[Ints, Flags]:
     """How many people fit each class, and which people (in `people`'s rows) fit some class."""
     counts = np.zeros(classes.height, dtype=np.int64)
     met = np.zeros(people.height, dtype=np.bool_)
@@ -197,7 +197,7 @@ def _join(
     people: pl.DataFrame,
     names: list[str],
     counts: Ints,
-    met: npt.NDArray[np.bool_],
+    met: Flags,
 ) -> None:
     """Add the people who agree with a class in the named columns to its count, and mark them as met.
 

@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import range_ends, set_members
 from sfumato.errors import DataError, PolicyError
@@ -29,9 +29,6 @@ from sfumato.measure.anonymity.classes import crowds, starred
 from sfumato.measure.anonymity.population_size import PopulationEstimate, Sizes, bounded, estimated
 from sfumato.table import Missing, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 _DIGITS = 12
 _ANYTHING, _LOOSE = 1 << 20, -1
 

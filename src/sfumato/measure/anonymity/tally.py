@@ -12,16 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Ints
 from sfumato.engine.classes import packed_key
 from sfumato.errors import DataError
 from sfumato.measure.anonymity.classes import StarredRows, starred
 from sfumato.table import Missing, Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _LARGEST_KEY = 1 << 62
 _FEW = 1 << 16
 
@@ -75,7 +73,7 @@ class Grouped:
 
     frame: pl.DataFrame
     """The rows that count; suppressed ones are among them."""
-    placed: npt.NDArray[np.bool_] | None
+    placed: Flags | None
     """Which of them belong to a class; None if all do."""
     key: Ints
     """One for each placed row."""
@@ -186,7 +184,7 @@ def _numbered(column: pl.Series) -> tuple[Ints, pl.Series]:
     return codes.fill_null(len(labels) - 1).to_numpy(), labels
 
 
-def _holed(frame: pl.DataFrame) -> npt.NDArray[np.bool_] | None:
+def _holed(frame: pl.DataFrame) -> Flags | None:
     """Which rows miss a cell; None if no row does."""
     if not any(frame.null_count().row(0)):
         return None

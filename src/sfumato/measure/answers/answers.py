@@ -15,18 +15,15 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.measure.alignment import Rows, beside, compared, present
 from sfumato.measure.checks import checks_claim
 from sfumato.progress import tell
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bytes = npt.NDArray[np.uint8]
 _MOST_ERRORS = 37.0
 _CELLS = 20_000_000
 _BLOCK = 512
@@ -147,7 +144,7 @@ def _numbers(cells: pl.Series, names: Sequence[str | None]) -> Ints:
     return found.zip_with(texts.is_not_null(), empty).to_numpy().astype(np.int64)
 
 
-def _first_of(frame: pl.DataFrame, column: str, person: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _first_of(frame: pl.DataFrame, column: str, person: Sequence[str]) -> Flags:
     """One row for each person and truth; every row where nobody is known."""
     if not person:
         return np.ones(frame.height, dtype=np.bool_)
@@ -266,7 +263,7 @@ def _both_set(rest: Bytes, held: Ints, q: float) -> float:
     return least * max(tests, 1)
 
 
-def _side_by_side(kept: npt.NDArray[np.bool_], p: float) -> float:
+def _side_by_side(kept: Flags, p: float) -> float:
     """Whether true answers stand beside each other as often as by chance: both of two rows, one, or none."""
     pairs = kept[: len(kept) // 2 * 2].reshape(-1, 2).sum(axis=1)
     chances = np.asarray([(1 - p) ** 2, 2 * p * (1 - p), p**2])

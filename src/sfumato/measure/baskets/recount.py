@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Ints, Words
 from sfumato.baskets import Baskets, Item
 from sfumato.progress import tell
 
-Bits = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
 Itemset = frozenset[str]
 
 
@@ -25,7 +24,7 @@ class Columns:
     """For each item the baskets that hold it, as bits. Items go by their names as text: «7» and 7 are the same."""
 
     names: tuple[str, ...]
-    bits: Bits
+    bits: Words
     count: int
     """How many baskets there are."""
     rows: Ints
@@ -72,7 +71,7 @@ class Counted:
     """How many baskets hold it when those without the item asked about count as well."""
 
 
-def ones(bits: Bits) -> int:
+def ones(bits: Words) -> int:
     """How many bits are set."""
     return int(np.bitwise_count(bits).sum(dtype=np.int64))
 
@@ -86,8 +85,8 @@ def frequent(columns: Columns, least: int, among: int | None = None) -> Iterator
 
 
 def _extended(
-    columns: Bits, prefix: tuple[int, ...], bits: Bits | None, lines: Ints, mask: Bits | None, least: int
-) -> Iterator[tuple[Counted, Bits, Ints]]:
+    columns: Words, prefix: tuple[int, ...], bits: Words | None, lines: Ints, mask: Words | None, least: int
+) -> Iterator[tuple[Counted, Words, Ints]]:
     """An itemset with each of the later items, as far as that is frequent."""
     joined = columns[lines] if bits is None else columns[lines] & bits
     lefts = np.bitwise_count(joined).sum(axis=1, dtype=np.int64)
@@ -128,12 +127,12 @@ def _by_first_item(columns: Columns, least: int, among: int | None) -> Iterator[
                 yield Counted((line, *later[list(one.lines)].tolist()), one.support, one.left)
 
 
-def _packed(flags: npt.NDArray[np.generic]) -> Bits:
+def _packed(flags: npt.NDArray[np.generic]) -> Words:
     packed = np.packbits(flags.astype(bool), axis=1, bitorder="little")
     return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
 
 
-def _joined(columns: Bits, least: int, among: int | None) -> Iterator[Counted]:
+def _joined(columns: Words, least: int, among: int | None) -> Iterator[Counted]:
     """Depth first, each itemset with every later item at once."""
     mask = None if among is None else columns[among]
     lines = np.array([line for line in range(len(columns)) if line != among], dtype=np.int64)

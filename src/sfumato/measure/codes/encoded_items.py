@@ -11,14 +11,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.measure.checks import checks_claim
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
 
 
 def shared_support(published: Baskets) -> int:

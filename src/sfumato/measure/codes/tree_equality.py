@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.progress import tell
 from sfumato.release import Number
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _LEAF = -1
 _TIE = 1e-9
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -83,7 +81,7 @@ def _tied(first: Any, second: Any, a: Ints, b: Ints) -> bool:
     return np.allclose(_gain(first, a), _gain(second, b), rtol=_TIE, atol=_TIE)
 
 
-def _gain(tree: Any, node: Ints) -> npt.NDArray[np.float64]:
+def _gain(tree: Any, node: Ints) -> Floats:
     """By how much a split lowers the weighted impurity of its node, as a share of the node's weight."""
     weighted = tree.impurity * tree.weighted_n_node_samples
     left, right = tree.children_left[node], tree.children_right[node]
@@ -113,7 +111,7 @@ def _trees_that_differ(evidence: Evidence, arguments: Mapping[str, Any]) -> Numb
 checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))
 
 
-def _seen(table: Table, target: str, columns: tuple[str, ...]) -> tuple[npt.NDArray[np.float32], Ints]:
+def _seen(table: Table, target: str, columns: tuple[str, ...]) -> tuple[Singles, Ints]:
     """The cells as a learner sees them, and the classes as numbers."""
     cells = table.frame.select(pl.col(columns).cast(pl.Float64)).to_numpy().astype(np.float32)
     return cells, table.frame[target].rank("dense").cast(pl.Int64).to_numpy()
@@ -124,10 +122,10 @@ class _Grown:
     """A tree, and the cells it was grown on."""
 
     tree: Any
-    cells: npt.NDArray[np.float32]
+    cells: Singles
 
     @classmethod
-    def of(cls, cells: npt.NDArray[np.float32], classes: Ints, setting: Mapping[str, Any]) -> _Grown:
+    def of(cls, cells: Singles, classes: Ints, setting: Mapping[str, Any]) -> _Grown:
         from sklearn.tree import DecisionTreeClassifier
 
         # scikit-learn sums columns to look for missing cells, and wonders at many classes: neither matters here.

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.coded_columns import CodedColumn, Flags, Floats, Ints, unit_of
+from sfumato.mine.codes.coded_columns import CodedColumn, unit_of
 from sfumato.mine.codes.crack_functions import sorted_ranges
 from sfumato.mine.codes.ranked import class_range, is_number
 from sfumato.table import Table

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.mine.anonymity.agreeing import Agreeing, Flags, Ints, Question, counted, reaches
+from sfumato.mine.anonymity.agreeing import Agreeing, Question, counted, reaches
 from sfumato.progress import tell
 from sfumato.public.thresholds import exact
 from sfumato.release import Number

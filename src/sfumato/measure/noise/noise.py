@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Floats
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.alignment import Rows, beside, compared, present
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
-
-Floats = npt.NDArray[np.float64]
 
 
 def noise_privacy(
@@ -106,6 +105,15 @@ def noise_law(
     return round(-float(ndtri(rare / 2)), 12) + 0.0
 
 
+class Variance(TypedDict, total=False):
+    """How the scale of noise follows from the data."""
+
+    times: float | None
+    """How many times the variance of the originals it has."""
+    together: Sequence[str]
+    """Columns that are noisy together: only the rows that have them all count."""
+
+
 def noise_dependence(
     original: Table,
     published: Table,
@@ -115,9 +123,8 @@ def noise_dependence(
     step: float = 0.0,
     others: Sequence[str] = (),
     apart: int = 1,
-    times: float | None = None,
-    together: Sequence[str] = (),
     rows: Rows = None,
+    **variance: Unpack[Variance],
 ) -> float:
     """By how many standard errors what was added, or its size, goes with the values it was added to, with how far out
     they are, with the same of other noisy columns and, where it was drawn apart from theirs, with their noise.
@@ -128,7 +135,7 @@ def noise_dependence(
     """
     taken = beside(original, published, rows)
     true, added = _added(taken, published.frame, column)
-    law = _Law(kind, _scale(taken, column, scale, times, together), step)
+    law = _Law(kind, _scale(taken, column, scale, **variance), step)
     places = np.array((law.place(added), law.place_of_size(added)))
     found = [_along(np.array(_standing(true)), places)]
     for name in others:
@@ -257,7 +264,9 @@ def _cells(frame: pl.DataFrame, name: str) -> pl.Series:
     return cells
 
 
-def _scale(taken: pl.DataFrame, column: str, told: float | None, times: float | None, together: Sequence[str]) -> float:
+def _scale(
+    taken: pl.DataFrame, column: str, told: float | None, times: float | None = None, together: Sequence[str] = ()
+) -> float:
     """The scale that was told, or that of noise with so many times the variance of the originals."""
     if told is not None:
         return told

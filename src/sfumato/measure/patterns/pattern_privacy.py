@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
 from sfumato.measure.baskets.recount import Columns, counted_itemsets
@@ -25,8 +25,6 @@ from sfumato.progress import tell
 from sfumato.public.thresholds import least_count
 from sfumato.release import Number
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Members = tuple[int, ...]
 
 FEW_ITEMS = 6

@@ -15,18 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.measure.read_numbers import number_reader
 from sfumato.progress import tell
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 SAMPLE = 20_000
 """How many synthetic rows are judged, and people on each side, unless more is asked for."""
 _CHUNK = 500

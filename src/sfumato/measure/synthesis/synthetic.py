@@ -15,9 +15,9 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, beside, compared, present
@@ -26,8 +26,6 @@ from sfumato.measure.read_numbers import number_reader
 from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, closest_records
 from sfumato.release import Number
 from sfumato.table import Table
-
-Ints = npt.NDArray[np.int64]
 
 __all__ = ["ClosestRecords", "closest_records"]  # what is at home elsewhere, and asked for here
 

@@ -21,11 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Flags, Ints
 from sfumato.errors import DataError
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 _DENSE = 1 << 21
 """Up to so many different keys are looked up in a plain table, more in a sorted list."""

@@ -17,8 +17,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.progress import tell
-from sfumato.public.answer_channel import Bits, Channel, Floats, Ints
+from sfumato.public.answer_channel import Channel
 
 SLACK = 1e-6
 _CELLS = 4_000_000
@@ -95,11 +96,11 @@ class Bitwise:
     """Rows of bits of one column, eight in a byte, and how often each was given."""
 
     counts: Floats
-    packed: Bits
+    packed: Bytes
     channel: Channel
 
     @classmethod
-    def of(cls, packed: Bits, channel: Channel) -> Bitwise:
+    def of(cls, packed: Bytes, channel: Channel) -> Bitwise:
         """Rows as they come; where there are few possible ones, each of them once."""
         if packed.shape[1] > _FEW_BYTES:
             return cls(np.ones(len(packed)), packed, channel)
@@ -176,8 +177,8 @@ class Listed:
     """Answers of two columns, row by row; bits in one of them, or in both."""
 
     counts: Floats
-    first: Bits | Ints
-    second: Bits | Ints
+    first: Bytes | Ints
+    second: Bytes | Ints
     """Bits (rows of them), or numbers of categories."""
     channels: tuple[Channel | None, Channel | None]
     """None for a column that was not randomized."""
@@ -228,7 +229,7 @@ def _spacing(rows: int, size: int) -> int:
     return max(int(rows * size**2 / max(_PRODUCTS, 20 * size**3)), 1)
 
 
-def _weights(answers: Bits | Ints, channel: Channel | None, size: int) -> Floats:
+def _weights(answers: Bytes | Ints, channel: Channel | None, size: int) -> Floats:
     """How likely each answer is for each truth, up to a factor of the answer's own."""
     if answers.ndim == 2:
         assert channel is not None

@@ -15,18 +15,17 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.answers.likeliest_shares import Bitwise, Crossed, Listed, likeliest_of_counts, likeliest_shares
-from sfumato.public.answer_channel import STRANGE, Bits, Channel, Floats, Ints, answered_columns, channel_of
+from sfumato.public.answer_channel import STRANGE, Channel, answered_columns, channel_of
 from sfumato.public.noise_law import noisy_columns
 from sfumato.release import Release
 from sfumato.table import Table
 
-Flags = npt.NDArray[np.bool_]
 _CELLS = 20_000_000
 
 
@@ -158,7 +157,7 @@ class _Side:
 
     channel: Channel | None
     categories: tuple[str | None, ...]
-    answers: Bits | Ints
+    answers: Bytes | Ints
     """Numbers of categories, or rows of bits."""
     answered: Flags
 

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints
 from sfumato.errors import PolicyError
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
 
@@ -34,7 +34,7 @@ class ItemsetKind(StrEnum):
     """None of these: supersets may be antecedents."""
 
 
-def matching_rows(cells: Cells, antecedent: Mapping[str, Any]) -> npt.NDArray[np.int64]:
+def matching_rows(cells: Cells, antecedent: Mapping[str, Any]) -> Ints:
     """The rows in which the antecedent publicly appears."""
     rows = np.ones(len(cells.codes), dtype=bool)
     for name, value in antecedent.items():

@@ -18,11 +18,20 @@ from itertools import count
 from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato import progress
+from sfumato.arrays import Codes, Words
 from sfumato.baskets import Baskets
-from sfumato.mine.baskets.itemset_worker import Codes, Counts, Keep, Layout, Question, Worker
+from sfumato.kernels.baskets.itemsets_bits import BLOCK
+from sfumato.kernels.baskets.itemsets_prepare import (
+    count_codes,
+    lay_bitmaps,
+    lay_lists,
+    measure_rows,
+)
+from sfumato.kernels.baskets.itemsets_rows import RowLists
+from sfumato.mine.baskets.itemset_question import Question
+from sfumato.mine.baskets.itemset_worker import Keep, Layout, Worker
 
 Piece = TypeVar("Piece")
 
@@ -32,17 +41,13 @@ WORK = 40_000_000
 ALONE = 0.004
 """Seconds before a second thread is worth its while."""
 BATCHES = 64
-MOST_MARKS = 64
-"""Items that one word can say a basket holds."""
 
 
 def lay_out(baskets: Baskets, question: Question) -> Layout:
     """Rank the frequent items, rare first, and lay the baskets out in the way in which the first step is cheaper."""
-    from sfumato.kernels.baskets import itemsets_prepare as prepare
-
     rows = len(baskets)
     counts = np.zeros(len(baskets.items), dtype=np.int64)
-    prepare.count_codes(baskets.codes, counts)
+    count_codes(baskets.codes, counts)
     is_everywhere = (counts == rows) & (rows >= question.least) & question.folds
     frequent = np.flatnonzero((counts >= question.least) & ~is_everywhere)
     order = frequent[np.argsort(counts[frequent], kind="stable")]
@@ -54,29 +59,8 @@ def lay_out(baskets: Baskets, question: Question) -> Layout:
         longest=0,
         words=0,
     )
-    if not (0 < order.size <= MOST_MARKS and _lay_merged(baskets, layout, question)):
-        _lay_apart(baskets, layout, question)
+    _lay_rows(baskets, layout, question)
     return layout
-
-
-def _lay_merged(baskets: Baskets, layout: Layout, question: Question) -> bool:
-    """Bitmaps with baskets that are alike merged, if that makes them half as long; whether it does."""
-    from sfumato.kernels.baskets import itemsets_prepare as prepare
-
-    mark = np.zeros(len(baskets.items), dtype=np.uint64)
-    mark[layout.codes] = np.uint64(1) << np.arange(layout.codes.size, dtype=np.uint64)
-    held, sizes = np.empty(layout.rows, dtype=np.uint64), np.empty(layout.rows, dtype=np.int32)
-    prepare.mark_rows(baskets.codes, baskets.offsets, mark, held, sizes)
-    table = np.full(1 << (layout.rows + 1).bit_length(), -1, dtype=np.int32)
-    times, planes = np.empty(layout.rows, dtype=np.int64), np.zeros(layout.rows.bit_length(), dtype=np.int64)
-    distinct = prepare.merge_rows(held, sizes, table, times, planes)
-    words = _blocks(int((-(-planes // 64)).sum()))
-    if 2 * 64 * words > layout.rows or not _maps_are_cheaper(layout.codes.size, words, sizes[sizes >= 2], question):
-        return False
-    layout.longest, layout.words = int(sizes.max(initial=0)), words
-    layout.bits, layout.shifts = np.zeros(layout.codes.size * words, np.uint64), np.zeros(words, np.uint64)
-    prepare.lay_merged(held, times, distinct, planes, words, layout.bits, layout.shifts)
-    return True
 
 
 def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question) -> bool:
@@ -87,32 +71,28 @@ def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question)
 
 def _blocks(words: int) -> int:
     """So many words as whole blocks, of which there is one at least."""
-    from sfumato.kernels.baskets.itemsets_bits import BLOCK
-
     return max(1, -(-words // BLOCK)) * BLOCK
 
 
-def _lay_apart(baskets: Baskets, layout: Layout, question: Question) -> None:
+def _lay_rows(baskets: Baskets, layout: Layout, question: Question) -> None:
     """Bitmaps with a bit for each basket, or lists."""
-    from sfumato.kernels.baskets import itemsets_prepare as prepare
-
     items = layout.codes.size
     rank = np.full(len(baskets.items), -1, dtype=np.int32)
     rank[layout.codes] = np.arange(items, dtype=np.int32)
     sizes = np.empty(layout.rows, dtype=np.int32)
-    prepare.measure_rows(baskets.codes, baskets.offsets, rank, sizes)
+    measure_rows(baskets.codes, baskets.offsets, rank, sizes)
     paired = sizes[sizes >= 2]
     layout.longest, layout.words = int(sizes.max(initial=0)), _blocks(-(-paired.size // 64))
     if _maps_are_cheaper(items, layout.words, paired, question):
         layout.bits = np.zeros(items * layout.words, dtype=np.uint64)
-        prepare.lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
+        lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
         return
     starts = np.empty(items + 1, dtype=np.int64)
     held = int(paired.sum(dtype=np.int64))
     flat = np.empty(held + paired.size + 1, dtype=np.uint32)
     places = np.empty(held, dtype=np.uint32)
-    prepare.lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
-    layout.lists = (flat, places, starts, layout.codes, layout.counts)
+    lay_lists(baskets.codes, baskets.offsets, rank, sizes, starts, flat, places)
+    layout.lists = RowLists(flat, places, starts, layout.codes, layout.counts)
 
 
 def pieces_in_turn(baskets: Baskets, question: Question, keep: Keep[Piece]) -> Iterator[Piece]:
@@ -153,7 +133,7 @@ class _Search(Generic[Piece]):
         self.queue: list[_Batch[Piece]] = []
         self.next_batch = count()
         self.failures: list[BaseException] = []
-        self.found: list[tuple[object, npt.NDArray[np.uint64]]] = []
+        self.found: list[tuple[object, Words]] = []
         self.is_stopped = False
         self.done = 0
 
@@ -240,4 +220,4 @@ class _Search(Generic[Piece]):
                 pieces.append(worker.drain())
 
 
-__all__ = ["Codes", "Counts", "Keep", "Question", "pieces_in_turn", "pieces_together"]
+__all__ = ["Keep", "Question", "pieces_in_turn", "pieces_together"]

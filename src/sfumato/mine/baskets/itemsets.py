@@ -25,11 +25,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_worker import Codes, Counts, Question
+from sfumato.mine.baskets.itemset_question import Question
 from sfumato.public.thresholds import Support, least_count
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class Itemsets:
 
     items: Items
     """The vocabulary of the baskets."""
-    offsets: Counts
+    offsets: Ints
     """Set i holds ``codes[offsets[i]:offsets[i + 1]]``."""
     codes: Codes
     """Places in ``items``, rising within a set."""
-    supports: Counts
+    supports: Ints
     """How many baskets hold each set."""
     rows: int
     """How many baskets there are."""
@@ -124,20 +124,20 @@ def ask(baskets: Baskets, min_support: Support, kind: Kind, max_length: int | No
 class _Piece:
     """Some of the sets found, in lasting arrays."""
 
-    offsets: Counts
-    codes: npt.NDArray[np.int32] | npt.NDArray[np.int64]
-    supports: Counts
+    offsets: Ints
+    codes: Codes | Ints
+    supports: Ints
 
 
 class _Holding:
     """Copies what is found out of the search's buffer, as long as there is room for it."""
 
-    def __init__(self, at_most: int | None, values: Counts | None, bytes_a_code: int) -> None:
+    def __init__(self, at_most: int | None, values: Ints | None, bytes_a_code: int) -> None:
         self.at_most, self.values, self.bytes_a_code = at_most, values, bytes_a_code
         self.sets = self.bytes = 0
         refuse_large("itemsets", 0, 0, at_most)
 
-    def __call__(self, codes: Codes, ends: Counts, supports: Counts) -> _Piece:
+    def __call__(self, codes: Codes, ends: Ints, supports: Ints) -> _Piece:
         self.sets += supports.size
         self.bytes += codes.size * self.bytes_a_code + 16 * supports.size
         refuse_large("itemsets", self.sets, self.bytes, self.at_most)
@@ -216,7 +216,7 @@ def _frame(piece: _Piece, names: pl.Series | None) -> pl.DataFrame:
     return pl.DataFrame({"items": pl.Series(_Exported(lists)), "support": piece.supports})
 
 
-def _as_arrow(numbers: Counts) -> pa.Array:
+def _as_arrow(numbers: Ints) -> pa.Array:
     """The numbers without a copy; `pyarrow.array` would load pandas first, and its 40 MB."""
     import pyarrow as pa
 

@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
-from sfumato.mine.baskets.itemset_worker import Codes, Counts
 from sfumato.mine.baskets.itemsets import Kind, ask
 from sfumato.public.thresholds import Support
 
@@ -150,9 +149,9 @@ class _Lines:
         self.letters = np.frombuffer(b"".join(encoded), dtype=np.uint8).copy()
         self.starts = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
         self.longest = max(map(len, encoded), default=0)
-        self.text: npt.NDArray[np.uint8] = np.empty(0, dtype=np.uint8)
+        self.text: Bytes = np.empty(0, dtype=np.uint8)
 
-    def write(self, out: IO[bytes], codes: Codes, ends: Counts, supports: Counts) -> int:
+    def write(self, out: IO[bytes], codes: Codes, ends: Ints, supports: Ints) -> int:
         from sfumato.kernels.baskets.itemsets_text import write_lines
 
         room = codes.size * self.longest + supports.size * (len(self.LABEL) + 21)

@@ -19,20 +19,21 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato import progress
+from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_worker import Counts
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets, itemset_lists, refuse_large
 from sfumato.public.thresholds import Confidence, Support, exact
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from sfumato.kernels.baskets.itemsets_rules import IndexedSets
 
 STEP = "Splitting itemsets into rules"
 BUFFER = 1 << 16
@@ -47,11 +48,11 @@ class Rules:
 
     itemsets: Itemsets
     """All frequent itemsets."""
-    wholes: Counts
+    wholes: Ints
     """For each rule, the set of both sides."""
-    antecedents: Counts
+    antecedents: Ints
     """The left side."""
-    consequents: Counts
+    consequents: Ints
     """The right side."""
 
     def __len__(self) -> int:
@@ -59,10 +60,10 @@ class Rules:
         return self.wholes.size
 
     @property
-    def confidences(self) -> npt.NDArray[np.float64]:
+    def confidences(self) -> Floats:
         """The confidence of each rule, as the nearest float."""
         supports = self.itemsets.supports
-        found: npt.NDArray[np.float64] = supports[self.wholes] / supports[self.antecedents]
+        found: Floats = supports[self.wholes] / supports[self.antecedents]
         return found
 
 
@@ -121,24 +122,24 @@ def find_rules(
         raise PolicyError("consequent_length is a whole number of items, at least 1, or None")
     sizes = np.diff(itemsets.offsets)
     longest = int(sizes.max(initial=1))
-    sets = (itemsets.offsets, itemsets.codes, itemsets.supports, needed_supports(itemsets.supports, least))
-    splitting = _Splitting((*sets, *_table(itemsets)), min(consequent_length or longest, longest), longest, at_most)
+    sets = _index(itemsets, needed_supports(itemsets.supports, least))
+    splitting = _Splitting(sets, min(consequent_length or longest, longest), longest, at_most)
     found = np.concatenate([*splitting.run(len(itemsets)), np.empty((0, 3), dtype=np.int64)])
     return Rules(itemsets, *(np.ascontiguousarray(found[:, side]) for side in range(3)))
 
 
-def needed_supports(supports: Counts, confidence: Fraction) -> Counts:
+def needed_supports(supports: Ints, confidence: Fraction) -> Ints:
     """For each left side, the least support of a whole that is sure enough: rounded up, in exact integers."""
     values, places = np.unique(supports, return_inverse=True)
     top, bottom = confidence.numerator, confidence.denominator
     needed = np.array([-(-value * top // bottom) for value in values.tolist()], dtype=np.int64)
-    found: Counts = needed[places]
+    found: Ints = needed[places]
     return found
 
 
-def _table(itemsets: Itemsets) -> tuple[Any, ...]:
+def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
     """A mark for each item such that no two sets have the same sum of marks, the sums, and where each is found."""
-    from sfumato.kernels.baskets.itemsets_rules import fill_table
+    from sfumato.kernels.baskets.itemsets_rules import IndexedSets, fill_table
 
     keys = np.empty(len(itemsets), dtype=np.uint64)
     slots = np.empty(1 << max(4, (2 * len(itemsets)).bit_length()), dtype=np.int64)
@@ -147,7 +148,7 @@ def _table(itemsets: Itemsets) -> tuple[Any, ...]:
         # Marks need not be secret, only spread: a fixed seed gives the same table each time.
         marks = np.random.Generator(np.random.PCG64(seed)).integers(0, 2**64, len(itemsets.items), dtype=np.uint64)
         if fill_table(itemsets.offsets, itemsets.codes, marks, keys, slots):
-            return marks, keys, slots
+            return IndexedSets(itemsets.offsets, itemsets.codes, itemsets.supports, needed, marks, keys, slots)
         seed += 1
 
 
@@ -155,18 +156,18 @@ def _table(itemsets: Itemsets) -> tuple[Any, ...]:
 class _Splitting:
     """The work of two threads on batches of itemsets, with the rules found so far counted."""
 
-    sets: tuple[Any, ...]
+    sets: IndexedSets
     longest: int
     room: int
     at_most: int | None
     rules: int = 0
     is_stopped: bool = False
 
-    def run(self, count: int) -> list[Counts]:
-        parts: list[Counts] = []
+    def run(self, count: int) -> list[Ints]:
+        parts: list[Ints] = []
         with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
             try:
-                waiting: list[Future[list[Counts]]] = [
+                waiting: list[Future[list[Ints]]] = [
                     pool.submit(self.split, first, min(first + BATCH, count)) for first in range(0, count, BATCH)
                 ]
                 for number, future in enumerate(waiting):
@@ -178,14 +179,14 @@ class _Splitting:
                 raise
         return parts
 
-    def split(self, first: int, stop: int) -> list[Counts]:
+    def split(self, first: int, stop: int) -> list[Ints]:
         from sfumato.kernels.baskets import itemsets_rules as kernel
 
         state = np.zeros(kernel.FIELDS, dtype=np.int64)
         state[kernel.SET], state[kernel.STOP] = first, stop
         places, keys = np.zeros(self.room + 2, dtype=np.int64), np.zeros(self.room + 2, dtype=np.uint64)
         buffer = np.empty((BUFFER, 3), dtype=np.int64)
-        parts: list[Counts] = []
+        parts: list[Ints] = []
         status = kernel.PAUSED
         while status != kernel.DONE and not self.is_stopped:
             state[kernel.WORK_LEFT] = WORK

@@ -13,16 +13,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.codes.ranked import is_number
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _MOST_DECIMALS = 9
 
 

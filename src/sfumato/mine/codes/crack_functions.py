@@ -14,7 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.mine.codes.coded_columns import CodedColumn, Flags, Floats, Ints, shares_below
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.mine.codes.coded_columns import CodedColumn, shares_below
 
 Fit = Literal["regression", "polyline", "spline"]
 FITS: tuple[Fit, ...] = ("regression", "polyline", "spline")

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Flags, Ints, Singles
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.ranked import Ints, Singles, as_learners_see, is_number, side_by_side
+from sfumato.mine.codes.ranked import as_learners_see, is_number, side_by_side
 from sfumato.mine.codes.tree_key import TreeKey
 from sfumato.progress import tell
 from sfumato.table import Table
@@ -168,7 +168,7 @@ class Walked:
     """What was seen at each node when the rows went down a tree."""
 
     count: Ints
-    missing: npt.NDArray[np.uint8]
+    missing: Bytes
     """Whether some row's cell was missing."""
     tally: Ints
     """Weighted rows of each of the model's classes."""
@@ -195,7 +195,7 @@ class Sight:
 
     seen: Singles
     true: Singles
-    rising: npt.NDArray[np.bool_]
+    rising: Flags
     classes: Ints
     """Each row's class, by its number among the key's classes."""
 
@@ -228,7 +228,7 @@ class Sight:
 
     def walked(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
         """Send the rows of a bag down a tree."""
-        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, add_up, walk
+        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, NodeTally, add_up, walk
 
         names = ("left_child", "right_child", "feature", "missing_go_to_left")
         parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)
@@ -242,13 +242,11 @@ class Sight:
 
         def some(half: slice) -> Walked:
             found = Walked.empty(len(parts), classes)
+            tally = NodeTally(found.count, found.missing, found.tally, found.sides)
             for begin in range(half.start, half.stop, _CHUNK):
                 tell("sending rows down the tree", begin, len(rows))
                 part = slice(begin, min(begin + _CHUNK, half.stop))
-                walk(
-                    rows[part], weights[part], self.seen, self.true, told, parts, threshold, found.count, found.missing,
-                    found.tally, found.sides,
-                )  # fmt: skip
+                walk(rows[part], weights[part], self.seen, self.true, told, parts, threshold, tally)
             return found
 
         middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)
@@ -270,7 +268,7 @@ def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) ->
         raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
 
 
-def _put_right(nodes: Any, rising: npt.NDArray[np.bool_], walked: Walked) -> None:
+def _put_right(nodes: Any, rising: Flags, walked: Walked) -> None:
     """Give every test the originals' threshold, and exchange the children where codes fall."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
     up = np.ones(len(nodes), dtype=bool)

@@ -12,14 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Ints, Singles
 from sfumato.errors import DataError
 
-Singles = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.codes.tree_texts import WrittenTree, read_text
 
@@ -189,9 +189,9 @@ def as_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> A
 
 
 def refuse_no_tree(
-    left: npt.NDArray[np.int64],
-    right: npt.NDArray[np.int64],
-    feature: npt.NDArray[np.int64],
+    left: Ints,
+    right: Ints,
+    feature: Ints,
     columns: int,
     source: str,
 ) -> int:

@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.mine.codes.ranked import Ints, Singles, as_learners_see, class_range, placed, side_by_side
+from sfumato.mine.codes.ranked import as_learners_see, class_range, placed, side_by_side
 from sfumato.public.sealed_key import sealed, unsealed
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
 METHOD = "encode_for_trees"
 _KINDS = {"values": "<f8", "codes": "<f8", "starts": "<i8", "pure": "|b1"}
 
@@ -46,7 +46,7 @@ class ColumnKey:
     """How many decimals the codes have; below 0, with how many noughts they end."""
     starts: Ints
     """Where each piece begins among the values."""
-    pure: npt.NDArray[np.bool_]
+    pure: Flags
     """Whether a piece is pure, so that its values may have changed places."""
 
     def as_secret(self) -> dict[str, Any]:

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.ranked import Ints
 from sfumato.mine.codes.tree_key import TreeKey
 
-Floats = npt.NDArray[np.float64]
 _LINE = re.compile(r"^(?P<bars>(?:\|   )*)\|--- (?P<said>.*)$")
 _TEST = re.compile(r"^(?P<name>.*) (?P<sign><=|> ) (?P<number>-?\d+(?:\.(?P<decimals>\d+))?|-?inf|nan)$")
 _LEAF = re.compile(r"^(?:weights: \[[^\]]*\] )?class: (?P<name>.*)$")
@@ -41,7 +40,7 @@ class WrittenTree:
     """How far each threshold may be off, having been rounded."""
     told: tuple[str, ...]
     """The class that each leaf tells; empty at a test."""
-    missing_left: npt.NDArray[np.uint8] | None = None
+    missing_left: Bytes | None = None
     """Where missing cells go; None if the file does not tell."""
 
     @property
@@ -90,7 +89,7 @@ class WrittenTree:
         model.feature_names_in_ = np.array(names, dtype=object)
         return model
 
-    def _missing_left(self, count: Ints) -> npt.NDArray[np.uint8]:
+    def _missing_left(self, count: Ints) -> Bytes:
         if self.missing_left is not None:
             return self.missing_left
         return np.asarray(count[self.left] > count[self.right], dtype=np.uint8)

@@ -17,21 +17,20 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import TypeAdapter, ValidationError
 
-from sfumato.data.private_entries import AnyEntries, Mask, private_mask
+from sfumato.arrays import Codes, Flags, Floats, Ints, Words
+from sfumato.data.private_entries import AnyEntries, private_mask
 from sfumato.data.roles import Role
 from sfumato.errors import PolicyError
-from sfumato.mine.entries.adversarial_search import find_rules
+from sfumato.mine.entries.adversarial_search import Budget, find_rules
 from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
-from sfumato.mine.entries.found_rules import Counts, FoundRules, Places
+from sfumato.mine.entries.found_rules import FoundRules
 from sfumato.progress import tell
 from sfumato.public.thresholds import Confidence, Support, exact, least_count
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
-Bits = npt.NDArray[np.uint64]
 STRIDE = 4096
 """Rules that are marked between two words of progress."""
 
@@ -97,7 +96,8 @@ def adversarial_rules(
     chance = (randomness or Randomness.secure()).generator()
     published = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
     cells = Cells.of(table, private_mask(_entries(private), table.frame, chance, table.source, published))
-    found = find_rules(cells, cells.states, threshold, least, max_length, prior, seconds=seconds, memory=memory)
+    budget = Budget(seconds, memory)
+    found = find_rules(cells, cells.states, threshold, least, max_length, prior, budget=budget)
     rules = AdversarialRules(_spelt(cells, found))
     rules.complete = found.complete
     return rules
@@ -137,33 +137,31 @@ def _spelt(cells: Cells, found: FoundRules) -> list[AdversarialRule]:
     ]  # fmt: skip
 
 
-def _fractions(parts: Counts, wholes: Counts) -> list[Fraction]:
+def _fractions(parts: Codes, wholes: Codes) -> list[Fraction]:
     """Fractions of whole numbers, equal ones made once."""
     pairs, place = np.unique(parts * np.int64(2**31) + wholes, return_inverse=True)
     made = [Fraction(pair >> 31, pair & (2**31 - 1)) for pair in pairs.tolist()]
     return [made[at] for at in place.tolist()]
 
 
-def _exposed(cells: Cells, found: FoundRules) -> tuple[Places, Counts]:
+def _exposed(cells: Cells, found: FoundRules) -> tuple[Ints, Codes]:
     """The rows that each rule foretells rightly, one rule after the other, and where each begins."""
-    from sfumato.kernels.entries.adversarial_marks import list_exposed
+    from sfumato.kernels.entries.adversarial_marks import ListedRules, list_exposed
 
     start = np.concatenate([[0], np.cumsum(found.hidden_fit, dtype=np.int64)])
     exposed = np.zeros(int(start[-1]), dtype=np.int32)
     hiding = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
     seen, used = _row_sets(cells, found, hiding, PUBLIC)
     secret, _ = _row_sets(cells, found, hiding, PRIVATE)
+    rules = ListedRules(seen, found.start, used[found.items], found.antecedent, used[found.target])
     for begin in range(0, len(found), STRIDE):
         tell("rows exposed", begin, len(found))
         end = min(begin + STRIDE, len(found))
-        list_exposed(
-            seen, secret, hiding, found.start, used[found.items], found.antecedent, used[found.target], start, exposed,
-            begin, end,
-        )  # fmt: skip
+        list_exposed(rules, secret, hiding, start, exposed, begin, end)
     return start, exposed
 
 
-def _row_sets(cells: Cells, found: FoundRules, rows: Counts | slice, state: int) -> tuple[Bits, Counts]:
+def _row_sets(cells: Cells, found: FoundRules, rows: Codes | slice, state: int) -> tuple[Words, Codes]:
     """For each item that a rule speaks of, the rows, as bits, that have it in this state; and each item's place."""
     from sfumato.kernels.entries.adversarial_marks import set_bits
 
@@ -177,13 +175,13 @@ def _row_sets(cells: Cells, found: FoundRules, rows: Counts | slice, state: int)
     return sets, place
 
 
-def _lifts(cells: Cells, found: FoundRules) -> npt.NDArray[np.float64]:
+def _lifts(cells: Cells, found: FoundRules) -> Floats:
     """The public confidence of each rule against the share of its value in what its column shows."""
     seen = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
     counts = np.bincount(seen, minlength=int(cells.first[-1]))
     shown = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
     column = np.searchsorted(cells.first, found.target, side="right") - 1
-    lifts: npt.NDArray[np.float64] = found.public_fit / found.public * shown[column] / counts[found.target]
+    lifts: Floats = found.public_fit / found.public * shown[column] / counts[found.target]
     return lifts
 
 
@@ -192,13 +190,13 @@ def sensitive_entries(cells: Cells, found: FoundRules) -> int:
     return int(sensitive_mask(cells, found).sum())
 
 
-def sensitive_mask(cells: Cells, found: FoundRules) -> Mask:
+def sensitive_mask(cells: Cells, found: FoundRules) -> Flags:
     """Which entries some rule rests on.
 
     The public entries of X and y in rows of its public set that have y, and those of X in rows of its hidden set:
     just those whose blanking the paper gives a weight.
     """
-    from sfumato.kernels.entries.adversarial_marks import mark, set_bits
+    from sfumato.kernels.entries.adversarial_marks import ListedRules, mark, set_bits
 
     rows, columns = cells.codes.shape
     seen, place = _row_sets(cells, found, slice(None), PUBLIC)
@@ -207,13 +205,11 @@ def sensitive_mask(cells: Cells, found: FoundRules) -> Mask:
     column = np.zeros(len(seen), dtype=np.int32)
     known = np.flatnonzero(place >= 0)
     column[place[known]] = np.searchsorted(cells.first, known, side="right") - 1
+    rules = ListedRules(seen, found.start, place[found.items], found.antecedent, place[found.target])
     for begin in range(0, len(found), STRIDE):
         tell("sensitive entries", begin, len(found))
         end = min(begin + STRIDE, len(found))
-        mark(
-            seen, hidden, column, found.start, place[found.items], found.antecedent, place[found.target], marks, begin,
-            end,
-        )  # fmt: skip
+        mark(rules, hidden, column, marks, begin, end)
     # Bits of a word are counted from the low end; so are its bytes, whatever the machine.
     bits = np.unpackbits(marks.astype("<u8").view(np.uint8), axis=1, count=rows, bitorder="little")
     return np.ascontiguousarray(bits.T.astype(bool))

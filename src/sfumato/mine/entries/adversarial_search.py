@@ -14,14 +14,18 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato import progress
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells, Items, States
-from sfumato.mine.entries.found_rules import Counts, FoundRules, joined, no_rules
+from sfumato.arrays import Bytes, Codes, Flags, Ints
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
+from sfumato.mine.entries.found_rules import FoundRules, joined, no_rules
+
+if TYPE_CHECKING:
+    from sfumato.kernels.entries.adversarial_frames import RuleSettings
 
 STEP = "adversarial rules"
 MOST_THREADS = 4
@@ -56,31 +60,30 @@ class Budget:
 class _Packed:
     """What the kernel reads."""
 
-    cell: Items
+    cell: Codes
     """Columns by rows: the item of a public entry, `items` + the item of a private one, 2 `items` for nothing."""
-    earlier: Items
+    earlier: Codes
     """The same as `cell` for touched rows before they were touched."""
     tracking: bool
     """Whether touched rows are followed."""
     items: int
     """The number of items."""
-    first: npt.NDArray[np.int64]
+    first: Ints
     """The items of column j are `first[j]` up to `first[j + 1]`."""
 
 
 def find_rules(
     cells: Cells,
-    states: States,
+    states: Bytes,
     confidence: Fraction,
     least: int,
     max_length: int | None = None,
     prior: bool = False,
     *,
-    touched: npt.NDArray[np.bool_] | None = None,
-    before: States | None = None,
+    touched: Flags | None = None,
+    before: Bytes | None = None,
     with_rows: bool = False,
-    seconds: float | None = None,
-    memory: int | None = None,
+    budget: Budget | None = None,
 ) -> FoundRules:
     """All adversarial rules of a table whose entries are in these states.
 
@@ -89,28 +92,20 @@ def find_rules(
     """
     if least > len(cells.codes) or (touched is not None and not touched.any()):
         return no_rules()
-    budget = Budget(seconds, memory)
+    budget = budget or Budget()
     packed = _packed(cells, states, touched, before, in_order=with_rows or touched is not None)
     settings = _settings(packed, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
     shares = _shares(packed) if touched is None and packed.cell.size >= WORTH_THREADS else []
     if len(shares) < 2:
         run = _Search(packed, settings, np.ones(packed.items, dtype=bool))
         return run.found(complete=run.run(budget))
-    return joined(
-        _side_by_side([_Search(packed, _own(settings, at), share) for at, share in enumerate(shares)], budget)
-    )
+    # Of several searches that share the work, only the first tells the rules of the empty antecedent.
+    others = settings._replace(prior=0)
+    searches = [_Search(packed, settings if at == 0 else others, share) for at, share in enumerate(shares)]
+    return joined(_side_by_side(searches, budget))
 
 
-def _own(settings: npt.NDArray[np.int64], at: int) -> npt.NDArray[np.int64]:
-    """Of several searches that share the work, only the first tells the rules of the empty antecedent."""
-    from sfumato.kernels.entries.adversarial_frames import PRIOR
-
-    own = settings.copy()
-    own[PRIOR] &= at == 0
-    return own
-
-
-def _shares(packed: _Packed) -> list[npt.NDArray[np.bool_]]:
+def _shares(packed: _Packed) -> list[Flags]:
     """Which items may come first in each thread's antecedents: about as much work for one as for the other.
 
     A row is met below an item once for each set of items in later columns that it has in common with others.
@@ -148,9 +143,7 @@ def _side_by_side(searches: list[_Search], budget: Budget) -> list[FoundRules]:
     return [search.found(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
 
 
-def _packed(
-    cells: Cells, states: States, touched: npt.NDArray[np.bool_] | None, before: States | None, *, in_order: bool
-) -> _Packed:
+def _packed(cells: Cells, states: Bytes, touched: Flags | None, before: Bytes | None, *, in_order: bool) -> _Packed:
     items = int(cells.first[-1])
     cell = _codes(cells.codes, states, items)
     if not in_order:
@@ -162,13 +155,13 @@ def _packed(
     return _Packed(cell, earlier, touched is not None, items, cells.first.astype(np.int64))
 
 
-def _codes(codes: Items, states: States, items: int) -> Items:
+def _codes(codes: Codes, states: Bytes, items: int) -> Codes:
     cell = np.where(states == PRIVATE, codes + np.int32(items), codes)
     cell[(codes == NOTHING) | ((states != PRIVATE) & (states != PUBLIC))] = 2 * items
     return cell
 
 
-def _neighbours(cell: Items, first: npt.NDArray[np.int32], items: int) -> npt.NDArray[np.int64]:
+def _neighbours(cell: Codes, first: Codes, items: int) -> Ints:
     """An order in which rows that agree in the first columns are near one another, as memory likes it."""
     key = np.zeros(len(cell), dtype=np.int64)
     reach = 1
@@ -182,17 +175,25 @@ def _neighbours(cell: Items, first: npt.NDArray[np.int32], items: int) -> npt.ND
 
 def _settings(
     packed: _Packed, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
-) -> npt.NDArray[np.int64]:
+) -> RuleSettings:
+    from sfumato.kernels.entries.adversarial_frames import RuleSettings
+
     columns = packed.cell.shape[1]
     threshold = rounded_up(confidence, len(packed.cell))
     longest = columns if max_length is None else min(max_length, columns)
-    return np.asarray(
-        [
-            packed.items, columns, least, ceil(confidence * least), threshold.numerator, threshold.denominator,
-            longest, prior, listing, packed.tracking, AFFORD,
-        ],
-        dtype=np.int64,
-    )  # fmt: skip
+    return RuleSettings(
+        values=packed.items,
+        columns=columns,
+        least=least,
+        fitting=ceil(confidence * least),
+        numerator=threshold.numerator,
+        denominator=threshold.denominator,
+        longest=longest,
+        prior=int(prior),
+        listing=int(listing),
+        tracking=int(packed.tracking),
+        afford=AFFORD,
+    )
 
 
 def rounded_up(share: Fraction, most: int) -> Fraction:
@@ -213,36 +214,42 @@ def rounded_up(share: Fraction, most: int) -> Fraction:
 class _Search:
     """One run of the kernel: what it reads, its state, and buffers that grow."""
 
-    def __init__(self, packed: _Packed, settings: npt.NDArray[np.int64], ours: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, packed: _Packed, settings: RuleSettings, ours: Flags) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
         columns = packed.cell.shape[1]
         widest = int(np.diff(packed.first).max(initial=0))
-        self._packed, self._settings, self._ours = packed, settings, ours
         self.halted = False
-        self._state = np.zeros(places.STATE, dtype=np.int64)
-        self._state[places.DEPTH] = -1
-        self._frames = np.zeros((columns + 2, places.FRAME), dtype=np.int64)
-        self._targets = np.zeros((columns + 2, columns), dtype=np.int64)
-        self._children = np.zeros((packed.items + 1, places.COUNT + 1), dtype=np.int64)
+        self._packed = places.PackedEntries(packed.cell, packed.earlier, packed.first, settings, ours)
         hiding = ((packed.cell >= packed.items) & (packed.cell < 2 * packed.items)).any(axis=1)
         runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed.earlier))]
-        self._stack = np.concatenate(runs).astype(np.int32)
-        self._frames[0, places.HIDING : places.END + 1] = np.cumsum([0, *map(len, runs)])
-        self._frames[0, places.COLUMN] = -1
-        self._frames[0, places.COUNT] = len(packed.cell)
-        self._slot = np.zeros(2 * packed.items + 1, dtype=np.int32)
-        self._names = np.zeros(widest + 3, dtype=np.int32)
-        self._tally = np.zeros((widest + 3, 4), dtype=np.int64)
-        self._alive = np.zeros(2 * packed.items + 1, dtype=np.uint8)
-        self._rules = np.zeros((ROOM, 6), dtype=np.int32)
-        self._starts = np.zeros(ROOM + 1, dtype=np.int64)
-        self._items = np.zeros(4 * ROOM, dtype=np.int32)
-        self._list_starts = np.zeros(ROOM + 1, dtype=np.int64)
-        self._listed = np.zeros(0, dtype=np.int32)
-        self._bits = np.zeros(0, dtype=np.uint64)
-        self._steps = np.zeros((ROOM, places.STEP_FIELDS), dtype=np.int64)
-        self._pairs = np.zeros((ROOM, places.PAIR_FIELDS), dtype=np.int64)
+        self._stacks = places.NodeStacks(
+            state=np.zeros(places.STATE, dtype=np.int64),
+            frames=np.zeros((columns + 2, places.FRAME), dtype=np.int64),
+            targets=np.zeros((columns + 2, columns), dtype=np.int64),
+            children=np.zeros((packed.items + 1, places.COUNT + 1), dtype=np.int64),
+            rows=np.concatenate(runs).astype(np.int32),
+            bits=np.zeros(0, dtype=np.uint64),
+            steps=np.zeros((ROOM, places.STEP_FIELDS), dtype=np.int64),
+            pairs=np.zeros((ROOM, places.PAIR_FIELDS), dtype=np.int64),
+        )
+        self._stacks.state[places.DEPTH] = -1
+        self._stacks.frames[0, places.HIDING : places.END + 1] = np.cumsum([0, *map(len, runs)])
+        self._stacks.frames[0, places.COLUMN] = -1
+        self._stacks.frames[0, places.COUNT] = len(packed.cell)
+        self._room = places.ValueRoom(
+            slot=np.zeros(2 * packed.items + 1, dtype=np.int32),
+            names=np.zeros(widest + 3, dtype=np.int32),
+            tally=np.zeros((widest + 3, 4), dtype=np.int64),
+            alive=np.zeros(2 * packed.items + 1, dtype=np.uint8),
+        )
+        self._found = places.RuleBuffer(
+            rules=np.zeros((ROOM, 6), dtype=np.int32),
+            starts=np.zeros(ROOM + 1, dtype=np.int64),
+            items=np.zeros(4 * ROOM, dtype=np.int32),
+            list_starts=np.zeros(ROOM + 1, dtype=np.int64),
+            listed=np.zeros(0, dtype=np.int32),
+        )
 
     def run(self, budget: Budget) -> bool:
         """Search to the end, or until a budget is spent; whether the end was reached."""
@@ -261,58 +268,53 @@ class _Search:
     def _step(self) -> int:
         from sfumato.kernels.entries.adversarial_rules import search
 
-        packed = self._packed
-        return int(
-            search(
-                packed.cell, packed.earlier, packed.first, self._settings, self._ours, self._state, self._frames,
-                self._targets, self._children, self._stack, self._bits, self._steps, self._pairs, self._slot,
-                self._names, self._tally, self._alive, self._rules, self._starts, self._items, self._list_starts,
-                self._listed, BUDGET,
-            )
-        )  # fmt: skip
+        return int(search(self._packed, self._stacks, self._room, self._found, BUDGET))
 
     def _grow(self, full: int) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
-        need = int(self._state[places.NEED])
+        need, stacks, found = int(self._stacks.state[places.NEED]), self._stacks, self._found
         if full == places.RULES_FULL:
-            self._rules = _longer(self._rules, need)
-            self._starts = _longer(self._starts, len(self._rules) + 1)
-            self._list_starts = _longer(self._list_starts, len(self._rules) + 1)
-            return
-        name = {
-            places.STACK_FULL: "_stack", places.ITEMS_FULL: "_items", places.LISTS_FULL: "_listed",
-            places.BITS_FULL: "_bits", places.STEPS_FULL: "_steps", places.PAIRS_FULL: "_pairs",
-        }[full]  # fmt: skip
-        setattr(self, name, _longer(getattr(self, name), need))
+            rules = _longer(found.rules, need)
+            starts, list_starts = (_longer(starts, len(rules) + 1) for starts in (found.starts, found.list_starts))
+            self._found = found._replace(rules=rules, starts=starts, list_starts=list_starts)
+        elif full in (places.ITEMS_FULL, places.LISTS_FULL):
+            name = "items" if full == places.ITEMS_FULL else "listed"
+            self._found = found._replace(**{name: _longer(getattr(found, name), need)})
+        else:
+            name = {
+                places.STACK_FULL: "rows", places.BITS_FULL: "bits", places.STEPS_FULL: "steps",
+                places.PAIRS_FULL: "pairs",
+            }[full]  # fmt: skip
+            self._stacks = stacks._replace(**{name: _longer(getattr(stacks, name), need)})
 
     @property
     def rules(self) -> int:
         """How many rules were found so far."""
         from sfumato.kernels.entries.adversarial_frames import RULES
 
-        return int(self._state[RULES])
+        return int(self._stacks.state[RULES])
 
     @property
     def memory(self) -> int:
         """Bytes in use, the packed table among them."""
-        own = sum(one.nbytes for one in vars(self).values() if isinstance(one, np.ndarray))
+        own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._found))
         return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
 
     def found(self, *, complete: bool) -> FoundRules:
         """What was found, the rules of an antecedent in the order of their targets."""
         from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
 
-        rules = self._rules[: self.rules]
-        order = np.argsort(rules[:, 0] * np.int64(self._packed.items) + rules[:, 1], kind="stable")
+        state, rules = self._stacks.state, self._found.rules[: self.rules]
+        order = np.argsort(rules[:, 0] * np.int64(self._packed.settings.values) + rules[:, 1], kind="stable")
         names = ("antecedent", "target", "public", "public_fit", "hidden", "hidden_fit")
-        counted: dict[str, Counts] = {name: rules[order, at] for at, name in enumerate(names)}
-        antecedents = int(self._state[ANTECEDENTS])
+        counted: dict[str, Codes] = {name: rules[order, at] for at, name in enumerate(names)}
+        antecedents = int(state[ANTECEDENTS])
         return FoundRules(
-            start=self._starts[: antecedents + 1].copy(),
-            items=self._items[: self._state[ITEMS]].copy(),
-            row_start=self._list_starts[: antecedents + 1].copy(),
-            rows=self._listed[: self._state[LISTED]].copy(),
+            start=self._found.starts[: antecedents + 1].copy(),
+            items=self._found.items[: state[ITEMS]].copy(),
+            row_start=self._found.list_starts[: antecedents + 1].copy(),
+            rows=self._found.listed[: state[LISTED]].copy(),
             complete=complete,
             **counted,
         )

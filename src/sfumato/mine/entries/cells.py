@@ -11,16 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from sfumato.data.private_entries import Mask
+from sfumato.arrays import Bytes, Codes, Flags, Ints
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
 from sfumato.table import Table
-
-Items = npt.NDArray[np.int32]
-States = npt.NDArray[np.uint8]
 
 NOTHING = -1
 """The code of a missing entry."""
@@ -35,15 +31,15 @@ class Cells:
     names: tuple[str, ...]
     values: tuple[pl.Series, ...]
     """The distinct values of each column, in order."""
-    first: npt.NDArray[np.int32]
+    first: Codes
     """The items of column j are `first[j]` up to `first[j + 1]`."""
-    codes: Items
+    codes: Codes
     """The item of each entry; `NOTHING` where it is missing."""
-    states: States
+    states: Bytes
     """`PUBLIC`, `PRIVATE` or `BLANKED`; missing entries are public, and hold nothing."""
 
     @classmethod
-    def of(cls, table: Table, private: Mask) -> Cells:
+    def of(cls, table: Table, private: Flags) -> Cells:
         """Number the entries of the columns that are published; `private` covers all columns of the table."""
         frame = table.frame
         kept = [at for at, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING]
@@ -69,7 +65,7 @@ class Cells:
         return self.values[column][item - int(self.first[column])]
 
 
-def _coded(column: pl.Series) -> tuple[npt.NDArray[np.int64], pl.Series]:
+def _coded(column: pl.Series) -> tuple[Ints, pl.Series]:
     """The number of each cell's value among the sorted distinct ones, −1 where it is missing; and these values."""
     values = column.drop_nulls().unique().sort()
     ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()

@@ -7,37 +7,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.mine.entries.cells import Items
-
-Counts = npt.NDArray[np.int32]
-Places = npt.NDArray[np.int64]
+from sfumato.arrays import Codes, Ints
 
 
 @dataclass(frozen=True)
 class FoundRules:
     """Rules as arrays, sorted by antecedent (as strings of item codes), then by consequent."""
 
-    start: Places
+    start: Ints
     """Antecedent a is `items[start[a]:start[a + 1]]`."""
-    items: Items
+    items: Codes
     """Item codes, rising within an antecedent."""
-    antecedent: Counts
+    antecedent: Codes
     """The number of each rule's antecedent."""
-    target: Items
+    target: Codes
     """The item that each rule foretells."""
-    public: Counts
+    public: Codes
     """|pub(R)|."""
-    public_fit: Counts
+    public_fit: Codes
     """Rows of pub(R) that hold the foretold item."""
-    hidden: Counts
+    hidden: Codes
     """|hid(R)|."""
-    hidden_fit: Counts
+    hidden_fit: Codes
     """Rows of hid(R) that hold the foretold item."""
-    row_start: Places
+    row_start: Ints
     """Antecedent a publicly appears in `rows[row_start[a]:row_start[a + 1]]`."""
-    rows: npt.NDArray[np.int32]
+    rows: Codes
     """Rising within an antecedent; empty unless they were asked for."""
     complete: bool
     """False when a budget stopped the search, so that rules may be missing."""
@@ -71,9 +67,7 @@ def joined(parts: Sequence[FoundRules]) -> FoundRules:
     antecedent = number[np.concatenate([part.antecedent + at for part, at in zip(parts, before, strict=False)])]
     rules = np.argsort(antecedent, kind="stable")
     names = ("target", "public", "public_fit", "hidden", "hidden_fit")
-    counted: dict[str, Counts] = {
-        name: np.concatenate([getattr(part, name) for part in parts])[rules] for name in names
-    }
+    counted: dict[str, Codes] = {name: np.concatenate([getattr(part, name) for part in parts])[rules] for name in names}
     return FoundRules(
         start=_starts(lengths[order]),
         items=items[_runs(begins[order], lengths[order])],
@@ -85,11 +79,11 @@ def joined(parts: Sequence[FoundRules]) -> FoundRules:
     )
 
 
-def _starts(lengths: Places) -> Places:
+def _starts(lengths: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _runs(begins: Places, lengths: Places) -> Places:
+def _runs(begins: Ints, lengths: Ints) -> Ints:
     """The places of some runs, one run after the other."""
-    places: Places = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    places: Ints = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
     return places

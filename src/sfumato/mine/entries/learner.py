@@ -18,13 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 LEARNERS = ("boosting", "bayes", "neighbours")
 """Gradient boosting, naive Bayes over values and bins of numbers, and the nearest rows by the entries that differ."""

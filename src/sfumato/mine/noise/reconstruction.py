@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import narwhals as nw
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Floats
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import (
-    Floats,
     channel_of,
     counted,
     even,
@@ -144,6 +144,24 @@ class Reconstruction:
         )
 
 
+class StepLimits(TypedDict, total=False):
+    """When steps end, besides `stop`."""
+
+    level: float | None
+    """With `"chi2"`, the p-value from which on an estimate fits."""
+    tolerance: float
+    """With `"difference"`, the change that is none."""
+    most: int
+    """Steps at the most."""
+
+
+class Precision(StepLimits, total=False):
+    """The same, and how sure intervals are."""
+
+    confidence: float
+    """Of the intervals; 0.95 unless said otherwise."""
+
+
 def reconstruct_distribution(
     values: Any,
     noise: Any = None,
@@ -153,12 +171,9 @@ def reconstruct_distribution(
     column: str | None = None,
     range: tuple[float, float] | None = None,  # noqa: A002  # the word that a release uses
     form: Literal["bins", "values"] = "bins",
-    level: float | None = None,
-    tolerance: float = TOLERANCE,
-    most: int = MOST,
-    confidence: float = 0.95,
     intervals: Intervals = "bootstrap",
     randomness: Randomness | None = None,
+    **precision: Unpack[Precision],
 ) -> Reconstruction:
     """Estimate the distribution of true values from noisy ones.
 
@@ -171,6 +186,8 @@ def reconstruct_distribution(
     has so large a p-value), `"difference"` of successive estimates, as published, or a number of iterations.
     `intervals` are `"bootstrap"`, `"strict"` (see `reconstruction_intervals`) or `"none"`, which is quickest.
     """
+    confidence = precision.pop("confidence", 0.95)
+    limits: StepLimits = precision
     series, told, within = _read(values, noise, column, range)
     noisy = _numbers(series)
     refuse_sizes(told, noisy, within, bins)
@@ -184,9 +201,10 @@ def reconstruct_distribution(
     if form not in ("bins", "values"):
         raise PolicyError(f'form is "bins" or "values", and not «{form}»')
     if form == "bins" or stop == "chi2":
-        found = em(counts, channel, even(fine), stop, level=level, tolerance=tolerance, most=most)
+        found = em(counts, channel, even(fine), stop, **limits)
     if form == "values":
-        summed = _by_values(noisy, told, fine, found.iterations if stop == "chi2" else stop, tolerance, most)
+        steps = found.iterations if stop == "chi2" else stop
+        summed = _by_values(noisy, told, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST))
         found = summed if stop != "chi2" else replace(summed, stopped=found.stopped)
     low, high = bounded(intervals, found, counts, channel, (even(fine), starts), confidence, randomness)
     statistic = fit.statistic(found.probabilities)

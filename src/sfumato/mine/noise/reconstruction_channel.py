@@ -12,13 +12,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError, PolicyError
 from sfumato.public.noise_law import Noise
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 FAR = 4.0
 """Deviations of Gaussian noise that noisy bins reach beyond the true ones; the last bins take all that is further."""

@@ -24,8 +24,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.noise.reconstruction_channel import Floats, Ints, refuse_impossible
+from sfumato.mine.noise.reconstruction_channel import refuse_impossible
 from sfumato.progress import tell
 
 Stop = Literal["chi2", "difference"] | int

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import PolicyError
-from sfumato.mine.noise.reconstruction_channel import Floats, Ints
 from sfumato.mine.noise.reconstruction_em import Estimate, grouped_bins, one_thread
 from sfumato.progress import tell
 from sfumato.randomness import Randomness

@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from sfumato.arrays import Floats
+
 # Of a correlation matrix, eigenvalues that are smaller than this are rounding errors of 0.
 _NOTHING = 1e-10
 

@@ -25,10 +25,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.tree_on_noise_columns import Column, Labels, columns_of, labels_of
-from sfumato.mine.noise.tree_on_noise_intervals import Flags, Floats, Intervals, in_intervals
+from sfumato.mine.noise.tree_on_noise_intervals import Intervals, in_intervals
 from sfumato.mine.noise.tree_on_noise_nodes import Nodes, grown
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -98,7 +99,7 @@ class TreeOnNoise:
         """The tree as text: a line for each test and each leaf, with the rows that it was grown on."""
         return self.nodes.text(self.columns, list(self.classes_), self.target)
 
-    def _leaves(self, records: Any) -> npt.NDArray[np.int64]:
+    def _leaves(self, records: Any) -> Ints:
         frame = _frame(records)
         absent = [name for name in self.feature_names if name not in frame.columns]
         if absent:

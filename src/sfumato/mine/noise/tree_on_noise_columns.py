@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import true_edges_of
 from sfumato.public.noise_law import Noise, noise_of, noisy_columns, numbers_of
 from sfumato.release import Release
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 ROWS_PER_INTERVAL, FEWEST, MOST = 100, 10, 100
 """As in the paper: about a hundred rows an interval, and ten to a hundred intervals."""
@@ -77,7 +75,7 @@ def _day(number: float) -> str:
 
 
 def columns_of(
-    release: Release, names: tuple[str, ...], in_commonest: npt.NDArray[np.bool_], bins: int | None, *, noisy: bool
+    release: Release, names: tuple[str, ...], in_commonest: Flags, bins: int | None, *, noisy: bool
 ) -> tuple[Column, ...]:
     """How a tree reads some columns; `noisy` tells whether their noise is to be reckoned with."""
     changed = noisy_columns(release) if noisy else ()
@@ -127,7 +125,7 @@ def _number(end: Any) -> float:
     return float(end)
 
 
-def _ordered(words: pl.Series, in_commonest: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+def _ordered(words: pl.Series, in_commonest: Flags) -> tuple[str, ...]:
     """Words by how often they go with the commonest class; rare ones would be in order by chance, and are left out."""
     counts = (
         pl.DataFrame({"word": words, "in": in_commonest})

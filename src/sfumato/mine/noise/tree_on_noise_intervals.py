@@ -11,16 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.mine.noise.reconstruction_channel import channel_of, counted, even, noisy_edges_of
 from sfumato.mine.noise.reconstruction_em import binned_em
 from sfumato.mine.noise.tree_on_noise_columns import Column
 from sfumato.progress import tell
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 STEPS = 1000
 """The most steps of one reconstruction; its χ² test nearly always stops it much earlier."""

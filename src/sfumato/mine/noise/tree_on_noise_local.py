@@ -13,15 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints, Shorts
 from sfumato.mine.noise.tree_on_noise_intervals import Intervals
 from sfumato.mine.noise.tree_on_noise_nodes import LEAF, Nodes
 from sfumato.progress import tell
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int16]
 
 RECONSTRUCT_FROM = 2000
 """With fewer rows at a node nothing is reconstructed there."""
@@ -33,7 +29,7 @@ _LEAST_GAIN = 1e-9
 class Coded:
     """All columns in small numbers: intervals of noisy ones, and of the others places between cuts."""
 
-    codes: Codes
+    codes: Shorts
     """Rows × columns; `missing` where there is no value."""
     cuts: tuple[Floats, ...]
     """Of each plain column, between which values codes rise; empty for noisy ones."""
@@ -71,9 +67,9 @@ class _Part:
     """Rows at a node, and how they are coded there."""
 
     rows: Ints
-    codes: Codes
+    codes: Shorts
 
-    def side(self, chosen: npt.NDArray[np.bool_]) -> _Part:
+    def side(self, chosen: Flags) -> _Part:
         return _Part(self.rows[chosen], self.codes[chosen])
 
 
@@ -180,7 +176,7 @@ class LocalGrower:
         ]
 
 
-def best_split(codes: Codes, classes: Ints, count: int, missing: int, min_rows: int) -> _Split | None:
+def best_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows: int) -> _Split | None:
     """The test that leaves the least Gini impurity; of equals the first column and the lowest code.
 
     Rows whose value is missing go where more of the others go.

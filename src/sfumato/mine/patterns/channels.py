@@ -14,10 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
+from sfumato.arrays import Codes, Ints, Words
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
@@ -25,7 +25,6 @@ from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.progress import tell
 from sfumato.public.thresholds import Support
 
-Ints = npt.NDArray[np.int64]
 _CHUNK = 4096
 
 
@@ -64,7 +63,7 @@ def channel_frame(known: KnownSets, records: Ints, items: Items, maximal: bool =
 
 def widest(known: KnownSets, records: Ints) -> Ints:
     """Which channels lie inside no other, as places among the records."""
-    from sfumato.kernels.baskets.intervals import keep_widest
+    from sfumato.kernels.baskets.intervals import Intervals, KeptIntervals, keep_widest
     from sfumato.kernels.patterns.small_patterns import MASK, NODE
 
     sizes = np.diff(known.offsets)[records[:, NODE]]
@@ -74,21 +73,25 @@ def widest(known: KnownSets, records: Ints) -> Ints:
     inner = _members(known, nodes, masks)
     count = int(known.item.max(initial=0)) + 1
     kept = np.zeros(len(order), dtype=np.uint8)
-    lists = np.full((2, len(outer.codes) + 1), -1, dtype=np.int64)
-    heads, counts = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    state = np.zeros(2, dtype=np.int64)
-    bits = (_bits(inner, count), _bits(outer, count), outer.offsets, outer.codes)
+    intervals = Intervals(_bits(inner, count), _bits(outer, count), outer.offsets, outer.codes)
+    lists = KeptIntervals(
+        head=np.full(count, -1, dtype=np.int64),
+        counts=np.zeros(count, dtype=np.int64),
+        owner=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        following=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        state=np.zeros(2, dtype=np.int64),
+    )
     for begin in range(0, len(order), _CHUNK):
         tell("looking for maximal channels", begin, len(order))
         end = min(begin + _CHUNK, len(order))
-        keep_widest(*bits, begin, end, kept, heads, counts, lists[0], lists[1], state)
+        keep_widest(intervals, lists, begin, end, kept)
     return np.sort(order[kept.astype(bool)])
 
 
 @dataclass(frozen=True)
 class _Sets:
     offsets: Ints
-    codes: npt.NDArray[np.int32]
+    codes: Codes
 
 
 def _members(known: KnownSets, nodes: Ints, masks: Ints) -> _Sets:
@@ -101,7 +104,7 @@ def _members(known: KnownSets, nodes: Ints, masks: Ints) -> _Sets:
     return _Sets(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), np.ascontiguousarray(codes))
 
 
-def _bits(sets: _Sets, count: int) -> npt.NDArray[np.uint64]:
+def _bits(sets: _Sets, count: int) -> Words:
     """Each set as a row of bits, one for every item."""
     words = np.zeros((len(sets.offsets) - 1, (count + 63) // 64), dtype=np.uint64)
     rows = np.repeat(np.arange(len(words)), np.diff(sets.offsets))

@@ -24,16 +24,14 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints
 from sfumato.baskets import Item, Items
 from sfumato.errors import DataError
 from sfumato.mine.patterns.channels import checked_k
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.mine.patterns.worlds import Worlds
 from sfumato.patterns import Patterns
-
-Ints = npt.NDArray[np.int64]
 
 EXACT_ITEMS = 6
 """Up to how many items all databases that agree with the supports are reasoned about."""

@@ -11,13 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

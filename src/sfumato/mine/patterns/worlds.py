@@ -13,15 +13,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import DataError
 from sfumato.patterns import Patterns
 from sfumato.progress import tell
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _SLACK = 1e-6
 
 

@@ -8,14 +8,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.protect.anonymity.sensitive import Pairs, Sensitive
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 Levels = tuple[int, ...]
 
 

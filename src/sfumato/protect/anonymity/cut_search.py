@@ -10,17 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.progress import tell
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
+if TYPE_CHECKING:
+    from sfumato.kernels.anonymity.k_optimize import CutStack
+    from sfumato.kernels.anonymity.k_optimize_cells import CutRows, CutScratch
 
 _CHUNK = 5_000_000
 """Row visits between two looks at the clock."""
@@ -74,7 +74,7 @@ class CutSearch:
         self._every_cut: Ints = np.flatnonzero(~firsts).astype(np.int64)
         self._table = _table(distinct, len(codes), self._start, goal)
         rows = distinct.height
-        self._work = _work(rows, self._values, int(self._table[4][5]))
+        self._work = _work(rows, self._values, self._table.rule.labels)
         self._everybody = np.arange(rows, dtype=np.int32)
         self._trial = _stack(rows, self._values, 1)
         self._visits = rows * len(codes)
@@ -92,28 +92,30 @@ class CutSearch:
         head, cost = self._seed()
         stack = _stack(len(self._everybody), self._values, 16)
         tree.set_root(self._table, self._work, stack)
-        stack[3][0, tree.TAIL_END] = len(self._every_cut)
-        stack[2][: len(self._every_cut)] = self._every_cut
+        stack.frames[0, tree.TAIL_END] = len(self._every_cut)
+        stack.tails[: len(self._every_cut)] = self._every_cut
         # Nobody is in a class smaller than k; time may be up before more than that is known.
-        stack[3][0, tree.BOUND] = self._goal.k * int(self._table[4][1]) if self._goal.squares else 0
-        stack[5][:], stack[6][tree.BEST] = head, cost
+        stack.frames[0, tree.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
+        stack.best_head[:], stack.state[tree.BEST] = head, cost
         outcome, walked = tree.RUNNING, 0
         spent = self._spent
         while outcome != tree.DONE and not self._late():
             outcome = tree.search(self._table, self._work, stack, _CHUNK)
             walked += _CHUNK
             if outcome == tree.FULL:
-                stack = tuple(np.concatenate([part, np.zeros_like(part)]) for part in stack[:4]) + stack[4:]
-            if stack[6][tree.BEST] < cost:
-                head, cost = self._polished(stack[5].copy())
+                stack = _doubled(stack)
+            if stack.state[tree.BEST] < cost:
+                head, cost = self._polished(stack.best_head.copy())
             elif 2 * (self._spent - spent) < walked:  # a better set found now lets the tree be cut back sooner
                 head, cost = min((head, cost), self._shaken(head), key=lambda pair: pair[1])
-            stack[5][:], stack[6][tree.BEST] = head, cost
-            tell("searching the sets of cuts", int(stack[6][tree.EXAMINED]))
+            stack.best_head[:], stack.state[tree.BEST] = head, cost
+            tell("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
         proven = outcome == tree.DONE
         bound = cost if proven else min(cost, _open_bound(stack))
         seconds = time.monotonic() - self._begin
-        return Found(self._by_column(self._narrowed(head)), cost, bound, proven, int(stack[6][tree.EXAMINED]), seconds)
+        return Found(
+            self._by_column(self._narrowed(head)), cost, bound, proven, int(stack.state[tree.EXAMINED]), seconds
+        )
 
     def _late(self) -> bool:
         return self._goal.seconds is not None and time.monotonic() - self._begin > self._goal.seconds
@@ -181,11 +183,11 @@ class CutSearch:
         from sfumato.kernels.anonymity.k_optimize_cells import clear_cells
 
         self._spent += self._visits
-        self._trial[4][:] = head
+        self._trial.head[:] = head
         tree.set_root(self._table, self._work, self._trial)
         cost, _, _, cells = tree.examine(self._table, self._work, self._trial, 0)
         clear_cells(self._work, cells)
-        return int(cost), self._work[3][:, : self._values]
+        return int(cost), self._work.effect[:, : self._values]
 
     def _grown(self, head: Flags) -> tuple[Flags, int]:
         """Add the cut that helps most, as long as one helps."""
@@ -217,8 +219,10 @@ class CutSearch:
         return tuple(tuple(np.flatnonzero(head[begin:end]).tolist()) for begin, end in ends)
 
 
-def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> tuple[Any, ...]:
-    """What the kernels read: rows, weights, labels, values, rules, and marks to hash by."""
+def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> CutRows:
+    """What the kernels read."""
+    from sfumato.kernels.anonymity.k_optimize_cells import CutRows, CutRule
+
     codes = np.array(distinct[:, :columns].to_numpy(), dtype=np.int32, order="C")  # polars lends read-only arrays
     weights = np.array(distinct["len"].to_numpy(), dtype=np.int64)
     rows, labels = int(weights.sum()), 1
@@ -229,10 +233,10 @@ def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> tup
     # Suppressing a row then never costs less than adding it to a balanced class.
     balanced = goal.squares and (rows >= 4 * goal.k - 1 or not goal.suppress)
     penalty = rows if goal.squares else 1
-    rule = np.array([goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced], dtype=np.int64)
+    rule = CutRule(goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced)
     # Hashes that tell sets apart: no chance of the release.
     marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
-    return codes, weights, label, start, rule, marks, _least(rows, goal.k)
+    return CutRows(codes, weights, label, start, rule, marks, _least(rows, goal.k))
 
 
 def _least(rows: int, k: int) -> Ints:
@@ -243,42 +247,52 @@ def _least(rows: int, k: int) -> Ints:
     return larger * (each + 1) ** 2 + (parts - larger) * each**2
 
 
-def _work(rows: int, values: int, labels: int) -> tuple[Any, ...]:
-    """Scratch arrays, in the order that `WORK` says."""
+def _work(rows: int, values: int, labels: int) -> CutScratch:
+    """Room for the kernels to work in."""
+    from sfumato.kernels.anonymity.k_optimize_cells import CutScratch
+
     slots = 1 << max((2 * rows).bit_length(), 4)
-    return (
-        np.zeros(values, dtype=np.int32),
-        np.zeros((2, values), dtype=np.int64),
-        np.zeros(values * labels, dtype=np.int64),
-        np.zeros((4, values + 1), dtype=np.int64),
-        np.zeros(values, dtype=np.bool_),
-        np.full(slots, -1, dtype=np.int32),
-        np.zeros(rows, dtype=np.int32),
-        np.zeros((4, rows), dtype=np.int64),
-        np.zeros(rows * labels, dtype=np.int64),
-        np.zeros(rows, dtype=np.int64),
-        np.zeros(values, dtype=np.int64),
-        np.zeros(3 * labels, dtype=np.int64),
+    return CutScratch(
+        first=np.zeros(values, dtype=np.int32),
+        counts=np.zeros((2, values), dtype=np.int64),
+        label_counts=np.zeros(values * labels, dtype=np.int64),
+        effect=np.zeros((4, values + 1), dtype=np.int64),
+        tailed=np.zeros(values, dtype=np.bool_),
+        slots=np.full(slots, -1, dtype=np.int32),
+        cell_of=np.zeros(rows, dtype=np.int32),
+        cells=np.zeros((4, rows), dtype=np.int64),
+        cell_labels=np.zeros(rows * labels, dtype=np.int64),
+        bounds=np.zeros(rows, dtype=np.int64),
+        present=np.zeros(values, dtype=np.int64),
+        tally=np.zeros(3 * labels, dtype=np.int64),
     )
 
 
-def _stack(rows: int, values: int, depth: int) -> tuple[Any, ...]:
-    """The state of a search, in the order that `STACK` says, with room for some frames."""
-    return (
-        np.zeros(4 * rows + 64, dtype=np.int32),
-        np.zeros(4 * rows + 64, dtype=np.int32),
-        np.zeros(4 * values + 64, dtype=np.int32),
-        np.zeros((depth, 10), dtype=np.int64),
-        np.zeros(values, dtype=np.bool_),
-        np.zeros(values, dtype=np.bool_),
-        np.zeros(3, dtype=np.int64),
+def _stack(rows: int, values: int, depth: int) -> CutStack:
+    """The state of a search, with room for some frames."""
+    from sfumato.kernels.anonymity.k_optimize import CutStack
+
+    return CutStack(
+        rows=np.zeros(4 * rows + 64, dtype=np.int32),
+        class_starts=np.zeros(4 * rows + 64, dtype=np.int32),
+        tails=np.zeros(4 * values + 64, dtype=np.int32),
+        frames=np.zeros((depth, 10), dtype=np.int64),
+        head=np.zeros(values, dtype=np.bool_),
+        best_head=np.zeros(values, dtype=np.bool_),
+        state=np.zeros(3, dtype=np.int64),
     )
 
 
-def _open_bound(stack: tuple[Any, ...]) -> int:
+def _doubled(stack: CutStack) -> CutStack:
+    """The same state, with twice the room."""
+    rows, class_starts, tails, frames = (np.concatenate([part, np.zeros_like(part)]) for part in stack[:4])
+    return stack._replace(rows=rows, class_starts=class_starts, tails=tails, frames=frames)
+
+
+def _open_bound(stack: CutStack) -> int:
     """The least that any node costs which was not looked at: the least bound of the frames that are open."""
     from sfumato.kernels.anonymity import k_optimize as tree
 
-    frames = stack[3][: int(stack[6][tree.DEPTH]) + 1]
+    frames = stack.frames[: int(stack.state[tree.DEPTH]) + 1]
     closed = np.append(frames[1:, tree.ONLY] != 0, False)
     return int(frames[~closed, tree.BOUND].min())

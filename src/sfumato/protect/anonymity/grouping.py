@@ -17,10 +17,11 @@ from types import ModuleType
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
 from sfumato.engine.encode import places_of
 from sfumato.errors import DataError
-from sfumato.protect.anonymity.classes import Classes, Codes, Flags, Floats, Ints, Judge, Judged, Levels, Verdict
+from sfumato.protect.anonymity.classes import Classes, Judge, Judged, Levels, Verdict
 from sfumato.protect.anonymity.matching import matching_any, pairs_matching_any
 from sfumato.protect.anonymity.sensitive import Pairs, Sensitive
 from sfumato.table import Missing, Table

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags, Floats
 from sfumato.errors import PolicyError
 from sfumato.protect.anonymity.classes import Classes
 from sfumato.protect.anonymity.grouping import Grouping
@@ -16,9 +16,6 @@ from sfumato.protect.anonymity.model import PrivacyModel
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.sensitive import Sensitive
 from sfumato.table import Missing, Table
-
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class ModelJudge:
         return Grouping.of(table, self.columns(), populations[0] if populations else None)
 
 
-def judged_groups(table: Table, models: Sequence[PrivacyModel], of_row: npt.NDArray[np.int32]) -> Flags:
+def judged_groups(table: Table, models: Sequence[PrivacyModel], of_row: Codes) -> Flags:
     """Which groups of rows may not be published, for methods that put people together in their own way.
 
     `of_row` numbers the group of every row from 0, without gaps. Populations are not known here.

@@ -9,11 +9,11 @@ is cheap to grow clusters of k rows instead, each time by the row that loses lea
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.progress import tell
-from sfumato.protect.anonymity.partition_columns import Columns, Ints, Places
-from sfumato.protect.anonymity.partitioning import Flags, Judge, Parts, SizeJudge, cut
+from sfumato.protect.anonymity.partition_columns import Columns
+from sfumato.protect.anonymity.partitioning import Judge, Parts, SizeJudge, cut
 
 _LARGEST, _SMALLEST = 2048, 128
 _WORK = 1 << 28
@@ -76,7 +76,7 @@ def _marked(parts: Parts) -> Flags:
     return begins
 
 
-def _distinct(parts: Parts, columns: Columns) -> tuple[Places, Ints]:
+def _distinct(parts: Parts, columns: Columns) -> tuple[Codes, Ints]:
     """The distinct places of every part, column after column, and where those of each column and part begin."""
     from sfumato.kernels.anonymity.partition import distinct_places
 
@@ -86,10 +86,10 @@ def _distinct(parts: Parts, columns: Columns) -> tuple[Places, Ints]:
     return np.concatenate([flat for flat, _ in found]), begins
 
 
-def _block_losses(parts: Parts, blocks: Ints, columns: Columns) -> npt.NDArray[np.float64]:
+def _block_losses(parts: Parts, blocks: Ints, columns: Columns) -> Floats:
     from sfumato.kernels.anonymity.k_member import part_costs
 
-    costs = part_costs(*_distinct(parts, columns), *columns.described).astype(np.float64)
+    costs = part_costs(*_distinct(parts, columns), columns.described).astype(np.float64)
     return np.add.reduceat(costs * np.diff(parts.starts), np.searchsorted(parts.starts, blocks[:-1]))
 
 
@@ -106,7 +106,7 @@ def _grown(blocks: Parts, columns: Columns, size: int) -> Parts:
         end = max(begin + 1, int(np.searchsorted(blocks.starts, low + _AT_ONCE, side="right")) - 1)
         high = int(blocks.starts[end])
         starts = blocks.starts[begin : end + 1] - low
-        first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], *columns.described)
+        first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], columns.described)
         begin = end
     return blocks.regrouped(cluster)
 
@@ -150,7 +150,7 @@ def _targets(parts: Parts, block: Ints, wanting: Flags, columns: Columns, least:
     sizes = np.diff(parts.starts)
     flat, begins = _distinct(parts, columns)
     free = np.zeros(len(sizes), dtype=np.bool_)
-    nearest = nearest_parts(flat, begins, sizes, block, wanting, least, free, *columns.described)
+    nearest = nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.described)
     return _hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least, free)
 
 

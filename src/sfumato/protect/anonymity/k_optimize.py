@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain, range_label, set_label
@@ -32,10 +32,6 @@ from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
-
-Flags = npt.NDArray[np.bool_]
-Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
 
 
 class KOptimize(Method):

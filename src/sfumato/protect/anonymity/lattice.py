@@ -17,8 +17,8 @@ from fractions import Fraction
 from math import inf, prod
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats
 from sfumato.errors import PolicyError
 from sfumato.kernels.anonymity.loops import loops
 from sfumato.progress import tell
@@ -123,7 +123,7 @@ class _Telling:
         self._gains, self._histogram = np.zeros(prod(shape), dtype=np.int32), np.zeros(bins, dtype=np.int64)
         self._asked = -1
 
-    def __call__(self, live: npt.NDArray[np.bool_], bound: npt.NDArray[np.float64]) -> int:
+    def __call__(self, live: Flags, bound: Floats) -> int:
         self._asked += 1
         if self._asked % _COUNT_AGAIN:
             node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
@@ -167,7 +167,7 @@ def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tup
     return _minimal(will_do), checked
 
 
-def _minimal(will_do: npt.NDArray[np.bool_]) -> tuple[Levels, ...]:
+def _minimal(will_do: Flags) -> tuple[Levels, ...]:
     """The nodes that will do while nothing strictly finer does."""
     reached = will_do.copy()  # whether the node or something finer will do
     for axis in range(reached.ndim):

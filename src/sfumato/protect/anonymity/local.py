@@ -12,9 +12,9 @@ from itertools import product
 from math import prod
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.errors import PolicyError
 from sfumato.progress import tell
 from sfumato.protect.anonymity.grouping import Grouping
@@ -23,8 +23,6 @@ from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.release import Number
 from sfumato.table import Missing
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
 MOST_NODES = 2_000_000
 
 
@@ -176,7 +174,7 @@ def _peeled(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
     return found
 
 
-def _walked(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: npt.NDArray[np.bool_]) -> Codes:
+def _walked(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flags) -> Codes:
     """The same, node by node, for models that look at sensitive values, among some of the distinct rows."""
     found = np.full(len(among), -1, dtype=np.int32)
     left = np.flatnonzero(among)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.protect.anonymity.classes import Flags, Ints
+from sfumato.arrays import Flags, Ints
 from sfumato.protect.anonymity.sensitive import Pairs, as_pairs
 
 

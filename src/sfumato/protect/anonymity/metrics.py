@@ -14,13 +14,12 @@ from math import prod
 from typing import Literal, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats
 from sfumato.protect.anonymity.classes import Levels, Verdict
 from sfumato.protect.anonymity.grouping import Grouping
 
 MetricName = Literal["loss", "loss_geometric", "discernibility", "height"]
-Floats = npt.NDArray[np.float64]
 
 
 Weights = tuple[Fraction, ...]

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Codes, Floats, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
@@ -29,9 +29,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
 
-Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
 Centre = Literal["mean", "median"]
 
 MOST_AT_ONCE = 50_000
@@ -226,7 +223,7 @@ def _refuse_unfit(table: Table, name: str) -> None:
 
 def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
     """The group of every row: MDAV inside blocks of neighbours, one block if they all fit."""
-    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, mdav
+    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, MixedSpace, mdav
 
     rows = len((numbers or codes)[0])
     points = np.array(numbers, dtype=np.float64).reshape(len(numbers), rows)
@@ -238,7 +235,7 @@ def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: in
     for members in _blocks(points, marks, k, block):
         inside = np.zeros(len(members), dtype=np.int32)
         own = np.arange(len(members), dtype=np.int64)
-        space = (points[:, members].copy(), marks[:, members].copy(), start, own)
+        space = MixedSpace(points[:, members].copy(), marks[:, members].copy(), start, own)
         state[LEFT] = len(members)
         tell("grouping rows", done, rows)
         while not mdav(space, k, inside, state, _CHUNK):

@@ -15,16 +15,14 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats
 from sfumato.description import Description
 from sfumato.protect.anonymity.classes import Classes
 from sfumato.protect.anonymity.sensitive import Sensitive
 from sfumato.release import Claim
 from sfumato.table import Table
 
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 EMPTY: Mapping[str, Sensitive] = MappingProxyType({})
 
 

@@ -8,11 +8,11 @@ from math import log
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field, field_serializer, field_validator, model_validator
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.protect.anonymity.classes import Classes
-from sfumato.protect.anonymity.model import EMPTY, Flags, Floats, PrivacyModel
+from sfumato.protect.anonymity.model import EMPTY, PrivacyModel
 from sfumato.protect.anonymity.sensitive import (
     Pairs,
     Sensitive,
@@ -24,7 +24,6 @@ from sfumato.protect.anonymity.sensitive import (
 from sfumato.release import Claim
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
 _ROUNDING = 1e-12  # thresholds are decimal numbers, what is compared with them are floats
 
 

@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.errors import DataError, PolicyError
 from sfumato.table import Missing, Table
-
-Ints = npt.NDArray[np.int64]
 
 
 def participants(table: Table, columns: Sequence[str] | None = None, overlapping: bool = False) -> tuple[Table, Ints]:

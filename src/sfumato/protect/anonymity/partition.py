@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Codes, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease
@@ -35,7 +35,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
 _LARGEST_KEY = 1 << 62
 
 
@@ -171,7 +170,7 @@ def _class_sizes(labels: Sequence[Labels], sizes: Ints) -> Ints:
     return np.bincount(of_part, weights=sizes).astype(np.int64)
 
 
-def _recoded(table: Table, published: _Published, of_row: npt.NDArray[np.int32]) -> Table:
+def _recoded(table: Table, published: _Published, of_row: Codes) -> Table:
     """The table with every part's labels; a column in which nothing changed stays as it is."""
     frame = table.frame.drop(table.identifying)
     for name, labels in zip(table.quasi_identifying, published.labels, strict=True):

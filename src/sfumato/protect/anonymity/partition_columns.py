@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
 from sfumato.data.published import Domain, range_label, set_label
 from sfumato.table import Missing, Table
 
-Ints = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
+if TYPE_CHECKING:
+    from sfumato.kernels.anonymity.partition import PartColumns
+
 Publish = Literal["ranges", "hierarchy"]
 Kind = Literal["range", "set", "tree"]
 _NUMBER_OF_KIND = {"range": 0, "set": 1, "tree": 2}
@@ -79,7 +80,7 @@ class Column:
             return np.arange(self.leaves, dtype=np.int64)
         return np.lexsort([level.group_of_leaf for level in self.hierarchy.levels]).astype(np.int64)
 
-    def places(self, cells: pl.Series) -> Places:
+    def places(self, cells: pl.Series) -> Codes:
         """The place of every cell."""
         if self.hierarchy is not None:
             codes = self.hierarchy.codes(cells)
@@ -92,7 +93,7 @@ class Column:
         return place[codes]
 
     @cached_property
-    def groups(self) -> tuple[Places, Ints]:
+    def groups(self) -> tuple[Codes, Ints]:
         """Level by level the group of each place, and how many leaves the group's label loses."""
         if self.hierarchy is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
@@ -107,7 +108,7 @@ class Column:
     def _label_loses(self, label: str) -> int:
         return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
 
-    def labels(self, flat: Places, begins: Ints) -> Labels:
+    def labels(self, flat: Codes, begins: Ints) -> Labels:
         """Publish parts, given the distinct places of each in order, part after part, and where each part's begin."""
         first, last = flat[begins[:-1]], flat[begins[1:] - 1]
         several = np.diff(begins) > 1
@@ -130,7 +131,7 @@ class Column:
         made = Labels(tuple(texts), of_part, np.array(lost, dtype=np.int64), bool((of_part > self.leaves).any()))
         return self._read_back(made, flat, begins) if self._ambiguous(texts[self.leaves + 2 :]) else made
 
-    def _keys(self, flat: Places, begins: Ints, parts: Ints) -> list[bytes]:
+    def _keys(self, flat: Codes, begins: Ints, parts: Ints) -> list[bytes]:
         """What tells labels apart: all values of a set, the two ends of anything else."""
         if self.kind == "set":
             text = flat.tobytes()
@@ -139,7 +140,7 @@ class Column:
         ends = np.column_stack([flat[begins[parts]], flat[begins[parts + 1] - 1]]).astype(np.int32).tobytes()
         return [ends[b : b + 8] for b in range(0, len(ends), 8)]
 
-    def _label(self, places: Places) -> tuple[str, int]:
+    def _label(self, places: Codes) -> tuple[str, int]:
         """The label of several known values, and how many leaves it loses."""
         if self.kind == "range":
             return self._range(int(places[0]), int(places[-1]))
@@ -169,7 +170,7 @@ class Column:
         return SUPPRESSED, self.scale
 
     @cached_property
-    def _ordered_numbers(self) -> npt.NDArray[np.float64]:
+    def _ordered_numbers(self) -> Floats:
         assert self.domain.numbers is not None
         return self.domain.numbers[self.order]
 
@@ -190,7 +191,7 @@ class Column:
             text in names or (text in self.domain.groups and self.kind == "range") for text in made
         )
 
-    def _read_back(self, labels: Labels, flat: Places, begins: Ints) -> Labels:
+    def _read_back(self, labels: Labels, flat: Codes, begins: Ints) -> Labels:
         """Count what each label means to a reader; one that does not cover its values becomes a `*`."""
         texts, lost, changed = list(labels.texts), labels.lost.copy(), labels.changed
         known, parts = np.unique(labels.of_part, return_index=True)
@@ -222,7 +223,7 @@ class Columns:
             )
         )
 
-    def cells(self, table: Table) -> Places:
+    def cells(self, table: Table) -> Codes:
         """The places of all cells, a line a row."""
         names = table.quasi_identifying
         return np.column_stack([c.places(table.frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
@@ -230,8 +231,10 @@ class Columns:
         )
 
     @cached_property
-    def described(self) -> tuple[Ints, Places, Ints]:
-        """What the kernels know of them: see `kernels/partition.py`."""
+    def described(self) -> PartColumns:
+        """What the kernels know of them."""
+        from sfumato.kernels.anonymity.partition import PartColumns
+
         starts = np.cumsum([0, *(len(column.groups[0]) for column in self.each)])
         lines = [
             (
@@ -244,4 +247,4 @@ class Columns:
             for column, start in zip(self.each, starts[:-1], strict=True)
         ]
         above, under = (np.concatenate([column.groups[side] for column in self.each]) for side in (0, 1))
-        return np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64)
+        return PartColumns(np.array(lines, dtype=np.int64), above.astype(np.int32), under.astype(np.int64))

@@ -13,19 +13,17 @@ from math import ceil
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.progress import tell
 from sfumato.protect.anonymity.classes import Classes
 from sfumato.protect.anonymity.judge import ModelJudge
 from sfumato.protect.anonymity.model import PrivacyModel
 from sfumato.protect.anonymity.models import AlphaKAnonymity, KAnonymity, LDiversity
-from sfumato.protect.anonymity.partition_columns import Columns, Ints, Places
+from sfumato.protect.anonymity.partition_columns import Columns
 from sfumato.protect.anonymity.sensitive import Sensitive
 from sfumato.table import Table
-
-Flags = npt.NDArray[np.bool_]
 
 
 class Judge(Protocol):
@@ -39,7 +37,7 @@ class Judge(Protocol):
     def by_size(self) -> bool:
         """Whether every larger group is accepted."""
 
-    def refused(self, of_row: Places) -> Flags:
+    def refused(self, of_row: Codes) -> Flags:
         """Which groups are refused, given the group of every row."""
 
 
@@ -50,7 +48,7 @@ class SizeJudge:
     least: int
     by_size: bool = True
 
-    def refused(self, of_row: Places) -> Flags:
+    def refused(self, of_row: Codes) -> Flags:
         """Which groups are too small."""
         return np.bincount(of_row) < self.least
 
@@ -71,7 +69,7 @@ class GroupJudge:
         self._judge = ModelJudge(self.models)
         self._sensitive = {name: Sensitive.of(table, name) for name in self._judge.columns()}
 
-    def refused(self, of_row: Places) -> Flags:
+    def refused(self, of_row: Codes) -> Flags:
         """Which groups some model refuses; groups are numbered from 0 without gaps."""
         sizes = np.bincount(of_row).astype(np.int64)
         if self.by_size:
@@ -90,12 +88,12 @@ def _least(model: PrivacyModel) -> int:
 class Parts:
     """Rows put in parts: the cells and the number of each row in the order of the parts, and where these start."""
 
-    cells: Places
-    order: Places
+    cells: Codes
+    order: Codes
     starts: Ints
 
     @classmethod
-    def whole(cls, cells: Places) -> Parts:
+    def whole(cls, cells: Codes) -> Parts:
         """The table as a single part."""
         return cls(cells, np.arange(len(cells), dtype=np.int32), np.array([0, len(cells)], dtype=np.int64))
 
@@ -116,12 +114,12 @@ class Parts:
         return Parts(self.cells[rows], self.order[rows], starts)
 
     @property
-    def of_place(self) -> Places:
+    def of_place(self) -> Codes:
         """The part of every row, in the order of the parts."""
         return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
 
     @property
-    def of_row(self) -> Places:
+    def of_row(self) -> Codes:
         """The part of every row, in the order of the table."""
         of_row = np.empty(len(self.order), dtype=np.int32)
         of_row[self.order] = self.of_place
@@ -134,7 +132,7 @@ def cut(parts: Parts, columns: Columns, judge: Judge, largest: int, relaxed: boo
 
     cells, order = parts.cells.copy(), parts.order.copy()
     if judge.by_size:
-        starts = cut_parts(cells, order, parts.starts, *columns.described, judge.least, largest, relaxed)
+        starts = cut_parts(cells, order, parts.starts, columns.described, judge.least, largest, relaxed)
         return Parts(cells, order, starts)
     return _cut_judged(Parts(cells, order, parts.starts), columns, judge, largest, relaxed)
 
@@ -147,7 +145,7 @@ class _Cuts:
     ends: Ints
     values: Ints
     lefts: Ints
-    gains: npt.NDArray[np.float64]
+    gains: Floats
 
 
 def _cut_judged(parts: Parts, columns: Columns, judge: Judge, largest: int, relaxed: bool) -> Parts:
@@ -171,11 +169,13 @@ def _cut_judged(parts: Parts, columns: Columns, judge: Judge, largest: int, rela
 
 
 def _proposed(parts: Parts, columns: Columns, begins: Ints, ends: Ints, least: int, relaxed: bool) -> _Cuts:
-    from sfumato.kernels.anonymity.partition import propose_cuts
+    from sfumato.kernels.anonymity.partition import PartCuts, propose_cuts
 
     shape = (len(begins), len(columns.each))
     cuts = _Cuts(begins, ends, np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64), np.full(shape, -1.0))
-    propose_cuts(parts.cells, begins, ends, *columns.described, least, relaxed, cuts.values, cuts.lefts, cuts.gains)
+    propose_cuts(
+        parts.cells, begins, ends, columns.described, least, relaxed, PartCuts(cuts.values, cuts.lefts, cuts.gains)
+    )
     return cuts
 
 
@@ -200,7 +200,7 @@ def _accepted(parts: Parts, cuts: _Cuts, judge: Judge) -> Ints:
     return made
 
 
-def _refused_sides(order: Places, begins: Ints, middles: Ints, ends: Ints, judge: Judge) -> Flags:
+def _refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, judge: Judge) -> Flags:
     """Whether one of the two sides of each cut is refused; all other rows are put in one group that does not count."""
     edges = np.zeros(len(order) + 1, dtype=np.int32)
     edges[np.concatenate([begins, middles, ends])] = 1

@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.hierarchy import Hierarchy, spelt
 from sfumato.errors import DataError
 from sfumato.table import Table
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 _DENSE = 1 << 22
 
 
@@ -53,7 +52,7 @@ class Sensitive:
     """How far each value by itself is from the whole table, by each distance that was asked for."""
 
     @classmethod
-    def of(cls, table: Table, name: str, distinct_of_row: npt.NDArray[np.int32] | None = None) -> Sensitive:
+    def of(cls, table: Table, name: str, distinct_of_row: Codes | None = None) -> Sensitive:
         """Count a column by distinct rows; each row is its own without `distinct_of_row`."""
         if name not in table.frame.columns:
             raise DataError(f"{table.source}: a model speaks of the column «{name}», which the table does not have")
@@ -88,7 +87,7 @@ class Sensitive:
         shares: Floats = self.totals / self.totals.sum()
         return shares
 
-    def of_rows(self, kept: npt.NDArray[np.bool_]) -> Sensitive:
+    def of_rows(self, kept: Flags) -> Sensitive:
         """Only some rows, numbered anew; the shares stay those of the whole table."""
         here = kept[self.rows]
         rows = (np.cumsum(kept) - 1)[self.rows[here]]
@@ -96,14 +95,14 @@ class Sensitive:
         part.__dict__["totals"] = self.totals
         return part
 
-    def merged(self, of_row: npt.NDArray[np.int32], classes: int) -> Sensitive:
+    def merged(self, of_row: Codes, classes: int) -> Sensitive:
         """The classes of rows as rows."""
         pairs = self.pairs(of_row, classes)
         part = replace(self, rows=pairs.classes, codes=pairs.values, counts=pairs.counts)
         part.__dict__["totals"] = self.totals
         return part
 
-    def pairs(self, of_row: npt.NDArray[np.int32], classes: int) -> Pairs:
+    def pairs(self, of_row: Codes, classes: int) -> Pairs:
         """The values that occur in each class."""
         width = len(self.values)
         if classes * width > _DENSE:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Flags, Ints
 from sfumato.kernels.anonymity.lattice_plain import add_up
-from sfumato.protect.anonymity.classes import Classes, Flags, Ints, Judge, Judged
+from sfumato.protect.anonymity.classes import Classes, Judge, Judged
 from sfumato.protect.anonymity.grouping import Grouping
 from sfumato.protect.anonymity.sensitive import Pairs, Sensitive, as_pairs
 

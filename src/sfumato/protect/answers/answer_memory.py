@@ -17,21 +17,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Bytes, Floats, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.errors import DataError
 from sfumato.key import Key
 from sfumato.progress import tell
-from sfumato.public.answer_channel import Channel, Floats, Ints
+from sfumato.public.answer_channel import Channel
 from sfumato.public.sealed_key import draw_bytes, sealed, unsealed
 from sfumato.randomness import Randomness
 
 METHOD = "randomize_response"
 _TOKEN, _BLOCK = 12, 16
 _CHUNK = 100_000
-Bytes = npt.NDArray[np.uint8]
 
 
 def new_memory(randomness: Randomness) -> Key:

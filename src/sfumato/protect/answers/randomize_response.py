@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
+from sfumato.arrays import Bytes, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spelt
 from sfumato.details import AnswerDetails
@@ -30,17 +31,7 @@ from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, new_memory, remembered, secret_of
 from sfumato.protect.claims import nobody_named
 from sfumato.protect.method import Method
-from sfumato.public.answer_channel import (
-    NO_ANSWER,
-    Bits,
-    Channel,
-    Ints,
-    answer_by_chance,
-    as_values,
-    designed,
-    spell_bits,
-    told,
-)
+from sfumato.public.answer_channel import NO_ANSWER, Channel, answer_by_chance, as_values, designed, spell_bits, told
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -321,7 +312,7 @@ class _Asked:
         return told(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
 
 
-def _published(answers: Ints | Bits, there: Ints, values: pl.Series, rows: int) -> pl.Series:
+def _published(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int) -> pl.Series:
     """Answers as a column of the table; a category that has no value is a missing cell."""
     places = np.full(rows, -1, dtype=np.int64)
     if answers.ndim == 2:

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Ints, Words
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
 from sfumato.progress import tell
-from sfumato.protect.baskets.basket_columns import Draft, Flags, Occurrences, Rows
+from sfumato.protect.baskets.basket_columns import Draft, Occurrences
 from sfumato.protect.baskets.item_rules import BasketCounter
 from sfumato.protect.baskets.secret_rules import SecretRule
 
@@ -33,11 +33,11 @@ class AtRisk:
     """The columns of each itemset that may be taken out of it."""
     held: Flags
     """Itemsets × critical baskets: whether the basket holds it, and taking one of those columns out serves a rule."""
-    spare: Rows
+    spare: Ints
     """How many baskets each can lose and stay frequent."""
-    most: Rows
+    most: Ints
     """How many baskets a sensible plan takes from each, at the most."""
-    times: Rows
+    times: Ints
     """For how many itemsets each stands."""
 
     def __len__(self) -> int:
@@ -55,9 +55,9 @@ def itemsets_at_risk(
     draft: Draft,
     rules: Sequence[SecretRule],
     least: int,
-    rows: Rows,
+    rows: Ints,
     wholes: Flags,
-    most: Rows,
+    most: Ints,
     longest: int | None = None,
 ) -> AtRisk:
     """The itemsets that may be lost when rules are hidden in the critical baskets `rows`, which hold `wholes`.
@@ -120,20 +120,20 @@ def _touched(found: Itemsets, draft: Draft, rules: Sequence[SecretRule], below: 
 class _Served:
     """Where taking out any of some columns serves a rule, as bits, and how often a plan does; remembered by columns."""
 
-    def __init__(self, rules: Sequence[SecretRule], wholes: Flags, most: Rows) -> None:
+    def __init__(self, rules: Sequence[SecretRule], wholes: Flags, most: Ints) -> None:
         self._rules = [frozenset(rule.whole) for rule in rules]
         self._wholes = wholes
         self._most = most
-        self._known: dict[frozenset[int], tuple[npt.NDArray[np.uint64], int]] = {}
+        self._known: dict[frozenset[int], tuple[Words, int]] = {}
 
-    def of(self, columns: frozenset[int]) -> tuple[npt.NDArray[np.uint64], int]:
+    def of(self, columns: frozenset[int]) -> tuple[Words, int]:
         if columns not in self._known:
             hit = [u for u, whole in enumerate(self._rules) if whole & columns]
             self._known[columns] = _packed(np.asarray(self._wholes[hit].any(axis=0))), int(self._most[hit].sum())
         return self._known[columns]
 
 
-def _only(data: Baskets, rows: Rows) -> Occurrences:
+def _only(data: Baskets, rows: Ints) -> Occurrences:
     """The critical baskets alone, numbered anew."""
     every = Occurrences.of(data)
     number = np.full(len(data), -1, dtype=np.int64)
@@ -142,7 +142,7 @@ def _only(data: Baskets, rows: Rows) -> Occurrences:
     return Occurrences(data.items, number[every.rows[inside]], every.codes[inside], len(rows))
 
 
-def _packed(flags: Flags) -> npt.NDArray[np.uint64]:
+def _packed(flags: Flags) -> Words:
     padded = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
     padded[: len(flags)] = flags
     return np.packbits(padded, bitorder="little").view(np.uint64)

@@ -11,14 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
 from sfumato.release import Number
 
-Rows = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Change = tuple[int, Item, str]
 
 
@@ -27,9 +25,9 @@ class Occurrences:
     """Baskets as pairs of basket and item, under a vocabulary that stays the same whatever is taken out."""
 
     items: Items
-    rows: Rows
+    rows: Ints
     """The basket of each occurrence, ascending."""
-    codes: npt.NDArray[np.int32]
+    codes: Codes
     """The place of its item in the vocabulary."""
     count: int
     """How many baskets there are."""
@@ -68,7 +66,7 @@ class Draft:
     """Columns × baskets: whether the basket holds the item now."""
     before: Flags
     """The same before any change."""
-    sizes: Rows
+    sizes: Ints
     """How many items each basket holds now."""
 
     @classmethod
@@ -88,7 +86,7 @@ class Draft:
         found: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
         return found
 
-    def rows(self, columns: Sequence[int]) -> Rows:
+    def rows(self, columns: Sequence[int]) -> Ints:
         """The baskets that hold all of the columns' items."""
         return np.flatnonzero(self.holding(columns)).astype(np.int64)
 
@@ -100,17 +98,17 @@ class Draft:
         """Whether a rule still shows."""
         return thresholds.shows(self.count(rule.whole), self.count(rule.left))
 
-    def remove(self, rows: Rows, column: int) -> None:
+    def remove(self, rows: Ints, column: int) -> None:
         """Take an item out of baskets that hold it."""
         self.held[column, rows] = False
         self.sizes[rows] -= 1
 
-    def add(self, rows: Rows, column: int) -> None:
+    def add(self, rows: Ints, column: int) -> None:
         """Put an item into baskets that do not hold it."""
         self.held[column, rows] = True
         self.sizes[rows] += 1
 
-    def companions(self, column: int) -> Rows:
+    def companions(self, column: int) -> Ints:
         """How many baskets hold each item of the vocabulary together with this one."""
         holding = self.held[column]
         inside = np.repeat(holding, np.diff(self.data.offsets))

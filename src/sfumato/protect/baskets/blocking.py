@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.arrays import Flags, Ints
 from sfumato.errors import ImpossibleRelease
-from sfumato.protect.baskets.basket_columns import Draft, Flags, Rows
+from sfumato.protect.baskets.basket_columns import Draft
 from sfumato.protect.baskets.secret_rules import SecretRule
 
 
@@ -43,7 +44,7 @@ def refuse_bare(draft: Draft, chosen: Flags) -> None:
         )
 
 
-def _likely(draft: Draft, rules: Sequence[SecretRule], column: int) -> Rows:
+def _likely(draft: Draft, rules: Sequence[SecretRule], column: int) -> Ints:
     """The baskets that never held the item: first those that held most of the rest of a rule, then the smallest."""
     lacking = np.flatnonzero(~draft.before[column]).astype(np.int64)
     rest = np.zeros(len(lacking))

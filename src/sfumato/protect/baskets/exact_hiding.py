@@ -11,15 +11,12 @@ import time
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.protect.baskets.at_risk import AtRisk
-from sfumato.protect.baskets.basket_columns import Rows
 from sfumato.protect.baskets.hiding_variables import Critical, Variables, removals, variables_of
 from sfumato.protect.baskets.secret_rules import Thresholds
 from sfumato.protect.integer_program import Program, solve
-
-Floats = npt.NDArray[np.float64]
 
 MOST_ENTRIES = 3_000_000
 """Numbers in a program, beyond which HiGHS does not look at the clock before it has spent many minutes on them."""
@@ -163,7 +160,7 @@ def _help(program: Program, helper: int, own: tuple[int, ...], upward: bool) -> 
 
 
 def _hide(
-    program: Program, wholes: Rows, lefts: Rows, critical: Critical, thresholds: Thresholds, u: int, route: int
+    program: Program, wholes: Ints, lefts: Ints, critical: Critical, thresholds: Thresholds, u: int, route: int
 ) -> None:
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
     whole, left = int(critical.whole[u]), int(critical.left[u])

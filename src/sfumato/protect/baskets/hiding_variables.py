@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.progress import tell
 from sfumato.protect.baskets.at_risk import AtRisk
-from sfumato.protect.baskets.basket_columns import Draft, Flags, Rows
+from sfumato.protect.baskets.basket_columns import Draft
 from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
 
 MOST_CHOICES = 256
@@ -35,14 +35,14 @@ class Critical:
 
     rules: tuple[SecretRule, ...]
     """Those held by enough baskets; all others stay hidden whatever is taken out."""
-    rows: Rows
+    rows: Ints
     wholes: Flags
     """Rules × critical baskets: which hold the rule."""
     lefts: Flags
     """The same for its left side."""
-    whole: Rows
+    whole: Ints
     """How many of all baskets hold each rule."""
-    left: Rows
+    left: Ints
 
     @classmethod
     def of(cls, draft: Draft, rules: Sequence[SecretRule], least: int) -> Critical:
@@ -63,7 +63,7 @@ class Critical:
         is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
         return replace(self, lefts=self.lefts & is_open[:, None])
 
-    def most_hits(self, thresholds: Thresholds) -> Rows:
+    def most_hits(self, thresholds: Thresholds) -> Ints:
         """How many baskets that hold each rule a plan without anything needless can change, at the most.
 
         In such a plan each change is needed by a rule that would show without it, so that rule has no basket to spare.
@@ -93,11 +93,11 @@ class Variables:
     """How many items each takes out each time."""
     takes: dict[int, tuple[int, Choice]] = field(default_factory=dict)
     """The group of baskets, and what one of them loses; not for helping variables."""
-    groups: list[Rows] = field(default_factory=list)
+    groups: list[Ints] = field(default_factory=list)
     """Critical baskets that are alike, as places."""
     sharing: list[list[int]] = field(default_factory=list)
     """Variables of which a basket of the group can follow one at most; empty where it can follow all."""
-    hits: dict[Kind, list[tuple[Rows, Rows]]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
+    hits: dict[Kind, list[tuple[Ints, Ints]]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
     """(rules or itemsets, variables): each time the decision is made, a basket stops holding it."""
     any_of: list[tuple[int, tuple[int, ...], bool]] = field(default_factory=list)
     """(helper, variables, upward): the helper is 1 at most if any of them is (not upward), or at least (upward)."""
@@ -113,7 +113,7 @@ class Variables:
         """How many numbers the program will be written with, about."""
         return sum(len(lines) for pairs in self.hits.values() for lines, _ in pairs)
 
-    def hitting(self, kind: Kind, lines: int) -> list[Rows]:
+    def hitting(self, kind: Kind, lines: int) -> list[Ints]:
         """For each rule or itemset, the variables that hit it."""
         pairs = self.hits[kind]
         line = np.concatenate([pair[0] for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
@@ -153,7 +153,7 @@ def variables_of(
     return made
 
 
-def _alike(critical: Critical, at_risk: AtRisk) -> list[Rows]:
+def _alike(critical: Critical, at_risk: AtRisk) -> list[Ints]:
     """The critical baskets in groups of the same rules, left sides and itemsets at risk."""
     seen = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
     groups = np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
@@ -190,7 +190,7 @@ class _Sides:
     """Things × columns."""
     held: dict[Kind, Flags]
     """Critical baskets × things."""
-    fragile: Rows
+    fragile: Ints
     """For how many itemsets each one at risk stands that is lost with one basket, 0 for others."""
     known: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
     """The things that a choice hits, remembered."""
@@ -230,7 +230,7 @@ class _Bearable:
         return self._all or int(self._fragile[self._sides.hit("risk", choice)].sum()) <= self._most
 
 
-def _as_sets(made: Variables, sides: _Sides, members: Rows, choices: Sequence[Choice]) -> None:
+def _as_sets(made: Variables, sides: _Sides, members: Ints, choices: Sequence[Choice]) -> None:
     """A variable for each set: how many of the members lose it."""
     choices = _undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
     numbers = [made.new(len(members), len(choice)) for choice in choices]
@@ -284,7 +284,7 @@ def _as_items(made: Variables, sides: _Sides, place: int, items: Choice) -> None
     made.sharing.append([])
 
 
-def removals(made: Variables, critical: Critical, values: npt.NDArray[np.float64]) -> tuple[tuple[int, int], ...]:
+def removals(made: Variables, critical: Critical, values: Floats) -> tuple[tuple[int, int], ...]:
     """The (basket, column) pairs that decisions take out; of baskets that are alike the first ones."""
     used = [0] * len(made.groups)
     gone: list[tuple[int, int]] = []

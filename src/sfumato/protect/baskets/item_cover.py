@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.progress import tell
-from sfumato.protect.baskets.basket_columns import Draft, Flags, Occurrences, Rows
+from sfumato.protect.baskets.basket_columns import Draft, Occurrences
 from sfumato.protect.baskets.item_rules import ShownRule, rules_about
 from sfumato.protect.baskets.secret_rules import Thresholds
 
@@ -42,7 +42,7 @@ def hide_completely(draft: Draft, columns: Sequence[int], thresholds: Thresholds
     return scans
 
 
-def cover(now: Occurrences, item: int, shown: Sequence[ShownRule], thresholds: Thresholds) -> Rows:
+def cover(now: Occurrences, item: int, shown: Sequence[ShownRule], thresholds: Thresholds) -> Ints:
     """Baskets that hold the item, such that every rule loses enough of them."""
     rows = np.unique(now.rows[now.codes == item])
     shown = shown[: max(1, _MOST_CELLS // len(rows))]
@@ -54,7 +54,7 @@ def cover(now: Occurrences, item: int, shown: Sequence[ShownRule], thresholds: T
     return rows[covering(serves, needs, _harm(now, item, rows, thresholds.least))]
 
 
-def covering(serves: Flags, needs: Rows, harm: npt.NDArray[np.float64]) -> Rows:
+def covering(serves: Flags, needs: Ints, harm: Floats) -> Ints:
     """Columns of `serves` such that every line has as many of them as it needs: greedy, then thinned out."""
     # Half a rule at most, so that harm only decides between equals.
     score = serves.sum(axis=0, dtype=np.float64) + 0.5 * (1.0 - harm / max(float(harm.max(initial=0.0)), 1e-9))
@@ -74,7 +74,7 @@ def covering(serves: Flags, needs: Rows, harm: npt.NDArray[np.float64]) -> Rows:
     return _thinned(serves, needs, chosen)
 
 
-def _thinned(serves: Flags, needs: Rows, chosen: list[int]) -> Rows:
+def _thinned(serves: Flags, needs: Ints, chosen: list[int]) -> Ints:
     """Without what is not needed, the latest choices first to stay and the earliest first to go."""
     spare = serves[:, chosen].sum(axis=1) - needs
     kept: list[int] = []
@@ -87,7 +87,7 @@ def _thinned(serves: Flags, needs: Rows, chosen: list[int]) -> Rows:
     return np.array(sorted(kept), dtype=np.int64)
 
 
-def _harm(now: Occurrences, item: int, rows: Rows, least: int) -> npt.NDArray[np.float64]:
+def _harm(now: Occurrences, item: int, rows: Ints, least: int) -> Floats:
     """For each basket, how near its frequent pairs with the item are to becoming infrequent."""
     place = np.full(now.count, -1, dtype=np.int64)
     place[rows] = np.arange(len(rows))

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Ints, Words
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
 from sfumato.progress import tell
 from sfumato.protect.baskets.basket_columns import Occurrences
@@ -54,9 +54,7 @@ def rules_about(now: Occurrences, item: int, thresholds: Thresholds) -> list[Sho
     )
 
 
-def _shown(
-    now: Occurrences, item: int, place: npt.NDArray[np.int64], found: Itemsets, thresholds: Thresholds
-) -> Iterator[ShownRule]:
+def _shown(now: Occurrences, item: int, place: Ints, found: Itemsets, thresholds: Thresholds) -> Iterator[ShownRule]:
     count = BasketCounter.of(now, place[np.unique(found.codes)])
     wholes, offsets = found.supports.tolist(), found.offsets.tolist()
     for number, whole in enumerate(wholes):
@@ -72,11 +70,11 @@ def _shown(
 class BasketCounter:
     """Counts the baskets that hold some items, by bits."""
 
-    bits: npt.NDArray[np.uint64]
+    bits: Words
     line: dict[int, int]
 
     @classmethod
-    def of(cls, now: Occurrences, places: npt.NDArray[np.int64]) -> BasketCounter:
+    def of(cls, now: Occurrences, places: Ints) -> BasketCounter:
         """Bits for the items at these places."""
         at = np.full(len(now.items), -1, dtype=np.int64)
         at[places] = np.arange(len(places))
@@ -91,9 +89,9 @@ class BasketCounter:
         """How many baskets hold all of the items."""
         return int(np.bitwise_count(self.holding(places)).sum())
 
-    def holding(self, places: Sequence[int]) -> npt.NDArray[np.uint64]:
+    def holding(self, places: Sequence[int]) -> Words:
         """Which baskets hold all of the items, as bits."""
-        held: npt.NDArray[np.uint64] = np.bitwise_and.reduce(self.bits[[self.line[place] for place in places]], axis=0)
+        held: Words = np.bitwise_and.reduce(self.bits[[self.line[place] for place in places]], axis=0)
         return held
 
 

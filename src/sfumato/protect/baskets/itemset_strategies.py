@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.protect.baskets.basket_columns import Draft, Rows
+from sfumato.arrays import Ints
+from sfumato.protect.baskets.basket_columns import Draft
 from sfumato.protect.baskets.rule_strategies import smallest_first
 from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
 
@@ -43,13 +44,13 @@ def lower_greedily(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> No
     draft.remove(rows[order[: _needed(draft, rule, thresholds)]], victim)
 
 
-def frequent_pairs(draft: Draft, rows: Rows, column: int, least: int) -> Rows:
+def frequent_pairs(draft: Draft, rows: Ints, column: int, least: int) -> Ints:
     """For each basket, in how many frequent pairs of it the item is."""
     frequent = (draft.companions(column) >= least).astype(np.int64)
     frequent[draft.places[column]] = 0
     offsets = draft.data.offsets
     before = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])
-    pairs: Rows = before[offsets[rows + 1]] - before[offsets[rows]]
+    pairs: Ints = before[offsets[rows + 1]] - before[offsets[rows]]
     for other, place in enumerate(draft.places):
         if frequent[place]:
             pairs += draft.held[other, rows].astype(np.int64) - draft.before[other, rows]

@@ -13,15 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.progress import tell
 from sfumato.protect.baskets.at_risk import AtRisk, itemsets_at_risk
-from sfumato.protect.baskets.basket_columns import Draft, Flags, Rows
+from sfumato.protect.baskets.basket_columns import Draft
 from sfumato.protect.baskets.hiding_variables import Critical
 from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
-
-Floats = npt.NDArray[np.float64]
 
 LONGEST = 4
 """Itemsets of so many items tell well enough what is at risk: longer ones change little, and may be very many."""
@@ -57,9 +55,9 @@ class _Risk:
     at_risk: AtRisk
     holds: Flags
     """Columns × itemsets: whether the itemset has the column."""
-    kind: Rows
+    kind: Ints
     """The kind of each critical basket: those of a kind hold the same itemsets at risk."""
-    held: npt.NDArray[np.float32]
+    held: Singles
     """Kinds × itemsets."""
     hit: dict[int, Flags] = field(default_factory=dict)
     """For baskets that lost something: which itemsets they no longer hold."""
@@ -77,7 +75,7 @@ class _Risk:
     def __post_init__(self) -> None:
         self.spare = self.at_risk.spare.copy()
 
-    def harm(self, column: int, places: Rows) -> Floats:
+    def harm(self, column: int, places: Ints) -> Floats:
         """For each basket, what taking the item out would bring nearer to being lost; 1 is the loss of an itemset."""
         near = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
         by_kind = self.held @ (near * self.holds[column]).astype(np.float32)
@@ -135,9 +133,9 @@ class _Standing:
             for u in self.by_column[column]
         )
 
-    def _candidates(self, shown: Flags) -> tuple[Floats, Floats, Rows, Rows]:
+    def _candidates(self, shown: Flags) -> tuple[Floats, Floats, Ints, Ints]:
         """Every occurrence that would serve a rule: what it gains, what it harms, and where it is."""
-        found: list[tuple[Floats, Floats, Rows, Rows]] = []
+        found: list[tuple[Floats, Floats, Ints, Ints]] = []
         for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
             gain, useful = self._gain(column, shown)
             places = np.flatnonzero(useful).astype(np.int64)

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.errors import ImpossibleRelease, PolicyError
-from sfumato.protect.baskets.basket_columns import Draft, Rows
+from sfumato.protect.baskets.basket_columns import Draft
 from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
 
 
@@ -54,7 +55,7 @@ def lower_whole(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
     draft.remove(smallest_first(draft, rule.whole)[:needed], victim)
 
 
-def smallest_first(draft: Draft, columns: Sequence[int]) -> Rows:
+def smallest_first(draft: Draft, columns: Sequence[int]) -> Ints:
     """The baskets that hold the items, those with the fewest items first."""
     rows = draft.rows(columns)
     return rows[np.argsort(draft.sizes[rows], kind="stable")]
@@ -74,6 +75,6 @@ def least_impact(draft: Draft, victims: Sequence[int], whole: Sequence[int], lea
     return min(victims, key=harm)
 
 
-def _lacking(draft: Draft, rows: Rows, column: int) -> Rows:
-    lacking: Rows = rows[~draft.held[column, rows]]
+def _lacking(draft: Draft, rows: Ints, column: int) -> Ints:
+    lacking: Ints = rows[~draft.held[column, rows]]
     return lacking

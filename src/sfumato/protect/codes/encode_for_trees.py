@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Floats, Ints, Singles
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchy import spelt
 from sfumato.data.roles import Role
@@ -38,8 +38,6 @@ from sfumato.table import Table
 if TYPE_CHECKING:
     from sfumato.protect.codes.tree_transformer import TreeTransformer
 
-Ints = npt.NDArray[np.int64]
-Singles = npt.NDArray[np.float32]
 _MOST_VALUES = 2**21
 """Distinct values of a column for which the grid of codes has room."""
 
@@ -238,7 +236,7 @@ class Ranks:
     """A column of numbers as far as an encoding looks at it: its values in order, and whose class is one."""
 
     name: str
-    values: npt.NDArray[np.float64]
+    values: Floats
     """Distinct as 32-bit floats."""
     group: Ints
     """For each value, its number among those that trees tell apart."""
@@ -263,7 +261,7 @@ def _grouped(group: Ints, place: Ints) -> Ints:
     return np.asarray(np.append(group, -1)[place])
 
 
-def _as_given(column: pl.Series, seen: Singles, place: Ints) -> npt.NDArray[np.float64]:
+def _as_given(column: pl.Series, seen: Singles, place: Ints) -> Floats:
     """The values as they are in the table: of several that are one 32-bit float, the least."""
     wide = column.cast(pl.Float64).to_numpy()
     known = place >= 0

@@ -15,9 +15,9 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
+from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
@@ -30,8 +30,6 @@ from sfumato.protect.method import KeyedMethod
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
-
-Ints = npt.NDArray[np.int64]
 
 
 class EncodeItems(KeyedMethod):
@@ -248,7 +246,7 @@ def _distinct(numbers: Ints) -> Ints:
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 
-def _among(numbers: Ints, ordered: Ints) -> npt.NDArray[np.bool_]:
+def _among(numbers: Ints, ordered: Ints) -> Flags:
     """Whether each is one of some numbers in order."""
     if not len(ordered):
         return np.zeros(numbers.shape, dtype=bool)

@@ -12,12 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Ints
 from sfumato.mine.codes.ranked import class_range
 
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 MIXED = -1
 """The class of a value whose rows have several."""
 

@@ -13,13 +13,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.protect.codes.pieces import Pieces
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Curve = Literal["linear", "polynomial", "log", "sqrt_log"]
 
 CURVES: tuple[Curve, ...] = ("linear", "polynomial", "log", "sqrt_log")

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from sfumato.arrays import Floats
 from sfumato.errors import PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.tree_key import TreeKey
@@ -25,7 +26,6 @@ from sfumato.protect.codes.tree_codes import CURVES
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
 _TARGET = "target of the tree"
 
 

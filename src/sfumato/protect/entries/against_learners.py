@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Flags, Ints
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.mine.entries.learner import LEARNERS, Budget, Features, Flags, Guesses, Ints, leaning, predict_hidden
+from sfumato.mine.entries.learner import LEARNERS, Budget, Features, Guesses, leaning, predict_hidden
 from sfumato.progress import tell
 
 Entry = tuple[int, str]

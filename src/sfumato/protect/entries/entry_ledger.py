@@ -11,19 +11,22 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from time import monotonic
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.data.hierarchy import spelt
 from sfumato.mine.entries.adversarial_rules import find_rules
-from sfumato.mine.entries.adversarial_search import rounded_up
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells, States
+from sfumato.mine.entries.adversarial_search import Budget, rounded_up
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
 from sfumato.mine.entries.found_rules import FoundRules
 from sfumato.progress import tell
 
-Ints = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    from sfumato.kernels.entries.grades import RuleLimits
+
 Number = TypeVar("Number", np.int32, np.int64)
 _CHUNK = 4096
 """Antecedents, or rules, that are worked on between two words of progress."""
@@ -35,13 +38,13 @@ class Rules(NamedTuple):
     """Rules as arrays, with the rows of each antecedent."""
 
     start: Ints
-    items: npt.NDArray[np.int32]
-    antecedent: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
+    items: Codes
+    antecedent: Codes
+    target: Codes
     row_start: Ints
     middle: Ints
     """Where the rows that hide nothing start."""
-    rows: npt.NDArray[np.int32]
+    rows: Codes
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,12 @@ class Question:
     """What all mining together may take; the same for memory, in bytes, at any time."""
     memory: int | None = None
 
-    def limits(self, rows: int) -> Ints:
+    def limits(self, rows: int) -> RuleLimits:
         """The thresholds as whole numbers; shares of so many rows compare with these as with the confidence."""
+        from sfumato.kernels.entries.grades import RuleLimits
+
         share = rounded_up(self.confidence, max(rows, 1))
-        return np.array([share.numerator, share.denominator, max(self.least, 1)], dtype=np.int64)
+        return RuleLimits(share.numerator, share.denominator, max(self.least, 1))
 
 
 @dataclass
@@ -75,10 +80,10 @@ class Mining:
     """How often it was asked."""
     first: FoundRules | None = None
     """What it found when it was asked first."""
-    _last: States | None = None
+    _last: Bytes | None = None
     _begun: float = field(default_factory=monotonic)
 
-    def rules(self, states: States) -> FoundRules:
+    def rules(self, states: Bytes) -> FoundRules:
         """All rules that are adversarial now, if none of those found before still is."""
         question, last = self.question, self._last
         touched = before = None
@@ -89,8 +94,7 @@ class Mining:
         left = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
         found = find_rules(
             self.cells, states, question.confidence, question.least, question.max_length, question.prior,
-            touched=touched, before=before, memory=question.memory,
-            seconds=None if left is None else max(left, 0.0),
+            touched=touched, before=before, budget=Budget(None if left is None else max(left, 0.0), question.memory),
         )  # fmt: skip
         self._last = states.copy()
         self.first = found if self.first is None else self.first
@@ -125,7 +129,7 @@ class Derived:
     entries: Ints
     """Row × width + column of each, in the order in which they were blanked."""
     reasons: tuple[Reason, ...]
-    states: States
+    states: Bytes
     """All entries, as they are published."""
     bound: int
     """No set that leaves no rule is smaller."""
@@ -135,22 +139,21 @@ class Derived:
 class Ledger:
     """Rules with their counts, and the states of all entries, which it changes."""
 
-    def __init__(self, cells: Cells, question: Question, states: States | None = None) -> None:
+    def __init__(self, cells: Cells, question: Question, states: Bytes | None = None) -> None:
         """Start without rules; `states` are those in which rows of antecedents are listed, at first the cells' own."""
-        from sfumato.kernels.entries.grades import mark_hidden
+        from sfumato.kernels.entries.grades import RuleBooks, mark_hidden
 
         self.cells = cells
         self.limits = question.limits(len(cells.codes))
-        self.base: States = cells.states if states is None else states
-        self.states: States = self.base.copy()
+        self.base: Bytes = cells.states if states is None else states
+        self.states: Bytes = self.base.copy()
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.rules = Rules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
         hiding = np.zeros(len(self.states), dtype=np.int64)
         mark_hidden(self.states, hiding)
-        self.books = (
-            self.states, hiding, np.zeros((0, 8), dtype=np.int32), none, none, np.zeros(1, dtype=np.int64)
-        )  # fmt: skip
+        records, total = np.zeros((0, 8), dtype=np.int32), np.zeros(1, dtype=np.int64)
+        self.books = RuleBooks(self.states, hiding, records, none, none, total)
         self._write(0, 0)
 
     @property
@@ -161,7 +164,7 @@ class Ledger:
     @property
     def open(self) -> int:
         """How many of the known rules are adversarial now."""
-        return int(self.books[5][0])
+        return int(self.books.total[0])
 
     @property
     def size(self) -> int:
@@ -197,7 +200,7 @@ class Ledger:
 
         turn(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
 
-    def reason(self, why: npt.NDArray[np.int32]) -> Reason:
+    def reason(self, why: Codes) -> Reason:
         """What the kernel says of an entry, in words."""
         return Reason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
 
@@ -232,7 +235,7 @@ class Ledger:
         places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
         return replace(found, row_start=start, rows=self.rules.rows[places])
 
-    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, npt.NDArray[np.int32]]:
+    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, Codes]:
         """Where each antecedent's rows start before anything is blanked, where those that hide nothing do, the rows."""
         from sfumato.kernels.entries.grades import appearances
 
@@ -256,7 +259,7 @@ class Ledger:
 
     def _write(self, antecedents: int, known: int) -> None:
         """Make the arrays that kernels read. So many antecedents and rules were there before: their counts hold."""
-        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, count
+        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count
 
         rules = self.rules
         many, added = len(rules.start) - 1, len(rules.target) - known
@@ -266,24 +269,23 @@ class Ledger:
         all_marks = x_marks | _merged(marks[rules.target], rule_start)
         records = np.ascontiguousarray(np.stack([x_marks, all_marks, rule_start[:-1], rule_start[1:]], axis=1))
         self._of_row = self._with_rows_of(antecedents)
-        self.ledger = (
+        self.ledger = RuleLedger(
             self.cells.codes, self.columns, rules.start, rules.items, records, rules.row_start, rules.middle,
             rules.rows, *self._of_row,
         )  # fmt: skip
-        states, hiding, before, opened, open_of, total = self.books
         fresh = np.zeros((added, 8), dtype=np.int32)
         fresh[:, PLACE], fresh[:, TARGET] = -1, rules.target[known:]
         fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[known:]], rules.antecedent[known:]
-        self.books = (
-            states, hiding, np.concatenate([before, fresh]),
-            np.concatenate([opened, np.zeros(added, dtype=np.int32)]),
-            np.concatenate([open_of, np.zeros(many - antecedents, dtype=np.int32)]), total,
-        )  # fmt: skip
+        self.books = self.books._replace(
+            rules=np.concatenate([self.books.rules, fresh]),
+            opened=np.concatenate([self.books.opened, np.zeros(added, dtype=np.int32)]),
+            open_of=np.concatenate([self.books.open_of, np.zeros(many - antecedents, dtype=np.int32)]),
+        )
         for begin in range(antecedents, many, _CHUNK):
             tell("counting rules", begin, many)
             count(self.ledger, self.books, begin, min(begin + _CHUNK, many), self.limits)
 
-    def _with_rows_of(self, antecedents: int) -> tuple[Ints, npt.NDArray[np.int32]]:
+    def _with_rows_of(self, antecedents: int) -> tuple[Ints, Codes]:
         """The antecedents of each row, those from a number on behind the ones that were known before."""
         from sfumato.kernels.entries.grades import side_by_side, turn_around
 

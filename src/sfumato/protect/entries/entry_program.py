@@ -22,8 +22,9 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.mine.entries.cells import BLANKED, PUBLIC
-from sfumato.protect.entries.entry_ledger import Ints, Ledger
+from sfumato.protect.entries.entry_ledger import Ledger
 
 Part = tuple[int, int, tuple[int, ...]]
 """A rule, the side of it that a row is on, and the columns any of which takes the row out."""
@@ -130,7 +131,7 @@ class EntryProgram:
 
     def _close(self, model: _Model, lost: list[Terms], sizes: list[int]) -> None:
         """One of the four ways to close a rule must be taken."""
-        top, bottom, least = (int(one) for one in self.ledger.limits)
+        top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
         few, rare, wrong, none = (model.variable(0, 1, 1) for _ in range(4))
         model.at_least({few: 1.0, rare: 1.0, wrong: 1.0, none: 1.0}, 1.0)
@@ -150,7 +151,7 @@ class EntryProgram:
         self._tighten(model, lost, sizes)
 
     def _tighten(self, model: _Model, lost: list[Terms], sizes: list[int]) -> None:
-        top, bottom, least = (int(one) for one in self.ledger.limits)
+        top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
         must_go = fit + other - least + 1
         publicly = must_go

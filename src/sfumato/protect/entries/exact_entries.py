@@ -14,8 +14,9 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ints, Mining
+from sfumato.protect.entries.entry_ledger import Derived, Mining
 from sfumato.protect.entries.entry_program import EntryProgram
 from sfumato.protect.entries.grades_plus import Search
 
@@ -50,7 +51,7 @@ def exact_entries(mining: Mining, seconds: float) -> Derived:
 def _open(search: Search) -> Ints:
     """Known rules that are open now, those with the fewest rows first, and no more than fit one step."""
     rules, ledger = search.ledger.rules, search.ledger
-    opened = ledger.books[3][: ledger.open].astype(np.int64)
+    opened = ledger.books.opened[: ledger.open].astype(np.int64)
     rows = np.diff(rules.row_start)[rules.antecedent[opened]]
     return opened[np.lexsort((opened, rows))][:_AT_ONCE]
 

@@ -9,13 +9,13 @@ mining* (KDD 2006), Figure 2. Its stop, when the rules found at first are gone, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Codes, Ints
 from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ints, Ledger, Mining, Reason
+from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining, Reason
 
 _CHUNK = 256
 """Entries that are blanked, or rules weighed, between two words of progress."""
@@ -40,13 +40,8 @@ class Weighing:
     """A rule that is closed is not looked at again; otherwise it counts again should it come back."""
     batch: int = 1
     """The paper's k: entries that are blanked before weights are looked at again."""
-
     reach: int = 0
     """Public rows only count where at most so many times as many of them must go as of hidden ones; 0: always."""
-
-    def array(self) -> Ints:
-        """As the kernel takes it."""
-        return np.array([self.fitting, self.by_need, self.slack, self.forget, self.batch, self.reach], dtype=np.int64)
 
 
 def grades(mining: Mining, batch: int = 1) -> Derived:
@@ -69,17 +64,22 @@ def grades(mining: Mining, batch: int = 1) -> Derived:
     return Derived(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
 
 
-def heaviest_first(ledger: Ledger, weighing: Weighing) -> tuple[Ints, npt.NDArray[np.int32]]:
+def heaviest_first(ledger: Ledger, weighing: Weighing) -> tuple[Ints, Codes]:
     """Blank entries of largest weight until no known rule is open; which ones, in order, and for what."""
-    from sfumato.kernels.entries.grades_weights import BLOCK, blank_heaviest, weigh
+    from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh
 
     entries, rules = ledger.states.size, ledger.known
-    weights = (
-        np.zeros(entries, dtype=np.int64), np.zeros(-(-entries // BLOCK), dtype=np.int64),
-        np.zeros(-(-entries // BLOCK), dtype=np.uint8), np.zeros((rules, 2), dtype=np.int64),
-        np.zeros(rules, dtype=np.int32), np.zeros(rules, dtype=np.uint8), np.zeros(1, dtype=np.int64),
-    )  # fmt: skip
-    how = weighing.array()
+    blocks = -(-entries // BLOCK)
+    weights = EntryWeights(
+        weight=np.zeros(entries, dtype=np.int64),
+        largest=np.zeros(blocks, dtype=np.int64),
+        stale=np.zeros(blocks, dtype=np.uint8),
+        shares=np.zeros((rules, 2), dtype=np.int64),
+        changed=np.zeros(rules, dtype=np.int32),
+        marked=np.zeros(rules, dtype=np.uint8),
+        many=np.zeros(1, dtype=np.int64),
+    )
+    how = EntryWeighing(**asdict(weighing))
     for begin in range(0, rules, _RULES):
         tell("weighing rules", begin, rules)
         weigh(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)

@@ -13,8 +13,9 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ints, Ledger, Mining
+from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining
 from sfumato.protect.entries.grades import SLACK, Weighing, heaviest_first, lower_bound
 
 WEIGHING = Weighing(fitting=True, slack=SLACK, forget=False, reach=2)
@@ -41,21 +42,26 @@ class Search:
 
     def __init__(self, mining: Mining) -> None:
         """Nothing is blanked yet."""
+        from sfumato.kernels.entries.grades_local import KeptEntries
+
         self.mining = mining
         self.ledger = Ledger(mining.cells, mining.question)
         self.bound = 0
         self.best: Ints | None = None
         size = self.ledger.states.size
-        self._kept = np.zeros(size, dtype=np.int64)
-        self._place = np.full(size, -1, dtype=np.int64)
-        self._tally = np.zeros(4, dtype=np.int64)
-        self._weight, self._room = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        self._seed = np.array([_SEED], dtype=np.uint64)
+        self._blanked = KeptEntries(
+            kept=np.zeros(size, dtype=np.int64),
+            place=np.full(size, -1, dtype=np.int64),
+            tally=np.zeros(4, dtype=np.int64),
+            weight=np.zeros(size, dtype=np.int64),
+            room=np.zeros(size, dtype=np.int64),
+            seed=np.array([_SEED], dtype=np.uint64),
+        )
 
     @property
     def entries(self) -> Ints:
         """What is blanked now."""
-        return self._kept[: self._tally[0]].copy()
+        return self._blanked.kept[: self._blanked.tally[0]].copy()
 
     def make_safe(self) -> None:
         """Blank the heaviest, mine, blank again, until no rule is left."""
@@ -65,12 +71,12 @@ class Search:
             if first:
                 self.mining.first, self.bound = self.ledger.with_hiding_rows(found), lower_bound(self.ledger)
             blanked, _ = heaviest_first(self.ledger, WEIGHING)
-            before = int(self._tally[0])
-            self._kept[before : before + len(blanked)] = blanked
-            self._place[blanked] = np.arange(before, before + len(blanked))
-            self._tally[0] += len(blanked)
+            before = int(self._blanked.tally[0])
+            self._blanked.kept[before : before + len(blanked)] = blanked
+            self._blanked.place[blanked] = np.arange(before, before + len(blanked))
+            self._blanked.tally[0] += len(blanked)
             self.take_back(0 if first else before)
-        if self.best is None or self._tally[0] < len(self.best):
+        if self.best is None or self._blanked.tally[0] < len(self.best):
             self.best = self.entries
 
     def start_from(self, entries: Ints) -> None:
@@ -79,10 +85,10 @@ class Search:
             self.ledger.turn(int(entry), 0)
         for entry in np.setdiff1d(entries, self.entries):
             self.ledger.turn(int(entry), 2)
-        self._place[self.entries] = -1
-        self._kept[: len(entries)] = entries
-        self._place[entries] = np.arange(len(entries))
-        self._tally[0] = len(entries)
+        self._blanked.place[self.entries] = -1
+        self._blanked.kept[: len(entries)] = entries
+        self._blanked.place[entries] = np.arange(len(entries))
+        self._blanked.tally[0] = len(entries)
 
     def improve(self, seconds: float) -> None:
         """Local search until the time is up, the lower bound is reached, or nothing was gained for long."""
@@ -104,7 +110,7 @@ class Search:
         while True:
             self.start_from(self.best)
             self.take_back()
-            if self._tally[0] == len(self.best):
+            if self._blanked.tally[0] == len(self.best):
                 break
             self.make_safe()
         reasons = self.ledger.needed(self.best)
@@ -115,22 +121,18 @@ class Search:
         """Show entries again that are not needed, those blanked last first, down to a place."""
         from sfumato.kernels.entries.grades_local import take_back
 
-        for end in range(int(self._tally[0]), begin, -_CHUNK):
-            tell("showing again what is not needed", end, int(self._tally[0]))
+        for end in range(int(self._blanked.tally[0]), begin, -_CHUNK):
+            tell("showing again what is not needed", end, int(self._blanked.tally[0]))
             start = max(end - _CHUNK, begin)
-            take_back(self.ledger.ledger, self.ledger.books, self._keeping, self.ledger.limits, start, end)
+            take_back(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, start, end)
 
     def _slice(self, until: float, most: int) -> int:
         """Moves until some time, or so many at most; how many."""
         from sfumato.kernels.entries.grades_local import improve
 
         moves = 0
-        while moves < most and self._tally[0] and monotonic() < until:
+        while moves < most and self._blanked.tally[0] and monotonic() < until:
             tell("making the derived set smaller", moves, most)
-            improve(self.ledger.ledger, self.ledger.books, self._keeping, self.ledger.limits, _CHUNK)
+            improve(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, _CHUNK)
             moves += _CHUNK
         return moves
-
-    @property
-    def _keeping(self) -> tuple[Ints, Ints, Ints, Ints, Ints, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
-        return (self._kept, self._place, self._tally, self._weight, self._room, self._seed)

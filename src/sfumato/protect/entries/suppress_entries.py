@@ -16,15 +16,15 @@ from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer
 
+from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretize import at_cuts, equal_width
 from sfumato.data.hierarchy import spelt
-from sfumato.data.private_entries import AnyEntries, Mask, private_mask
+from sfumato.data.private_entries import AnyEntries, private_mask
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.adversarial_rules import sensitive_entries
@@ -169,7 +169,7 @@ class SuppressEntries(Method):
             return exact_entries(mining, self.seconds or 60.0)
         return grades_plus(mining, self.seconds or 0.8)
 
-    def _discretized(self, frame: pl.DataFrame, private: npt.NDArray[np.bool_], source: str) -> pl.DataFrame:
+    def _discretized(self, frame: pl.DataFrame, private: Flags, source: str) -> pl.DataFrame:
         """Numbers as the midpoints of their intervals, which visible cells alone decide: everybody sees midpoints."""
         made = []
         for name, how in self.discretize.items():
@@ -296,7 +296,7 @@ def _way(entries: Any) -> str:
     return " and ".join(name for name in ways if getattr(entries, name) is not None)
 
 
-def _hidden(frame: pl.DataFrame, private: Mask) -> pl.DataFrame:
+def _hidden(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
     """The private entries with the values they would have been published with, as text."""
     parts = [
         pl.DataFrame({"row": np.flatnonzero(private[:, at]).astype(np.int64)}).with_columns(

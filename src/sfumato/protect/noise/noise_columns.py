@@ -9,15 +9,13 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.table import Table
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 _DAY = "%Y-%m-%d"
 _CALENDAR = (float((date.min - date(1970, 1, 1)).days), float((date.max - date(1970, 1, 1)).days))
 LARGE, _SMALL = 1e100, 1e-100
@@ -29,7 +27,7 @@ class NumberColumn:
     """The cells of one column as numbers, and where they lie."""
 
     column: pl.Series
-    known: npt.NDArray[np.bool_]
+    known: Flags
     """Which cells are not missing; all else is about those."""
     numbers: Floats
     whole: Ints | None

@@ -13,8 +13,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import ImpossibleRelease
-from sfumato.protect.noise.noise_columns import LARGE, Floats, Ints, NumberColumn
+from sfumato.protect.noise.noise_columns import LARGE, NumberColumn
 from sfumato.public.noise_law import Noise
 
 ALARM = 1e-6

@@ -12,17 +12,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Ints, Words
 from sfumato.baskets import Baskets
 from sfumato.mine.patterns.derivability import EXACT_ITEMS, Forced, Reasoning, exactly_forced, reasoned
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.mine.patterns.worlds import world_of
 from sfumato.patterns import Patterns
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ def _cheapest(patterns: Patterns, reasoning: Reasoning, records: Ints) -> Ints:
     return np.array(chosen, dtype=np.int64)
 
 
-def _largest_inside(bits: Bits, members: set[int]) -> frozenset[int]:
+def _largest_inside(bits: Words, members: set[int]) -> frozenset[int]:
     """The published sets inside some items that no other such set contains."""
     whole = _row_of(members, bits.shape[1])
     inside = np.flatnonzero(((bits & ~whole) == 0).all(axis=1))
@@ -111,7 +108,7 @@ def _overlapping(patterns: Patterns, forced: Forced) -> Ints:
     return np.array([best], dtype=np.int64)
 
 
-def _bit_rows(patterns: Patterns) -> Bits:
+def _bit_rows(patterns: Patterns) -> Words:
     rows = np.repeat(np.arange(len(patterns)), np.diff(patterns.offsets))
     bits = np.zeros((len(patterns), (len(patterns.items) + 63) // 64), dtype=np.uint64)
     ones = np.uint64(1) << (patterns.codes % 64).astype(np.uint64)
@@ -119,12 +116,12 @@ def _bit_rows(patterns: Patterns) -> Bits:
     return bits
 
 
-def _row_of(members: set[int], words: int) -> Bits:
+def _row_of(members: set[int], words: int) -> Words:
     row = np.zeros(words, dtype=np.uint64)
     for code in members:
         row[code // 64] |= np.uint64(1 << code % 64)
     return row
 
 
-def _containing(bits: Bits, one: Bits) -> npt.NDArray[np.bool_]:
+def _containing(bits: Words, one: Words) -> Flags:
     return np.asarray(((bits & one) == one).all(axis=1))

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from sfumato.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

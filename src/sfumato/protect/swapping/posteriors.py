@@ -11,13 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.progress import tell
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 UNIT = 10**12
 """What a probability of 1 is counted as."""
@@ -54,7 +51,7 @@ def posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int
     return found
 
 
-def _conditionals(column: Ints, width: int, codes: Ints, known: npt.NDArray[np.bool_], totals: Floats) -> Floats:
+def _conditionals(column: Ints, width: int, codes: Ints, known: Flags, totals: Floats) -> Floats:
     """The logarithms of p(x | y), one row a value of x."""
     categories = len(totals)
     counts = np.bincount(column[known] * categories + codes[known], minlength=width * categories)

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
+from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SwapDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
@@ -26,7 +27,7 @@ from sfumato.progress import tell
 from sfumato.protect.claims import nobody_named, with_originals
 from sfumato.protect.method import Method
 from sfumato.protect.swapping.exchanges import exchanges
-from sfumato.protect.swapping.identifiable import Identifiable, Ints
+from sfumato.protect.swapping.identifiable import Identifiable
 from sfumato.protect.swapping.posteriors import UNIT, numbered, posteriors
 from sfumato.protect.swapping.swap_marginal import least_shift
 from sfumato.protect.swapping.swap_optimal import Optimum, best_answer

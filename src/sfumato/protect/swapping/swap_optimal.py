@@ -14,10 +14,11 @@ from time import monotonic
 
 import numpy as np
 
+from sfumato.arrays import Ints
 from sfumato.progress import tell
 from sfumato.protect.integer_program import Program, solve
 from sfumato.protect.swapping.swap_prices import WHOLE, Core, Decided, Prices, find_prices, sums
-from sfumato.protect.swapping.swap_records import Answer, Ints, Records
+from sfumato.protect.swapping.swap_records import Answer, Records
 
 _FEW = 400
 """Records of the first integer program."""

@@ -15,14 +15,12 @@ from heapq import heapify, heappop, heapreplace
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.progress import tell
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_marginal import phase_one
-from sfumato.protect.swapping.swap_records import Answer, Ints, Records
-
-Flags = npt.NDArray[np.bool_]
+from sfumato.protect.swapping.swap_records import Answer, Records
 
 
 class Swap(NamedTuple):
@@ -75,7 +73,7 @@ def phase_one_answer(records: Records, chance: np.random.Generator) -> Answer:
     return Answer(copies.astype(np.int64), category.astype(np.int64))
 
 
-def _mean_costs(records: Records, copies: Ints) -> npt.NDArray[np.float64]:
+def _mean_costs(records: Records, copies: Ints) -> Floats:
     """d(k, h) of the mean record of every category k."""
     chances, own = records.chances[copies] / UNIT, records.own[copies]
     held = np.zeros((records.categories, records.categories))

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.progress import tell
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_marginal import least_shift
-from sfumato.protect.swapping.swap_records import Ints, Records, total
+from sfumato.protect.swapping.swap_records import Records, total
 
-Floats = npt.NDArray[np.float64]
 NEVER = 1 << 60
 """The cost of what is not allowed."""
 WHOLE = 1 << 58
@@ -91,7 +90,7 @@ class Core:
     """The kind of each of them."""
     own: Ints
     """The true category of each kind."""
-    free: npt.NDArray[np.bool_]
+    free: Flags
     size: Ints
     """How many copies each kind has."""
     of_kind: Ints
@@ -146,7 +145,7 @@ class Core:
         return self.own[self.of_kind]
 
     @property
-    def counted(self) -> npt.NDArray[np.bool_]:
+    def counted(self) -> Flags:
         """Which options are changes that count."""
         return np.asarray(self.free[self.of_kind] & (self.takes != self.gives))
 

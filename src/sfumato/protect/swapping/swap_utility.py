@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from sfumato.arrays import Ints
 
 
 def joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, categories: int) -> float:

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.arrays import Floats, Ints
 from sfumato.data.coarse_range import narrow_range
 from sfumato.errors import ImpossibleRelease
 from sfumato.progress import tell
 from sfumato.protect.synthesis.synthesis_columns import (
     Column,
     Drawn,
-    Floats,
-    Ints,
     classes_of,
     grouped,
     order_by_classes,

@@ -15,12 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError
 from sfumato.protect.synthesis.spelt_numbers import Spelling
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 MISSING = -1
 MOST_CLASSES = 64
 """How many categories a tree tells apart when it foretells a column; the rarer ones are one group to it."""

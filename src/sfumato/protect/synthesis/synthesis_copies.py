@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
+from sfumato.arrays import Ints
 from sfumato.errors import ImpossibleRelease
 from sfumato.protect.synthesis.sequential_trees import Model, draw_rows
-from sfumato.protect.synthesis.synthesis_columns import Column, Drawn, Ints
+from sfumato.protect.synthesis.synthesis_columns import Column, Drawn
 
 # How much of a row has to stay, and how often it is tried.
 _ROUNDS = ((1.0, 10), (0.5, 5), (0.0, 20))

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from sfumato.protect.synthesis.synthesis_columns import Ints
+from sfumato.arrays import Ints
 
 GROUPS = 10
 """Into how many groups numbers are cut, as many people in each."""

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, model_validator
 
+from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
@@ -32,7 +33,6 @@ from sfumato.protect.synthesis.synthesis_columns import (
     MOST_CLASSES,
     Column,
     Drawn,
-    Ints,
     refuse_infinite,
     settle_decimals,
 )

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""The types of arrays, one name for each kind of number. Grids are those that have two dimensions in a named tuple of
+a kernel, which is compiled for them; everywhere else the other names stand for any shape."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+"""Numbers of items, values or columns: half as wide, so that twice as many fit a cache."""
+Unsigned = NDArray[np.uint32]
+Shorts = NDArray[np.int16]
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+"""Sets as bitmaps, 64 members a word."""
+
+IntGrid = Annotated[Ints, 2]
+CodeGrid = Annotated[Codes, 2]
+FloatGrid = Annotated[Floats, 2]
+SingleGrid = Annotated[Singles, 2]
+ByteGrid = Annotated[Bytes, 2]
+WordGrid = Annotated[Words, 2]
+
+__all__ = [
+    "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "Shorts", "SingleGrid",
+    "Singles", "Unsigned", "WordGrid", "Words",
+]  # fmt: skip

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""What a search for itemsets is asked, without the kernels that answer it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What steps cost, in tenths of a nanosecond on a common machine; they decide the way, never the result."""
+
+    pair: int = 25
+    """Meeting two items in a row of a list."""
+    list: int = 1500
+    """Beginning an item's list."""
+    word: int = 1
+    """Intersecting two words of bitmaps."""
+    map: int = 20
+    """Intersecting two bitmaps, besides their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for."""
+
+    least: int
+    kind: int
+    """0 all, 1 closed, 2 maximal: the kernels' numbers."""
+    max_length: int | None
+    costs: Costs = Costs()
+
+    @property
+    def folds(self) -> bool:
+        """Whether an item in all baskets of a set is added to it without branching; its length must not matter."""
+        return self.kind > 0 or self.max_length is None
