@@ -2,7 +2,7 @@
 """Adversarial rules (FAiR) on the paper's Zipf tables and on Adult: mining, rules in words, growth to a million rows.
 
 Nobody ships a peer. Beside ours stand a plain numpy search, the same tree with the same support pruning, and what the
-paper tells of its own program («less than 5 seconds for data sets with 10,000 tuples», a laptop of 2004).
+paper tells of its own program ("less than 5 seconds for data sets with 10,000 tuples", a laptop of 2004).
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from papers.aggarwal_2006.adult import adult
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.mine.entries.adversarial_rules import adversarial_rules, find_rules, sensitive_entries
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
-from sfumato.public.thresholds import least_count
+from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.mine.entries.adversarial_rules import adversarial_rules, count_sensitive_entries, find_adversarial_rules
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 
 SEED = 1
 
 
-def hidden(table: sf.Table, share: float) -> Cells:
+def hidden(table: sf.Table, share: float) -> TableCells:
     """The table with a share of its entries private, drawn by lot."""
     chance = Randomness.seeded(SEED).generator()
-    return Cells.of(table, private_mask([PrivateEntries(share=share)], table.frame, chance))
+    return TableCells.of(table, build_private_mask([PrivateEntries(share=share)], table.frame, chance))
 
 
-def plain_numpy(cells: Cells, confidence: Fraction, least: int) -> int:
+def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
     """The number of rules, by recursion over boolean masks: the naive way."""
     shown = np.where(cells.states == PUBLIC, cells.codes, NOTHING)
     secret = np.where(cells.states == PRIVATE, cells.codes, NOTHING)
@@ -72,15 +72,21 @@ def _settings() -> None:
     rows = []
     for confidence, least, paper in (("4/5", 10, "61,964 sensitive"), ("3/5", 5, ""), ("4/5", 1, "")):
         share = Fraction(confidence)
-        found = find_rules(cells, cells.states, share, least)
+        found = find_adversarial_rules(cells, cells.states, share, least)
         seconds = [
-            best_of(5, lambda: find_rules(cells, cells.states, share, least)),  # noqa: B023
-            best_of(3, lambda: find_rules(cells, cells.states, share, least, with_rows=True)),  # noqa: B023
+            best_of(5, lambda: find_adversarial_rules(cells, cells.states, share, least)),  # noqa: B023
+            best_of(3, lambda: find_adversarial_rules(cells, cells.states, share, least, with_rows=True)),  # noqa: B023
             best_of(3, lambda: adversarial_rules(table, mask, share, least)),  # noqa: B023
         ]
         told = [f"{one:.3f} s" for one in seconds]
         rows.append(
-            (f"δ {float(share)}, γ {least}", f"{len(found):,}", f"{sensitive_entries(cells, found):,}", *told, paper)
+            (
+                f"δ {float(share)}, γ {least}",
+                f"{len(found):,}",
+                f"{count_sensitive_entries(cells, found):,}",
+                *told,
+                paper,
+            )
         )
     head = ("setting", "rules", "sensitive entries", "mining", "with the rows", "as Python objects", "the paper")
     show("Zipf 2.0, 10,000 × 10, cardinality 10, 1 % private, warm", head, rows)
@@ -94,8 +100,8 @@ def _naive() -> None:
         begin = time.perf_counter()
         count = plain_numpy(cells, share, least)
         naive = time.perf_counter() - begin
-        ours = best_of(5, lambda: find_rules(cells, cells.states, share, least))  # noqa: B023
-        assert count == len(find_rules(cells, cells.states, share, least))
+        ours = best_of(5, lambda: find_adversarial_rules(cells, cells.states, share, least))  # noqa: B023
+        assert count == len(find_adversarial_rules(cells, cells.states, share, least))
         rows.append((f"{size:,}", f"{count:,}", f"{naive:.2f} s", f"{ours:.4f} s", f"{naive / ours:,.0f} ×"))
     show("Against plain numpy, δ 0.8, γ 5", ("rows", "rules", "plain numpy", "ours", "ratio"), rows)
 
@@ -109,9 +115,9 @@ def _adult() -> None:
     cells = hidden(table, 30_000 / (table.frame.height * table.frame.width))
     rows = []
     for support in (0.02, 0.005, 0.001):
-        least = least_count(support, len(table))
-        found = find_rules(cells, cells.states, Fraction(4, 5), least)
-        seconds = best_of(3, lambda: find_rules(cells, cells.states, Fraction(4, 5), least))  # noqa: B023
+        least = compute_least_count(support, len(table))
+        found = find_adversarial_rules(cells, cells.states, Fraction(4, 5), least)
+        seconds = best_of(3, lambda: find_adversarial_rules(cells, cells.states, Fraction(4, 5), least))  # noqa: B023
         rows.append((f"{support:.1%}", f"{len(found):,}", f"{seconds:.3f} s"))
     show(f"Adult, {len(table):,} × {table.frame.width}, 30,000 private, δ 0.8", ("γ", "rules", "mining"), rows)
 
@@ -123,9 +129,9 @@ def _growth() -> None:
         cells = hidden(table, 0.01)
         told = []
         for confidence in (Fraction(4, 5), Fraction(3, 5)):
-            least = least_count(0.0005, size)
+            least = compute_least_count(0.0005, size)
             begin = time.perf_counter()
-            found = find_rules(cells, cells.states, confidence, least)
+            found = find_adversarial_rules(cells, cells.states, confidence, least)
             told += [f"{len(found):,}", f"{time.perf_counter() - begin:.2f} s"]
         mask = cells.states == PRIVATE
         begin = time.perf_counter()

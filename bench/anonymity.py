@@ -18,7 +18,7 @@ from pathlib import Path
 import sfumato as sf
 from bench.generalize import EIGHT, grown
 from bench.timing import best_of, shared_data, show
-from sfumato.measure.anonymity.achieved import anonymity
+from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.closeness import t_equal
 from sfumato.measure.anonymity.diversity import distinct_l
 from sfumato.measure.anonymity.privacy import k_anonymity

@@ -20,7 +20,7 @@ import sfumato as sf
 from bench.timing import best_of, show
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
 from sfumato.protect.answers.randomize_response import RandomizeResponse
-from sfumato.public.answer_channel import designed
+from sfumato.public.answer_channel import design_channel
 from sfumato.randomness import Randomness
 
 
@@ -81,7 +81,7 @@ def _side_by_side(rows: int = 1_000_000, sample: int = 100_000) -> None:
 
 def _by_loop(values: list[int], categories: int, epsilon: float, kind: str) -> list[float]:
     """One answer after the other, and the raw estimate, in plain Python."""
-    channel = designed(kind, [str(at) for at in range(categories)], None, epsilon)  # type: ignore[arg-type]
+    channel = design_channel(kind, [str(at) for at in range(categories)], None, epsilon)  # type: ignore[arg-type]
     counts = [0] * categories
     for value in values:
         if channel.one_answer:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from bench.timing import best_of, show
-from sfumato.engine.classes import class_sizes
+from sfumato.engine.classes import count_class_sizes
 
 WIDTHS = (2, 73, 5, 7, 16, 41, 8, 14)
 
@@ -25,9 +25,9 @@ def main() -> None:
     for count in (1_000_000, 4_000_000, 10_000_000):
         for kind in ("bytes", "text"):
             data = frame(count, kind)
-            ours = best_of(3, lambda data=data: class_sizes(data, data.columns))  # type: ignore[misc]
+            ours = best_of(3, lambda data=data: count_class_sizes(data, data.columns))  # type: ignore[misc]
             polars = best_of(3, lambda data=data: data.group_by(data.columns).len())  # type: ignore[misc]
-            classes = len(class_sizes(data, data.columns))
+            classes = len(count_class_sizes(data, data.columns))
             rows.append(
                 (f"{count:,}", kind, f"{classes:,}", f"{ours:.3f} s", f"{polars:.3f} s", f"{polars / ours:.1f}×")
             )

@@ -22,8 +22,8 @@ import polars as pl
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.judge import ModelJudge
-from sfumato.protect.anonymity.metrics import MetricName, metric_named
+from sfumato.protect.anonymity.metrics import MetricName, make_metric
+from sfumato.protect.anonymity.model_judge import ModelJudge
 
 EIGHT = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 NINE = (*EIGHT, "salary-class")
@@ -73,7 +73,7 @@ def exhaustive(table: sf.Table, metric: str, most: int) -> object:
     """The naive way: every node of the lattice, judged one by one with the same kernel."""
     grouping = Grouping.of(table)
     judge = ModelJudge((sf.KAnonymity(k=5),))
-    costs = metric_named(metric, grouping)  # type: ignore[arg-type]
+    costs = make_metric(metric, grouping)  # type: ignore[arg-type]
     verdicts = (grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape)))
     return min((v for v in verdicts if v.suppressed <= most), key=costs.value)
 

@@ -21,9 +21,9 @@ import numpy as np
 
 import sfumato as sf
 from bench.timing import shared_data, show
+from sfumato.mine.baskets.association_rules import association_rules
 from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
-from sfumato.mine.baskets.pattern_files import write_itemsets
-from sfumato.mine.baskets.rules import association_rules
+from sfumato.mine.baskets.mined_files import write_itemsets
 
 # Share, itemsets, milliseconds of mlxtend 0.25 fpgrowth on a like machine: shared/PEERS_SPEED.md.
 SETTINGS: tuple[tuple[str, float, float | None], ...] = (

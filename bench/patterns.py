@@ -9,11 +9,11 @@ from itertools import combinations
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.measure.baskets.hiding import exposed_item_rules
-from sfumato.measure.baskets.recount import counted_itemsets
+from sfumato.measure.baskets.recount import recount_itemsets
+from sfumato.measure.baskets.side_effects import exposed_item_rules
 from sfumato.measure.patterns.pattern_privacy import inferable_patterns
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.mine.patterns.channels import inference_channels
+from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
 
 K = 10
@@ -88,7 +88,7 @@ def _repairs(data: dict[str, sf.Baskets]) -> None:
 
 def _recounts(retail: sf.Baskets) -> None:
     rows = [
-        ("all itemsets at 0.1 %", f"{best_of(2, lambda: counted_itemsets(retail, 89)):.2f} s"),
+        ("all itemsets at 0.1 %", f"{best_of(2, lambda: recount_itemsets(retail, 89)):.2f} s"),
         (
             "rules about the commonest item, 0.1 %",
             f"{best_of(2, lambda: exposed_item_rules(retail, [39], 89, 0.5)):.2f} s",

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from bench.timing import best_of, show
-from sfumato.keystream import KeystreamBits, keystream_generator
+from sfumato.keystream import KeystreamBits, make_keystream_generator
 
 _DRAWS: dict[str, Callable[[np.random.Generator, int], object]] = {
     "uniform": lambda chance, count: chance.random(count),
@@ -26,7 +26,7 @@ def main() -> None:
         for count in (1_000_000, 4_000_000, 16_000_000):
             secure, plain = (
                 best_of(3, partial(draw, chance, count))
-                for chance in (keystream_generator(), np.random.Generator(np.random.PCG64DXSM(1)))
+                for chance in (make_keystream_generator(), np.random.Generator(np.random.PCG64DXSM(1)))
             )
             rate = f"{count / secure / 1e6:.0f} million/s"
             shown.append((name, f"{count:,}", f"{1e3 * secure:.1f} ms", f"{1e3 * plain:.1f} ms", rate))

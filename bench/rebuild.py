@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import sfumato as sf
 from bench.timing import best_of, show
-from sfumato.data.population import population, population_hierarchies, population_roles
+from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
 from sfumato.data.rebuild import rebuild_frame
 
 
 def measure(size: int) -> tuple[str, str, str, str]:
     """Rows, columns, and the seconds of a method and of a rebuild."""
-    frame = population(size, 7)
+    frame = generate_population(size, 7)
     frame = frame.with_columns(frame["zip"].alias("visit"))
-    table = sf.Table.of(frame, {**population_roles(), "visit": "insensitive"}, population_hierarchies())
+    table = sf.Table.of(frame, {**list_population_roles(), "visit": "insensitive"}, build_population_hierarchies())
     method = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05)
     protecting = best_of(2, lambda: method.protect(table))
     rebuilding = best_of(5, lambda: rebuild_frame(table.frame))

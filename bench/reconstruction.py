@@ -14,11 +14,11 @@ import numpy as np
 from bench.timing import best_of, show
 from sfumato.mine.noise.reconstruction import (
     binned_em,
+    build_noisy_edges,
+    build_true_edges,
     channel_of,
-    counted,
-    noisy_edges_of,
+    count_in_bins,
     reconstruct_distribution,
-    true_edges_of,
 )
 from sfumato.public.noise_law import Noise
 
@@ -113,9 +113,9 @@ def _against_a_peer() -> None:
     rows = []
     for name, noise in KINDS:
         true, noisy = invented(100_000, noise)
-        edges = true_edges_of(0, 1, BINS)
-        noisy_edges = noisy_edges_of(noise, edges)
-        channel, counts = channel_of(noise, edges, noisy_edges), counted(noisy, noisy_edges)
+        edges = build_true_edges(0, 1, BINS)
+        noisy_edges = build_noisy_edges(noise, edges)
+        channel, counts = channel_of(noise, edges, noisy_edges), count_in_bins(noisy, noisy_edges)
 
         def peer(stopping: float, channel: Any = channel, counts: Any = counts) -> Any:
             return iterative_unfold(

@@ -2,7 +2,7 @@
 """Suppressing entries on the paper's Zipf tables and on Adult: time, |K|, memory, and growth to 160,000 rows.
 
 Nobody ships a peer. Beside ours stand a plain numpy GraDeS, which weighs every rule anew in each pass, and the paper's
-own times («1,988 seconds» at k = 1, 157 at k = 30, on a laptop of 2004).
+own times ("1,988 seconds" at k = 1, 157 at k = 30, on a laptop of 2004).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import sfumato as sf
 from bench.timing import best_of, shared_data, show
 from papers.aggarwal_2006.adult import adult
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.mine.entries.adversarial_rules import find_rules
-from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, Cells
+from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
+from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, TableCells
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 
@@ -37,9 +37,13 @@ def suppress(table: sf.Table, seed: int = 1, **fields: Any) -> sf.Release:
     return SuppressEntries(**asked).protect(table, Randomness.seeded(seed))
 
 
-def plain_numpy(cells: Cells, confidence: Fraction, least: int) -> int:
+def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
     """|K| by GraDeS as it is written: in each pass all rules are weighed anew. The naive way; not mined again."""
-    found, states, codes = find_rules(cells, cells.states, confidence, least), cells.states.copy(), cells.codes
+    found, states, codes = (
+        find_adversarial_rules(cells, cells.states, confidence, least),
+        cells.states.copy(),
+        cells.codes,
+    )
     column = np.searchsorted(cells.first, np.arange(cells.first[-1]), side="right") - 1
     rules = [
         (found.items[found.start[at] : found.start[at + 1]], target)
@@ -124,7 +128,7 @@ def _naive() -> None:
     for size in (1_000, 2_000):
         table = zipf(size)
         chance = Randomness.seeded(1).generator()
-        cells = Cells.of(table, private_mask([PrivateEntries(share=0.01)], table.frame, chance))
+        cells = TableCells.of(table, build_private_mask([PrivateEntries(share=0.01)], table.frame, chance))
         begin = time.perf_counter()
         entries = plain_numpy(cells, Fraction(4, 5), 3)
         naive = time.perf_counter() - begin

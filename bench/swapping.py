@@ -15,9 +15,9 @@ from papers.census import INCOME
 from papers.li_2004.data import census
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
-from sfumato.protect.swapping.swap_marginal import least_shift
-from sfumato.protect.swapping.swap_optimal import best_answer
-from sfumato.protect.swapping.swap_records import Records
+from sfumato.protect.swapping.swap_marginal import find_least_shift
+from sfumato.protect.swapping.swap_optimal import find_best_answer
+from sfumato.protect.swapping.swap_records import SwapRecords
 from sfumato.randomness import Randomness
 
 PEERS = (("the paper's program, 2004 (its machine)", "38.67 s", "", "", ""),)
@@ -63,7 +63,7 @@ def invented(rows: int, categories: int = 3, seed: int = 1) -> sf.Table:
     return sf.Table.of(frame, dict.fromkeys(columns, "quasi_identifying") | {"secret": "sensitive"})
 
 
-def records(count: int, categories: int = 3) -> Records:
+def records(count: int, categories: int = 3) -> SwapRecords:
     """Posteriors of records of U and V without a table."""
     chance = np.random.default_rng(count)
     own = chance.integers(0, categories, count)
@@ -73,19 +73,19 @@ def records(count: int, categories: int = 3) -> Records:
     likely /= likely.sum(axis=1, keepdims=True)
     free = chance.random(count) < 0.85
     ones = np.ones(count, dtype=np.int64)
-    return Records(np.rint(likely * UNIT).astype(np.int64), own, ones, free, round(0.5 * int(free.sum())))
+    return SwapRecords(np.rint(likely * UNIT).astype(np.int64), own, ones, free, round(0.5 * int(free.sum())))
 
 
 def _against_milp() -> None:
     rows = []
     for count in (500, 2_000, 8_000):
         one = records(count)
-        shift = least_shift(one.available, one.changes, one.forced)
+        shift = find_least_shift(one.available, one.changes, one.forced)
         begun = time.perf_counter()
         whole = by_milp(one)
         slow = time.perf_counter() - begun
-        best = best_answer(one, shift, 60.0, np.random.default_rng(0))
-        fast = best_of(2, lambda one=one, shift=shift: best_answer(one, shift, 60.0, np.random.default_rng(0)))  # type: ignore[misc]
+        best = find_best_answer(one, shift, 60.0, np.random.default_rng(0))
+        fast = best_of(2, lambda one=one, shift=shift: find_best_answer(one, shift, 60.0, np.random.default_rng(0)))  # type: ignore[misc]
         rows.append(
             (
                 f"{count:,}",
@@ -99,7 +99,7 @@ def _against_milp() -> None:
     show("Problem (12), three categories", head, rows)
 
 
-def by_milp(one: Records) -> float:
+def by_milp(one: SwapRecords) -> float:
     """Problem (12) with counts that stay, as one program over every record and category."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array

@@ -28,7 +28,7 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import shared_data, show
-from sfumato.measure.synthesis.synthetic import against_holdout, exact_copies, pairwise_total_variation
+from sfumato.measure.synthesis.synthesis_checks import against_holdout, exact_copies, pairwise_total_variation
 from sfumato.protect.synthesis.synthesize import Synthesize
 from sfumato.randomness import Randomness
 
@@ -115,7 +115,7 @@ def main() -> None:
 
 
 def adult(folder: Path) -> sf.Table:
-    """Both files, 48,842 people and 15 columns; «?» is missing."""
+    """Both files, 48,842 people and 15 columns; "?" is missing."""
     parts = [
         pl.read_csv(folder / "adult" / name, has_header=False, new_columns=list(NAMES), comment_prefix="|",
                     infer_schema=False).with_columns(pl.all().str.strip_chars())

@@ -10,7 +10,7 @@ import numpy as np
 
 import sfumato as sf
 from bench.timing import best_of, show
-from sfumato.data.quest_people import GROUP, RANGES, quest_people, quest_roles
+from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def _people(rows: int, function: str, seed: int = 1) -> sf.Table:
-    return sf.Table.of(quest_people(rows, function, seed), quest_roles())
+    return sf.Table.of(generate_quest_people(rows, function, seed), list_quest_roles())
 
 
 def _noisy(table: sf.Table) -> sf.Release:

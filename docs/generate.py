@@ -25,13 +25,13 @@ import sfumato as sf
 from sfumato import errors
 from sfumato.attack import ATTACKS
 from sfumato.cli.commands import app
-from sfumato.data import builders
+from sfumato.data import hierarchy_builders
 from sfumato.protect import METHODS, MODELS
 from sfumato.workflow.policy import DataSection, GateSection, MeasureSection, OutputSection, RolesSection
 
 DOCS = Path(__file__).parent
 NAMESPACES = ("protect", "mine", "measure", "attack")
-BUILDERS: tuple[type[BaseModel], ...] = get_args(get_args(builders.HierarchyBuilder)[0])
+BUILDERS: tuple[type[BaseModel], ...] = get_args(get_args(hierarchy_builders.HierarchyBuilder)[0])
 _TAGS = ("method", "model", "attack", "kind")
 _WIDTH = 100
 

@@ -10,7 +10,7 @@ import sys
 from papers.registry import list_studies
 from papers.run import reproduce
 from papers.study import find_data
-from sfumato.cli.terminal import progress
+from sfumato.cli.terminal import show_progress
 from sfumato.errors import SfumatoError
 
 
@@ -26,7 +26,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n".join(_list_lines()))
         return 0
     try:
-        with progress(options.json):
+        with show_progress(options.json):
             summary = reproduce(options.names, options.out, quick=options.quick)
     except SfumatoError as error:
         print(error, file=sys.stderr)

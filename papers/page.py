@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from papers.study import Findings, Grid, Verdict
 from sfumato import __version__
-from sfumato.report import words
-from sfumato.report.page import colours
+from sfumato.report import wording
+from sfumato.report.page import render_colours
 
 if TYPE_CHECKING:
     from papers.run import StudyRun
@@ -27,10 +27,10 @@ def render_page(runs: Sequence[StudyRun], *, quick: bool) -> str:
     """The page as HTML. Nothing of it runs, and nothing is fetched."""
     here = files("papers")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=words.number, clean=words.clean)
+    environment.filters.update(number=wording.format_count, clean=wording.clean_label)
     template = environment.from_string(here.joinpath("page.html.j2").read_text(encoding="utf-8"))
     look = files("sfumato.report").joinpath("page.css").read_text(encoding="utf-8")
-    style = colours() + look + here.joinpath("page.css").read_text(encoding="utf-8")
+    style = render_colours() + look + here.joinpath("page.css").read_text(encoding="utf-8")
     return template.render(
         style=Markup(style),
         studies=[{"run": run, "study": run.study, **_describe(run.findings)} for run in runs],
@@ -67,7 +67,7 @@ def _describe_grid(grid: Grid) -> dict[str, Any]:
     return {
         "title": grid.title,
         "remark": grid.remark,
-        "head": [(words.spaced(name), dtype.is_numeric()) for name, dtype in frame.schema.items()],
+        "head": [(wording.space_name(name), dtype.is_numeric()) for name, dtype in frame.schema.items()],
         "rows": [[_cell(value, dtype) for value, dtype in zip(row, frame.dtypes, strict=True)] for row in frame.rows()],
         "folded": frame.height > LONG_TABLE,
     }
@@ -79,4 +79,4 @@ def _cell(value: Any, dtype: pl.DataType) -> tuple[str, bool]:
         return "–", dtype.is_numeric()
     if isinstance(value, bool):
         return ("yes" if value else "no"), False
-    return words.number(value), dtype.is_numeric()
+    return wording.format_count(value), dtype.is_numeric()

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from papers.study import Plot
-from sfumato.report import words
-from sfumato.report.pictures import PALETTE, Spec, drawn
-from sfumato.report.rule_pictures import round_numbers
+from sfumato.report import wording
+from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.rule_pictures import list_round_numbers
 
 _INK, _SOFT, _CARD, _BEFORE, _ACCENT, _WARN = (
     PALETTE[name][0] for name in ("ink", "soft", "card", "before", "accent", "warn")
@@ -50,18 +50,18 @@ class Axis:
 
     def write(self, value: float) -> str:
         """A value of this axis in words."""
-        return words.percent(value) if self.percent else words.number(value)
+        return wording.format_percent(value) if self.percent else wording.format_count(value)
 
 
 def draw_curves(title: str, x: Axis, y: Axis, lines: Sequence[Curve], stated: Sequence[StatedPoint] = ()) -> Plot:
     """Our curves, and the points that the paper's text states."""
     values: list[Spec] = [
-        {"series": words.short(line.name, 34), "x": at, "y": height}
+        {"series": wording.shorten_label(line.name, 34), "x": at, "y": height}
         for line in lines
         for at, height in line.points
         if not (y.log and height <= 0)
     ]
-    names = [words.short(line.name, 34) for line in lines]
+    names = [wording.shorten_label(line.name, 34) for line in lines]
     spec = {
         "width": 330,
         "height": 210,
@@ -72,7 +72,7 @@ def draw_curves(title: str, x: Axis, y: Axis, lines: Sequence[Curve], stated: Se
         },
         "layer": _lines(names) + (_stated(stated) if stated else []),
     }
-    return Plot(title, drawn(spec), describe_curves(x, y, lines))
+    return Plot(title, render_svg(spec), describe_curves(x, y, lines))
 
 
 def describe_curves(x: Axis, y: Axis, lines: Sequence[Curve]) -> str:
@@ -126,7 +126,7 @@ def draw_bars(title: str, groups: Mapping[str, Mapping[str, float]], soft: Seque
             ],
         },
     }
-    return Plot(title, drawn(spec), describe_bars(groups, digits))
+    return Plot(title, render_svg(spec), describe_bars(groups, digits))
 
 
 def describe_bars(groups: Mapping[str, Mapping[str, float]], digits: int = 0) -> str:
@@ -151,7 +151,7 @@ def _axis(field: str, axis: Axis, values: Sequence[float]) -> Spec:
     if axis.log:
         low, high = min(values, default=1), max(values, default=1)
         scale = {"type": "log", "nice": False, "domain": [low / 1.5, high * 1.5]}
-        look |= {"values": round_numbers(low / 1.5, high * 1.5)}
+        look |= {"values": list_round_numbers(low / 1.5, high * 1.5)}
     title = f"{axis.title} (logarithmic)" if axis.log else axis.title
     return {"field": field, "type": "quantitative", "title": title, "scale": scale, "axis": look}
 

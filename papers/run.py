@@ -18,7 +18,7 @@ from papers.page import render_page
 from papers.registry import find_studies
 from papers.study import Findings, Setting, Statement, Study, Verdict, find_data
 from sfumato.errors import DataError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 PAGE = "papers.html"
 
@@ -102,10 +102,10 @@ def reproduce(
     runs: list[StudyRun] = []
     files: list[str] = []
     for index, study in enumerate(studies):
-        tell(f"reproducing {study.full_name}", index, len(studies))
+        report_progress(f"reproducing {study.full_name}", index, len(studies))
         runs.append(run_study(study, setting))
         files += _write_tables(runs[-1], folder)
-    tell("writing the page", len(studies), len(studies))
+    report_progress("writing the page", len(studies), len(studies))
     _write(folder / PAGE, render_page(runs, quick=quick))
     return Summary(folder, tuple(runs), (PAGE, *files), quick)
 

@@ -101,7 +101,7 @@ def test_bad_input_is_named() -> None:
         Patterns.of([(["a"], 0.5)], 3)  # type: ignore[list-item]
     with pytest.raises(sf.DataError, match="1 of 1 supports are below 0"):
         Patterns.of([(["a"], -1)], 3)
-    with pytest.raises(sf.DataError, match="«items» and «support»"):
+    with pytest.raises(sf.DataError, match='"items" and "support"'):
         Patterns.of(pl.DataFrame({"items": [["a"]]}), 3)
     with pytest.raises(sf.PolicyError, match="number of baskets"):
         Patterns.of({}, -1)

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import sfumato
-from sfumato.keystream import KeystreamBits, keyed_generator, keystream_generator
+from sfumato.keystream import KeystreamBits, make_keyed_generator, make_keystream_generator
 from sfumato.randomness import Randomness
 
 RARE = 1e-9
@@ -54,12 +54,12 @@ def test_the_words_are_those_of_the_cipher(monkeypatch: pytest.MonkeyPatch) -> N
     from cryptography.hazmat.primitives.ciphers.modes import CTR
 
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count)))
-    drawn = words(3 * FILLING, keystream_generator())
+    drawn = words(3 * FILLING, make_keystream_generator())
     cipher = Cipher(AES256(bytes(range(32))), CTR(bytes(range(32, 48)))).encryptor()
     assert drawn.tobytes() == cipher.update(bytes(8 * 3 * FILLING))
-    half = keystream_generator().integers(0, 2**32, 4, dtype=np.uint32)
+    half = make_keystream_generator().integers(0, 2**32, 4, dtype=np.uint32)
     assert half.tolist() == (drawn[:4] >> np.uint64(32)).tolist()
-    assert keystream_generator().random(4).tolist() == ((drawn[:4] >> np.uint64(11)) * 2.0**-53).tolist()
+    assert make_keystream_generator().random(4).tolist() == ((drawn[:4] >> np.uint64(11)) * 2.0**-53).tolist()
 
 
 def test_nothing_can_be_read_copied_or_stored() -> None:
@@ -78,7 +78,7 @@ def test_nothing_can_be_read_copied_or_stored() -> None:
 
 
 def test_words_are_erased_when_they_were_drawn() -> None:
-    generator = keystream_generator()
+    generator = make_keystream_generator()
     drawn = words(100, generator)
     state = generator.bit_generator._KeystreamBits__memory[0]  # type: ignore[attr-defined]
     assert not np.isin(drawn, state).any()
@@ -171,8 +171,8 @@ def test_a_cipher_that_fails_stops_the_process(broken: str) -> None:
     """Neither old words nor zeros are handed out."""
     code = f"""
 import ctypes
-from sfumato.keystream import _Callback, keystream_generator
-generator = keystream_generator()
+from sfumato.keystream import _Callback, make_keystream_generator
+generator = make_keystream_generator()
 def fail():
     {broken}
 kept = _Callback(fail)
@@ -193,10 +193,10 @@ print(generator.random())
 
 def test_a_secret_gives_the_same_words_again() -> None:
     secret = bytes(range(32))
-    assert keyed_generator(secret).bytes(80) == keyed_generator(secret).bytes(80)
-    assert keyed_generator(secret).bytes(80) != keyed_generator(secret[::-1]).bytes(80)
+    assert make_keyed_generator(secret).bytes(80) == make_keyed_generator(secret).bytes(80)
+    assert make_keyed_generator(secret).bytes(80) != make_keyed_generator(secret[::-1]).bytes(80)
     with pytest.raises(TypeError, match="neither copied nor stored"):
-        pickle.dumps(keyed_generator(secret))
+        pickle.dumps(make_keyed_generator(secret))
 
 
 def calls_of_chance(path: Path) -> list[tuple[int, str]]:

@@ -98,7 +98,7 @@ def test_ids_must_be_one_for_each_sequence() -> None:
 
 
 def test_an_unknown_format_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match="«spmf» or «long»"):
+    with pytest.raises(PolicyError, match='"spmf" or "long"'):
         Sequences.read(tmp_path / "x", format="fimi")  # type: ignore[arg-type]
-    with pytest.raises(PolicyError, match="«spmf» or «long»"):
+    with pytest.raises(PolicyError, match='"spmf" or "long"'):
         Sequences.of([[1]]).write(tmp_path / "x", format="fimi")  # type: ignore[arg-type]

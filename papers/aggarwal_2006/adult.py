@@ -18,7 +18,7 @@ from papers.aggarwal_2006.runs import Blanked, blank, private_share
 from papers.census import INCOME, read_adult
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.data.discretize import equal_frequency
+from sfumato.data.discretization import cut_equal_frequency
 from sfumato.table import Table
 
 CUT = {"age": 10, "fnlwgt": 150, "education-num": 17}
@@ -32,7 +32,7 @@ def adult(data: Path) -> Table:
     shares = {name: _commonest(frame[name]) for name in frame.columns}
     dropped = sorted(shares, key=lambda name: shares[name])[-DROPPED:]
     frame = frame.drop(dropped).with_columns(
-        equal_frequency(frame[name].cast(pl.Int64), bins).apply(frame[name].cast(pl.Int64))
+        cut_equal_frequency(frame[name].cast(pl.Int64), bins).apply(frame[name].cast(pl.Int64))
         for name, bins in CUT.items()
     )
     return Table.of(frame, dict.fromkeys(frame.columns, "quasi_identifying"), source="Adult")

@@ -23,7 +23,7 @@ from papers.aggarwal_2006.employee import (
     employees,
 )
 from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.report import words
+from sfumato.report import wording
 
 DELTA, GAMMA = Fraction(3, 5), 2
 _MENDED = "Ian M"
@@ -212,7 +212,7 @@ def _statements(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
         printed = [row for row in of_example if not row["what"].endswith(_MENDED)]
         same = sum(row["same"] for row in printed)
         mended = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
-        theirs = f"Example {example}: {words.several(len(printed), 'number')}"
+        theirs = f"Example {example}: {wording.count_noun(len(printed), 'number')}"
         why = f"Table 1 prints Ian as F; with Ian as M {mended} of {len(printed)} are the same."
         statements.append(Statement(theirs, f"{same} of them the same", same == len(printed), why))
     return tuple(statements)

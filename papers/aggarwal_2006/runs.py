@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.arrays import Flags
-from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.mine.entries.adversarial_rules import find_rules, sensitive_mask
-from sfumato.mine.entries.cells import Cells
-from sfumato.public.thresholds import exact, least_count
+from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.mine.entries.adversarial_rules import find_adversarial_rules, mask_sensitive_entries
+from sfumato.mine.entries.cells import TableCells
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
@@ -57,15 +57,15 @@ def synthetic(rows: int, columns: int, cardinality: int, factor: float, seed: in
 def private_share(table: Table, share: float, seed: int) -> Flags:
     """The directly private set: a share of the entries, drawn by lot."""
     chance = Randomness.seeded(seed).generator()
-    return private_mask([PrivateEntries(share=share)], table.frame, chance)
+    return build_private_mask([PrivateEntries(share=share)], table.frame, chance)
 
 
 @cache
 def _warm() -> None:
     """Load the kernels before anything is timed."""
     table = synthetic(50, 3, 2, 1.0, 0)
-    cells = Cells.of(table, private_share(table, 0.1, 0))
-    sensitive_mask(cells, find_rules(cells, cells.states, exact(0.5), 1))
+    cells = TableCells.of(table, private_share(table, 0.1, 0))
+    mask_sensitive_entries(cells, find_adversarial_rules(cells, cells.states, parse_exact_confidence(0.5), 1))
 
 
 @cache
@@ -78,12 +78,12 @@ def _warm_blanking() -> None:
 def mine(table: Table, private: Flags, confidence: float, min_support: float) -> Mined:
     """All adversarial rules, and the entries that they make sensitive."""
     _warm()
-    cells = Cells.of(table, private)
-    least = least_count(min_support, len(cells.codes))
+    cells = TableCells.of(table, private)
+    least = compute_least_count(min_support, len(cells.codes))
     begin = time.perf_counter()
-    found = find_rules(cells, cells.states, exact(confidence), least)
+    found = find_adversarial_rules(cells, cells.states, parse_exact_confidence(confidence), least)
     seconds = time.perf_counter() - begin
-    sensitive = sensitive_mask(cells, found)
+    sensitive = mask_sensitive_entries(cells, found)
     return Mined(len(found), int(sensitive.sum()), int(sensitive.any(axis=1).sum()), seconds)
 
 
@@ -94,21 +94,21 @@ def blank(table: Table, private: Flags, confidence: float, min_support: float, f
     begin = time.perf_counter()
     details = method.protect(table, Randomness.seeded(0)).details
     seconds = time.perf_counter() - begin
-    as_published = _blank_first_rules(Cells.of(table, private), confidence, min_support, factor)
+    as_published = _blank_first_rules(TableCells.of(table, private), confidence, min_support, factor)
     return Blanked(
         as_published, len(details["derived"]), len(details["rules_before"]), details["sensitive_entries"], seconds
     )
 
 
-def _blank_first_rules(cells: Cells, confidence: float, min_support: float, factor: int) -> int:
+def _blank_first_rules(cells: TableCells, confidence: float, min_support: float, factor: int) -> int:
     """GraDeS as printed: blank until no rule of the first mining is left, and do not mine again."""
-    from sfumato.protect.entries.entry_ledger import Ledger, Mining, Question
-    from sfumato.protect.entries.grades import Weighing, heaviest_first
+    from sfumato.protect.entries.entry_ledger import EntryLedger, RuleMining, RuleQuestion
+    from sfumato.protect.entries.grades import EntryWeighing, blank_heaviest_first
 
-    question = Question(exact(confidence), least_count(min_support, len(cells.codes)))
-    ledger = Ledger(cells, question)
-    ledger.add(Mining(cells, question).rules(cells.states))
-    return len(heaviest_first(ledger, Weighing(batch=factor))[0])
+    question = RuleQuestion(parse_exact_confidence(confidence), compute_least_count(min_support, len(cells.codes)))
+    ledger = EntryLedger(cells, question)
+    ledger.add(RuleMining(cells, question).rules(cells.states))
+    return len(blank_heaviest_first(ledger, EntryWeighing(batch=factor))[0])
 
 
 def _method(private: Flags, confidence: float, min_support: float, factor: int) -> SuppressEntries:

@@ -10,7 +10,7 @@ import polars as pl
 
 from papers.bu_2007.data import MIN_WIDTH, RADIUS, TARGET, adult, covertype, wdbc
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
-from sfumato.measure.codes.tree_risk import Shelter, shelter
+from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
 from sfumato.table import Table
 
 FIGURE_8 = (
@@ -38,7 +38,7 @@ _WORST = (
 )
 
 
-def measure_shelter(table: Table) -> tuple[Shelter, ...]:
+def measure_shelter(table: Table) -> tuple[ColumnShelter, ...]:
     """The statistics, with pieces of at least two values."""
     return shelter(table, TARGET, min_width=MIN_WIDTH, radius=RADIUS)
 
@@ -131,7 +131,7 @@ def other_data_shelter(setting: Setting) -> Findings:
     return Findings(tuple(statements), tuple(grids))
 
 
-def _tabulate(shelters: Sequence[Shelter]) -> pl.DataFrame:
+def _tabulate(shelters: Sequence[ColumnShelter]) -> pl.DataFrame:
     """Every statistic of every column, in the order of Figures 8 and 11."""
     names = (
         "column", "range_width", "distinct", "discontinuities", "pure_pieces", "mean_length", "pure_share",

@@ -30,8 +30,8 @@ from papers.bu_2007.data import (
 from papers.plots import Axis, draw_curves
 from papers.plots import Curve as Line
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
-from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fitted
-from sfumato.progress import tell
+from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
+from sfumato.progress import report_progress
 from sfumato.protect.codes.encode_for_trees import EncodeForTrees
 from sfumato.protect.codes.tree_codes import Curve
 
@@ -240,10 +240,12 @@ def _measure_venn(attribute: Attribute, many: int) -> dict[str, float]:
     chance = np.random.Generator(np.random.PCG64DXSM(SEED))
     parts = np.zeros((many, 2 ** len(FITS)))
     for trial in range(many):
-        tell("trials of three curves", trial, many)
+        report_progress("trials of three curves", trial, many)
         column, _ = attribute.encoded(choose_max_mp(), chance)
         points = KnowledgePoints.drawn(column, 4, 0, RADIUS, 1, chance)
-        which = sum(column.cracked(fitted(points, column.codes, fit)[0], RADIUS) << at for at, fit in enumerate(FITS))
+        which = sum(
+            column.cracked(fit_curve(points, column.codes, fit)[0], RADIUS) << at for at, fit in enumerate(FITS)
+        )
         parts[trial] = 100 * np.bincount(which, minlength=parts.shape[1]) / len(column.codes)
     names = [" and ".join(fit for at, fit in enumerate(FITS) if part >> at & 1) for part in range(1, parts.shape[1])]
     curves = np.array([name.count(" and ") + 1 for name in names])

@@ -19,9 +19,9 @@ from papers.census import INCOME, read_adult
 from papers.study import Setting
 from sfumato.arrays import Floats, Ints
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fitted
-from sfumato.progress import tell
-from sfumato.protect.codes.encode_for_trees import EncodeForTrees, Ranks
+from sfumato.mine.codes.crack_functions import Fit, KnowledgePoints, fit_curve
+from sfumato.progress import report_progress
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees, RankedColumn
 from sfumato.protect.codes.tree_codes import Curve
 from sfumato.table import Table
 
@@ -71,7 +71,7 @@ def count_trials(setting: Setting) -> int:
 class Attribute:
     """A column, sorted once; encoded many times."""
 
-    ranks: Ranks
+    ranks: RankedColumn
     rows: Ints
     """How many rows have each value."""
     place: Ints
@@ -82,7 +82,7 @@ class Attribute:
         """Sort a column, and look at its classes."""
         classes = table.frame[TARGET].rank("dense").cast(pl.Int64).to_numpy() - 1
         _, place, rows = np.unique(table.frame[name].to_numpy(), return_inverse=True, return_counts=True)
-        return cls(Ranks.of(table, name, classes), rows, place)
+        return cls(RankedColumn.of(table, name, classes), rows, place)
 
     def encoded(self, method: EncodeForTrees, chance: np.random.Generator) -> tuple[CodedColumn, Ints]:
         """Codes drawn anew, and the number of each value's code among the sorted codes."""
@@ -164,8 +164,8 @@ def domain_risks(
     chance = np.random.Generator(np.random.PCG64DXSM(seed))
     shares = np.zeros(many)
     for trial in range(many):
-        tell("trials of an encoding", trial, many)
+        report_progress("trials of an encoding", trial, many)
         column, _ = attribute.encoded(method, chance)
         points = KnowledgePoints.drawn(column, good, bad, radius, 1, chance)
-        shares[trial] = column.cracked(fitted(points, column.codes, fit), radius).mean()
+        shares[trial] = column.cracked(fit_curve(points, column.codes, fit), radius).mean()
     return shares

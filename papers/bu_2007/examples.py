@@ -10,9 +10,9 @@ import polars as pl
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import sorted_ranges
-from sfumato.mine.codes.ranked import class_range
-from sfumato.protect.codes.pieces import choose_max_mp, classes_of_values
+from sfumato.mine.codes.crack_functions import bound_by_rank
+from sfumato.mine.codes.learner_columns import find_class_ranges
+from sfumato.protect.codes.column_pieces import choose_max_mp, find_value_classes
 
 AGES, RISKS = (17, 20, 23, 32, 43, 68), "HHHLHL"
 """Figure 1 as far as its text tells it; its oldest age is ours."""
@@ -124,13 +124,13 @@ def figure_7(_: Setting) -> Findings:
     """ChooseMaxMP, and the probability of sorting."""
     values, place = np.unique(np.array(VALUES), return_inverse=True)
     classes = np.array([ord(one) for one in CLASSES], dtype=np.int64)
-    labels = classes_of_values(place.astype(np.int64), classes, len(values))
+    labels = find_value_classes(place.astype(np.int64), classes, len(values))
     pieces = choose_max_mp(labels, 1, 2, np.random.default_rng(0))
     starts = values[pieces.starts].tolist()
-    low, high = class_range(place.astype(np.int64), classes, len(values))
+    low, high = find_class_ranges(place.astype(np.int64), classes, len(values))
     wide = values.astype(np.float64)
     column = CodedColumn("A", wide, wide, wide, np.bincount(place), place.astype(np.int64), wide, np.bincount(place))
-    ranges = sorted_ranges(len(wide), 1, 44, 1)
+    ranges = bound_by_rank(len(wide), 1, 44, 1)
     at = int(np.flatnonzero(values == 29)[0])
     chance = float(ranges.chance(column, 2 / column.width)[at])
     rows = [

@@ -22,8 +22,8 @@ from papers.bu_2007.data import (
 )
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.measure.codes.tree_risk import PathRisk, path_risk
-from sfumato.mine.codes.crack_functions import KnowledgePoints, evenly_spread, fitted
-from sfumato.progress import tell
+from sfumato.mine.codes.crack_functions import KnowledgePoints, fit_curve, spread_evenly
+from sfumato.progress import report_progress
 
 SUBSPACES: dict[tuple[int, ...], float | None] = {
     (4,): 16,
@@ -50,10 +50,10 @@ def _crack_values(attribute: Attribute, number: int, chance: np.random.Generator
     """For each value of an attribute, whether it is cracked: attribute 2 by sorting, the others by a polyline."""
     column, order = attribute.encoded(choose_max_mp(), chance)
     if number == 2:
-        guesses = evenly_spread(len(column.codes), column.domain[0], column.domain[-1])
+        guesses = spread_evenly(len(column.codes), column.domain[0], column.domain[-1])
     else:
         points = KnowledgePoints.drawn(column, 4, 0, RADIUS, 1, chance)
-        guesses = fitted(points, column.codes, "polyline")[0]
+        guesses = fit_curve(points, column.codes, "polyline")[0]
     return column.cracked(guesses, RADIUS)[order]
 
 
@@ -63,7 +63,7 @@ def figure_12(setting: Setting) -> Findings:
     chance = np.random.Generator(np.random.PCG64DXSM(SEED))
     shares: dict[tuple[int, ...], list[float]] = {subspace: [] for subspace in SUBSPACES}
     for trial in range(many):
-        tell("trials of subspaces", trial, many)
+        report_progress("trials of subspaces", trial, many)
         values = {n: _crack_values(columns[n - 1], n, chance) for n in (2, 4, 7, 10)}
         rows = {n: cracked[columns[n - 1].place] for n, cracked in values.items()}
         for subspace, risks in shares.items():
@@ -154,7 +154,7 @@ def _guess_paths(setting: Setting) -> list[PathRisk]:
     """One tree on codes, and in each trial the paths that new knowledge points crack."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from sfumato.mine.codes.coded_columns import coded_columns
+    from sfumato.mine.codes.coded_columns import list_coded_columns
     from sfumato.mine.codes.decoded_tree import decode_tree
     from sfumato.randomness import Randomness
 
@@ -168,15 +168,15 @@ def _guess_paths(setting: Setting) -> list[PathRisk]:
     )
     provider = learner.fit(frame.drop(TARGET).to_numpy(), frame[TARGET].to_numpy())
     decoded = decode_tree(provider, key, table)
-    columns = coded_columns(release.data.with_frame(frame.drop(TARGET)), table, release.details)
+    columns = list_coded_columns(release.data.with_frame(frame.drop(TARGET)), table, release.details)
     chance = np.random.Generator(np.random.PCG64DXSM(SEED))
     risks = []
     for trial in range(count_trials(setting)):
-        tell("trials of paths", trial, count_trials(setting))
+        report_progress("trials of paths", trial, count_trials(setting))
         guess = [_reader(KnowledgePoints.drawn(one, INSIDER, 0, PATH_RADIUS, 1, chance)) for one in columns]
         risks.append(path_risk(provider, decoded, guess, [one.width for one in columns], PATH_RADIUS))
     return risks
 
 
 def _reader(points: KnowledgePoints) -> Callable[[Any], Any]:
-    return lambda codes: fitted(points, codes, "polyline")[0]
+    return lambda codes: fit_curve(points, codes, "polyline")[0]

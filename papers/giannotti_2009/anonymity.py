@@ -12,15 +12,15 @@ from typing import Any
 import polars as pl
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.attack.anonymity.homogeneity import disclosed
+from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
 from sfumato.attack.anonymity.linking import linked
 from sfumato.attack.anonymity.similarity import Similarity
-from sfumato.measure.anonymity.achieved import anonymity
-from sfumato.measure.anonymity.classes import crowds
+from sfumato.measure.anonymity.anonymity_table import anonymity
+from sfumato.measure.anonymity.crowd_sizes import crowds
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
 from sfumato.protect.anonymity.generalize import Generalize, minimal_nodes
 from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.report import words
+from sfumato.report import wording
 from sfumato.table import Table
 
 PATIENTS = [
@@ -118,7 +118,7 @@ def hospital(setting: Setting) -> Findings:
         statements=(
             Statement(
                 "The combinations of date of birth, sex and ZIP code are unique.",
-                f"k = {k_anonymity(table)}; {words.percent(alone)} of the patients are unique.",
+                f"k = {k_anonymity(table)}; {wording.format_percent(alone)} of the patients are unique.",
                 alone == 1,
             ),
             *(
@@ -199,7 +199,7 @@ def figure_2(setting: Setting) -> Findings:
     sizes = sorted(crowds(release)["crowd"].to_list())
     reached = anonymity(release)
     andre = rows[0]["problems"].split(", ")
-    told = disclosed(release, release, ("problem",))
+    told = count_homogeneous_people(release, release, ("problem",))
     highest, diverse = Fraction(1, sizes[0]), reached["distinct_l"]["problem"]
     return Findings(
         statements=(
@@ -256,7 +256,7 @@ def similarity(setting: Setting) -> Findings:
     salary = Similarity(column="salary", width=0.25).conclusions(table, bob)
     disease = Similarity(column="disease", groups=STOMACH).conclusions(table, bob)
     same = sum(row["independent_count"] == row["ours"] for row in rows)
-    known, least = disclosed(table, table, ("disease",)), min(reached["distinct_l"].values())
+    known, least = count_homogeneous_people(table, table, ("disease",)), min(reached["distinct_l"].values())
     return Findings(
         statements=(
             Statement("The table is 3-diverse.", f"Distinct l = {least}.", least == 3),

@@ -12,7 +12,7 @@ from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import read_details
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -49,7 +49,7 @@ def spectral(setting: Setting) -> Findings:
     rows = 2_000 if setting.quick else 20_000
     table, filtered, bayes = [], {}, {}
     for done, (columns, rank) in enumerate([*INDEPENDENT, (30, 5), (30, 15)]):
-        tell("filtering", done, len(INDEPENDENT) + 2)
+        report_progress("filtering", done, len(INDEPENDENT) + 2)
         for ratio in RATIOS:
             true, release = low_rank(rows, columns, rank, ratio)
             found, made = (

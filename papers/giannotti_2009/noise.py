@@ -12,9 +12,9 @@ import numpy as np
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, compare, frame_of
 from sfumato.arrays import Floats, Ints
-from sfumato.mine.noise.reconstruction_channel import channel_of, counted, noisy_edges_of
-from sfumato.mine.noise.reconstruction_em import em
-from sfumato.progress import tell
+from sfumato.mine.noise.reconstruction_channel import build_noisy_edges, channel_of, count_in_bins
+from sfumato.mine.noise.reconstruction_em import run_em
+from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise
 
 CONFIDENCES = (0.5, 0.95, 0.999)
@@ -90,7 +90,7 @@ def reconstruction(_: Setting) -> Findings:
     rows, errors, pictures, verdicts = [], [], [], []
     golden: dict[int, float] = {}
     for done, (shape, draw) in enumerate(SHAPES.items()):
-        tell("shapes", done, len(SHAPES))
+        report_progress("shapes", done, len(SHAPES))
         chance = np.random.default_rng(SEED)
         true = draw(chance, COUNT)
         lines: list[Curve] = []
@@ -176,12 +176,12 @@ class _One:
 
     @classmethod
     def of(cls, true: Floats, noisy: Floats, noise: Noise) -> _One:
-        seen = noisy_edges_of(noise, EDGES)
+        seen = build_noisy_edges(noise, EDGES)
         channel = channel_of(noise, EDGES, seen)
-        return cls(noisy, counted(true, EDGES) / len(true), counted(noisy, seen), channel)
+        return cls(noisy, count_in_bins(true, EDGES) / len(true), count_in_bins(noisy, seen), channel)
 
     def after(self, steps: int) -> Floats:
-        return em(self.counts, self.channel, stop=steps).probabilities
+        return run_em(self.counts, self.channel, stop=steps).probabilities
 
     def randomized(self) -> Floats:
         """Noisy values in the same bins; what lies beyond is lost."""
@@ -192,11 +192,11 @@ class _One:
 
     def stopped(self) -> tuple[float, int]:
         """The error where the χ² test stops, and after how many steps."""
-        made = em(self.counts, self.channel)
+        made = run_em(self.counts, self.channel)
         return self.error(made.probabilities), made.iterations
 
     def table(self) -> list[dict[str, float]]:
-        made = em(self.counts, self.channel).probabilities
+        made = run_em(self.counts, self.channel).probabilities
         parts = (EDGES[:-1], self.original, self.randomized(), made)
         return [
             {"from": round(float(low), 3), "original": a, "randomized": b, "reconstructed": round(float(c), 6)}

@@ -14,17 +14,18 @@ from sfumato.attack.codes.bloom_dictionary import BloomDictionary
 from sfumato.attack.codes.item_frequency import ItemFrequency
 from sfumato.baskets import Baskets
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.mine.codes.encoded_items import ItemKey, decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.codes.item_key import ItemKey, decode_itemsets, filter_requests, mine_filters
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
-from sfumato.public.sealed_key import fingerprint
+from sfumato.public.sealed_key import fingerprint_baskets
 from sfumato.randomness import Randomness
 
 SEED, BASKETS = 2007, (600, 1500)
 SHOP = [["a", "b"], ["a"], ["b"], ["c"]]
 ONE_TO_N = ItemKey(
     kind="one_to_n", items=("a", "b", "c"), codes=(1, 2, 5, 3, 4, 6), images=((0, 3), (1, 3), (2, 3)), fakes=(),
-    fake_places=(), supports=(2, 2, 1, 4, 0, 0), noise=0.0, seed=1, baskets=4, data=fingerprint(Baskets.of(SHOP)),
+    fake_places=(), supports=(2, 2, 1, 4, 0, 0), noise=0.0, seed=1, baskets=4,
+    data=fingerprint_baskets(Baskets.of(SHOP)),
 )  # fmt: skip
 """a → {1, 3}, b → {2, 3} as on the slide; c → {5, 3} is ours, and 4 and 6 are fake."""
 ONE_TO_ONE = replace(ONE_TO_N, images=((0,), (1,), (2,)), supports=(2, 2, 1, 0, 0, 0))

@@ -12,11 +12,11 @@ from sfumato.baskets import Baskets
 from sfumato.measure.patterns.pattern_privacy import inferable_patterns
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.mine.baskets.published_rules import individuals_behind
-from sfumato.mine.patterns.channels import inference_channels
 from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
+from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
-from sfumato.report import words
+from sfumato.report import wording
 
 TWELVE = (
     "abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg",
@@ -145,13 +145,13 @@ def beyond_channels(setting: Setting) -> Findings:
         statements=(
             Statement(
                 "The theorem makes a detector possible, which looks at pairs I ⊆ J of frequent itemsets.",
-                f"{words.several(found, 'channel')}, yet abc must have support {bounds.lower} to {bounds.upper}.",
+                f"{wording.count_noun(found, 'channel')}, yet abc must have support {bounds.lower} to {bounds.upper}.",
                 bool(found) or bounds.lower != bounds.upper,
                 "The theorem speaks of all itemsets; a detector sees only the frequent ones.",
             ),
             Statement(
                 "There is no channel, and the supports force sup(abc) = 1.",
-                f"{words.several(found, 'channel')}; forced: {names}.",
+                f"{wording.count_noun(found, 'channel')}; forced: {names}.",
                 not found and bounds == (1, 1) and len(forced) == 1,
                 source="independent count",
             ),
@@ -162,6 +162,6 @@ def beyond_channels(setting: Setting) -> Findings:
                 "The theorem speaks of all itemsets. A detector sees frequent ones only, and abc is not frequent: the "
                 "bounds of Calders and Goethals (2002) find it all the same."
             ),
-            f"Ours repairs that, too: {words.several(after, 'pattern')} of few people in what it publishes.",
+            f"Ours repairs that, too: {wording.count_noun(after, 'pattern')} of few people in what it publishes.",
         ),
     )

@@ -16,9 +16,9 @@ import polars as pl
 
 from papers.plots import Axis, Curve, draw_bars, draw_curves
 from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, compare, frame_of
-from sfumato.data.quest_people import GROUP, RANGES, quest_people, quest_roles
+from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.mine.noise.tree_on_noise import Reconstruct, train_tree_on_noise
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -45,8 +45,8 @@ _UNPRUNED = (
 
 @cache
 def _draw_people(rows: int, function: str, seed: int) -> Table:
-    frame = quest_people(rows, function, seed).with_columns(pl.col(list(RANGES)).cast(pl.Float64))
-    return Table.of(frame, quest_roles())
+    frame = generate_quest_people(rows, function, seed).with_columns(pl.col(list(RANGES)).cast(pl.Float64))
+    return Table.of(frame, list_quest_roles())
 
 
 def add_noise(table: Table, kind: Kind, privacy: float) -> Release:
@@ -74,7 +74,7 @@ def accuracy(setting: Setting) -> Findings:
     for privacy in (0.25, 1.0):
         found[privacy] = {}
         for done, function in enumerate(FUNCTIONS):
-            tell(f"trees at {privacy:.0%} privacy", done, len(FUNCTIONS))
+            report_progress(f"trees at {privacy:.0%} privacy", done, len(FUNCTIONS))
             release = add_noise(_draw_people(rows, function, SEED), "gaussian", privacy)
             ways = {way: _measure(release, way, function) for way in WAYS}
             found[privacy][function] = {"Original": measure_original(rows, function), **ways}
@@ -171,7 +171,7 @@ def privacy_levels(setting: Setting) -> Findings:
     levels = (0.1, 1.0, 2.0) if setting.quick else LEVELS
     table: list[dict[str, Any]] = []
     for done, function in enumerate(functions):
-        tell("trees by privacy", done, len(functions))
+        report_progress("trees by privacy", done, len(functions))
         whole = measure_original(rows, function)
         for kind, privacy in product(KINDS, levels):
             release = add_noise(_draw_people(rows, function, SEED), kind, privacy)

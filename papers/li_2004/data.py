@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from papers.census import INCOME, NAMES, read_adult
-from sfumato.data.discretize import equal_frequency
+from sfumato.data.discretization import cut_equal_frequency
 from sfumato.table import Table
 
 SALARY = "salary"
@@ -42,7 +42,7 @@ def census(data: Path, records: int = RECORDS) -> Table:
     )
     frame = frame[np.sort(kept)]
     cut = frame.with_columns(
-        equal_frequency(numbers, INTERVALS).apply(numbers)
+        cut_equal_frequency(numbers, INTERVALS).apply(numbers)
         for numbers in (frame[name].cast(pl.Int64) for name in NUMBERS)
     )
     return Table.of(cut, dict.fromkeys(NAMES, "quasi_identifying") | {INCOME: "sensitive"}, source="Adult")

@@ -10,12 +10,12 @@ import numpy as np
 
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.arrays import Ints
-from sfumato.protect.swapping.identifiable import Identifiable
-from sfumato.protect.swapping.posteriors import UNIT, numbered, posteriors
-from sfumato.protect.swapping.swap_marginal import phase_one
-from sfumato.protect.swapping.swap_optimal import best_answer
-from sfumato.protect.swapping.swap_paper import Swapped, phase_two
-from sfumato.protect.swapping.swap_records import Answer, Records
+from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
+from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_cells
+from sfumato.protect.swapping.swap_marginal import solve_phase_one
+from sfumato.protect.swapping.swap_optimal import find_best_answer
+from sfumato.protect.swapping.swap_paper import SwapOutcome, run_phase_two
+from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 from sfumato.table import Table
 
 AGE, GENDER, LOCATION, AMOUNT = "Age", "Gender", "Location", "Amount"
@@ -83,33 +83,33 @@ def insurance() -> Table:
 class Example:
     """The example as phase II sees it; records are numbered from 1, as in the paper."""
 
-    found: Identifiable
-    records: Records
+    found: IdentifiableRecords
+    records: SwapRecords
 
     @classmethod
     def of(cls, table: Table) -> Example:
         """U and V, and the posteriors of a record of each."""
         codes = np.array([AMOUNTS.index(one) for one in table.frame[AMOUNT]], dtype=np.int64)
-        found = Identifiable.of(table.frame, PATTERN, codes, len(AMOUNTS))
-        known = [numbered(table.frame[name]) for name in PATTERN]
-        chances = posteriors(known, codes, len(AMOUNTS), np.concatenate([found.unique, found.first]))
+        found = IdentifiableRecords.of(table.frame, PATTERN, codes, len(AMOUNTS))
+        known = [number_cells(table.frame[name]) for name in PATTERN]
+        chances = compute_posteriors(known, codes, len(AMOUNTS), np.concatenate([found.unique, found.first]))
         changes = round(SHARE * len(found.unique))
-        return cls(found, Records.of(found, codes, chances, changes, np.ones(found.groups, dtype=np.int64)))
+        return cls(found, SwapRecords.of(found, codes, chances, changes, np.ones(found.groups, dtype=np.int64)))
 
     @property
     def numbers(self) -> list[int]:
         """The number of each record."""
         return [int(row) + 1 for row in (*self.found.unique, *self.found.first)]
 
-    def answer(self, changed: dict[int, str]) -> Answer:
+    def answer(self, changed: dict[int, str]) -> SwapAnswer:
         """Table 3's column as an answer."""
         category = [
             AMOUNTS.index(changed[number]) if number in changed else int(own)
             for number, own in zip(self.numbers, self.records.own, strict=True)
         ]
-        return Answer(np.arange(len(category), dtype=np.int64), np.array(category, dtype=np.int64))
+        return SwapAnswer(np.arange(len(category), dtype=np.int64), np.array(category, dtype=np.int64))
 
-    def differences(self, answer: Answer) -> dict[int, float]:
+    def differences(self, answer: SwapAnswer) -> dict[int, float]:
         """d(t, r) of every record."""
         lost = self.records.chances[answer.record, self.records.own[answer.record]]
         lost = lost - self.records.chances[answer.record, answer.category]
@@ -122,7 +122,7 @@ class Example:
             self.records.some(np.flatnonzero(free), self.records.changes),
             self.records.some(np.flatnonzero(~free), 0),
         ]
-        return sum(best_answer(part, 0, 60.0, nobody).objective for part in parts) / UNIT
+        return sum(find_best_answer(part, 0, 60.0, nobody).objective for part in parts) / UNIT
 
 
 def example(setting: Setting) -> Findings:
@@ -130,10 +130,10 @@ def example(setting: Setting) -> Findings:
     del setting  # sixteen rows are quick enough
     one = Example.of(insurance())
     start = one.answer(STARTED)
-    swapped = phase_two(one.records, start)
-    best = best_answer(one.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
+    swapped = run_phase_two(one.records, start)
+    best = find_best_answer(one.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
     begun, ended = start.cost(one.records) / UNIT, swapped.answer.cost(one.records) / UNIT
-    flows = phase_one(one.records.available, one.records.changes)
+    flows = solve_phase_one(one.records.available, one.records.changes)
     sums = {"Phase I as in Table 3": begun, "Phase II as published": ended}
     sums |= {"optimum, U and V balanced apart": one.apart(), "optimum of problem (12)": best}
     told = (4.0718, 2.4237, None, None)
@@ -171,7 +171,7 @@ _ERRATA = (
 )
 
 
-def _statuses(found: Identifiable) -> Statement:
+def _statuses(found: IdentifiableRecords) -> Statement:
     told = {row: one[4] for row, one in enumerate(CUSTOMERS)}
     unique = {row for row, status in told.items() if status == "U"}
     grouped = {frozenset(row for row, status in told.items() if status == name) for name in ("V1", "V2", "V3")}
@@ -197,19 +197,19 @@ def _flows(moves: Ints, shift: int) -> str:
     return f"{shift} with {int(moves.sum())} changes: {said}."
 
 
-def _pairs(one: Example, swapped: Swapped) -> list[tuple[int, int, float]]:
+def _pairs(one: Example, swapped: SwapOutcome) -> list[tuple[int, int, float]]:
     return [(*sorted((one.numbers[s.one], one.numbers[s.other])), s.cost / UNIT) for s in swapped.swaps]  # type: ignore[misc]
 
 
-def _swaps(one: Example, swapped: Swapped) -> str:
+def _swaps(one: Example, swapped: SwapOutcome) -> str:
     return ", ".join(f"#{a} and #{b} ({cost:.4f})" for a, b, cost in _pairs(one, swapped)) + "."
 
 
-def _agree(one: Example, swapped: Swapped) -> bool:
+def _agree(one: Example, swapped: SwapOutcome) -> bool:
     return {(a, b) for a, b, _ in _pairs(one, swapped)} == {(1, 7), (6, 16), (10, 13)}
 
 
-def _rows(one: Example, start: Answer, end: Answer) -> list[dict[str, Any]]:
+def _rows(one: Example, start: SwapAnswer, end: SwapAnswer) -> list[dict[str, Any]]:
     begun, ended = one.differences(start), one.differences(end)
     rows = []
     for at, number in enumerate(one.numbers):

@@ -17,8 +17,8 @@ from papers.li_2004.pruned_tree import Validated, features, validated
 from papers.study import Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.arrays import Ints
 from sfumato.attack.swapping.swap_linkage import SwapLinkage
-from sfumato.measure.swapping.swapping import joint_total_variation, marginal_shift
-from sfumato.protect.swapping.identifiable import Identifiable
+from sfumato.measure.swapping.swap_checks import joint_total_variation, measure_marginal_shift
+from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -69,7 +69,7 @@ def perturb_at_random(table: Table, column: str, seed: int = SEED) -> Table:
     values = table.frame[column].unique().sort()
     codes = table.frame[column].rank("dense").cast(pl.Int64).to_numpy().astype(np.int64) - 1
     pattern = [name for name in table.quasi_identifying if name != column]
-    found = Identifiable.of(table.frame, pattern, codes, len(values))
+    found = IdentifiableRecords.of(table.frame, pattern, codes, len(values))
     drawn = chance.choice(found.unique, round(SHARE * len(found.unique)), replace=False)
     members = found.members[found.starts[:-1] + (chance.random(found.groups) * found.sizes).astype(np.int64)]
     counts, fresh = np.bincount(codes).astype(np.float64), codes.copy()
@@ -164,7 +164,7 @@ def _row(way: _Way, printed: Table4, table: Table, column: str) -> dict[str, Any
         "seconds": None if way.seconds is None else round(way.seconds, 2),
         "sum_of_d": None if way.release is None else round(way.release.details["objective"], 3),
         "bound": None if way.release is None else round(way.release.details["bound"], 3),
-        "marginal_shift": marginal_shift(table, way.published, column),
+        "marginal_shift": measure_marginal_shift(table, way.published, column),
         "joint_total_variation": joint_total_variation(table, way.published, column),
     }
 

@@ -21,11 +21,11 @@ from papers.wang_2004.data import (
     rows_of,
     write_percentages,
 )
-from sfumato.mine.baskets.rules import association_rules
+from sfumato.mine.baskets.association_rules import association_rules
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.release import Release
-from sfumato.report import words
+from sfumato.report import wording
 
 RUNS = (
     ("1", "islf", "C", "D1"),
@@ -75,7 +75,9 @@ def table_1(setting: Setting) -> Findings:
             _all_same("Their supports and confidences.", rows),
             _all_same("T5 as AB: B ⇒ C, AB ⇒ C and B ⇒ AC at (50 %, 60 %).", after),
             Statement(
-                "Then every rule with C on the right is hidden.", f"{words.several(len(gone), 'rule')} left.", not gone
+                "Then every rule with C on the right is hidden.",
+                f"{wording.count_noun(len(gone), 'rule')} left.",
+                not gone,
             ),
         ),
         grids=(
@@ -166,7 +168,7 @@ def _example(number: str, made: list[dict[str, Any]]) -> Statement:
     )
     same = all(row["same"] for row in runs)
     left = sum(row["rules_left"] for row in runs)
-    ours = f"{'The same databases' if same else 'Others'} ({last['changes']}); {words.several(left, 'rule')} left."
+    ours = f"{'The same databases' if same else 'Others'} ({last['changes']}); {wording.count_noun(left, 'rule')} left."
     return Statement(theirs, ours, same and not left)
 
 
@@ -221,7 +223,7 @@ def _table_8_statements(by_name: dict[str, dict[str, Any]]) -> list[Statement]:
         return by_name[name]["scans_ours"], by_name[name]["pruned_ours"]
 
     def words_for(name: str) -> str:
-        return f"{words.several(work(name)[0], 'scan')}, {work(name)[1]} pruned."
+        return f"{wording.count_noun(work(name)[0], 'scan')}, {work(name)[1]} pruned."
 
     islf, dsrf = ("ISLF", "Dasseni 1.a"), ("DSRF", "Dasseni 1.b")
     return [

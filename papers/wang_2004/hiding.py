@@ -20,10 +20,10 @@ from papers.wang_2004.data import (
     rows_of,
 )
 from sfumato.baskets import Baskets
-from sfumato.measure.baskets.hiding import SideEffects
-from sfumato.measure.baskets.hiding import side_effects as measure_side_effects
+from sfumato.measure.baskets.side_effects import SideEffects
+from sfumato.measure.baskets.side_effects import side_effects as measure_side_effects
 from sfumato.protect.baskets.hide_items import HideItems
-from sfumato.report import words
+from sfumato.report import wording
 
 STRATEGIES = ("islf", "dsrf", "complete", "exact")
 
@@ -196,8 +196,9 @@ def _supports_matter(growth: list[dict[str, Any]]) -> Statement:
     low, high = growth[0], growth[-1]
     return Statement(
         "DSRF seems to be more effective when the support count of the hidden item is large.",
-        f"ISLF makes {ratios[0]:.1f} times as many changes as DSRF at a support of {words.percent(low['support'])}, "
-        f"{ratios[-1]:.1f} times at {words.percent(high['support'])}.",
+        f"ISLF makes {ratios[0]:.1f} times as many changes as DSRF at a support of "
+        f"{wording.format_percent(low['support'])}, "
+        f"{ratios[-1]:.1f} times at {wording.format_percent(high['support'])}.",
         None,
         "The paper has no data for it; these baskets are generated.",
     )

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sfumato.errors import SfumatoError as SfumatoError
     from sfumato.key import Key as Key
     from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
-    from sfumato.mine.codes.encoded_items import decode_itemsets as decode_itemsets
+    from sfumato.mine.codes.item_key import decode_itemsets as decode_itemsets
     from sfumato.patterns import Patterns as Patterns
     from sfumato.protect.anonymity.generalize import Generalize as Generalize
     from sfumato.protect.anonymity.k_optimize import KOptimize as KOptimize

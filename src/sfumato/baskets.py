@@ -42,16 +42,16 @@ class Baskets:
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
-        items, codes = _ranked(_uniform(self.items, "items"), np.asarray(self.codes))
-        offsets, codes = _sorted_rows(checked_offsets(self.offsets, codes.size), codes, len(items))
-        ids = None if self.ids is None else checked_ids(self.ids, offsets.size - 1)
-        _freeze(self, items=items, offsets=offsets, codes=codes, ids=ids)
+        items, codes = _rank_items(_unify_items(self.items, "items"), np.asarray(self.codes))
+        offsets, codes = _sort_row_codes(check_offsets(self.offsets, codes.size), codes, len(items))
+        ids = None if self.ids is None else check_ids(self.ids, offsets.size - 1)
+        _freeze_basket_fields(self, items=items, offsets=offsets, codes=codes, ids=ids)
 
     @classmethod
     def of(cls, lists: Iterable[Iterable[Item]], ids: Iterable[Item] | None = None) -> Baskets:
         """Build from lists of items; mixed integers and text all become text."""
-        rows = [_listed(row) for row in lists]
-        values = _uniform(list(chain.from_iterable(rows)), "items")
+        rows = [_list_row_items(row) for row in lists]
+        values = _unify_items(list(chain.from_iterable(rows)), "items")
         numbers: dict[Item, int] = {}
         codes = np.fromiter((numbers.setdefault(value, len(numbers)) for value in values), np.int64, len(values))
         offsets = np.cumsum([0, *map(len, rows)])
@@ -76,18 +76,18 @@ class Baskets:
         from sfumato.data import basket_files as files
 
         file = Path(path)
-        match format or files.guess_format(file):
+        match format or files.guess_basket_format(file):
             case "fimi":
-                found = files.read_fimi(file)
+                arrays = files.read_fimi(file)
             case "spmf":
-                found = files.read_spmf(file)
+                arrays = files.read_spmf_baskets(file)
             case "long":
                 from sfumato.data import long_form
 
-                found = long_form.read_long(file, id_column=id, item_column=item, separator=separator)
+                arrays = long_form.read_long_baskets(file, id_column=id, item_column=item, separator=separator)
             case _:
-                raise PolicyError("baskets are read as «fimi», «spmf» or «long»")
-        return cls(tuple(found.items), found.offsets, found.codes, None if found.ids is None else tuple(found.ids))
+                raise PolicyError('baskets are read as "fimi", "spmf" or "long"')
+        return cls(tuple(arrays.items), arrays.offsets, arrays.codes, None if arrays.ids is None else tuple(arrays.ids))
 
     def write(
         self,
@@ -103,17 +103,17 @@ class Baskets:
 
         file = Path(path)
         arrays = files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
-        match format or files.guess_format(file, writing=True):
+        match format or files.guess_basket_format(file, writing=True):
             case "fimi":
                 files.write_fimi(file, arrays)
             case "spmf":
-                files.write_spmf(file, arrays)
+                files.write_spmf_baskets(file, arrays)
             case "long":
                 from sfumato.data import long_form
 
-                long_form.write_long(file, arrays, id_column=id, item_column=item, separator=separator)
+                long_form.write_long_baskets(file, arrays, id_column=id, item_column=item, separator=separator)
             case _:
-                raise PolicyError("baskets are written as «fimi», «spmf» or «long»")
+                raise PolicyError('baskets are written as "fimi", "spmf" or "long"')
 
     def to_lists(self) -> list[list[Item]]:
         """The baskets as sorted lists."""
@@ -148,13 +148,13 @@ class Baskets:
         return f"Baskets({len(self):,} baskets, {len(self.items):,} items, {self.codes.size:,} occurrences)"
 
 
-def _listed(row: Iterable[Item]) -> list[Item]:
+def _list_row_items(row: Iterable[Item]) -> list[Item]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise DataError(f"a list of items is expected where a {type(row).__name__} is; put it in a list")
     return list(row)
 
 
-def _uniform(values: Sequence[Item], what: str) -> Items:
+def _unify_items(values: Sequence[Item], what: str) -> Items:
     """The values as plain integers if all are integers, else as text."""
     kinds = set(map(type, values))
     whole = {kind for kind in kinds if issubclass(kind, int | np.integer) and kind is not bool}
@@ -180,7 +180,7 @@ def _is_unicode(word: str) -> bool:
     return word.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in word)
 
 
-def checked_offsets(offsets: Ints, end: int) -> Ints:
+def check_offsets(offsets: Ints, end: int) -> Ints:
     """A copy of offsets that cut a run of ``end`` members."""
     copy = np.array(offsets, dtype=np.int64)
     if copy.ndim != 1 or not copy.size or copy[0] != 0 or copy[-1] != end or (np.diff(copy) < 0).any():
@@ -188,15 +188,15 @@ def checked_offsets(offsets: Ints, end: int) -> Ints:
     return copy
 
 
-def checked_ids(ids: Items, count: int) -> Items:
+def check_ids(ids: Items, count: int) -> Items:
     """The ids, one of its own for each of ``count`` lists."""
-    values = _uniform(ids, "ids")
+    values = _unify_items(ids, "ids")
     if len(values) != count or len(set(values)) != count:
         raise DataError(f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own")
     return values
 
 
-def _ranked(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
+def _rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]:
     """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
     given = codes if codes.dtype == np.int32 else codes.astype(np.int64)
     if given.ndim != 1 or (given.size and not 0 <= given.min() <= given.max() < len(items)):
@@ -204,23 +204,23 @@ def _ranked(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Codes]
     if len(set(items)) != len(items):
         raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are there twice")
     is_used = np.zeros(len(items), dtype=np.bool_)
-    for stretch in _stretches(given.size):
+    for stretch in _split_into_stretches(given.size):
         is_used[given[stretch]] = True
     order = sorted(np.flatnonzero(is_used).tolist(), key=items.__getitem__)
     ranks = np.zeros(len(items), dtype=np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     ranked = np.empty(given.size, dtype=np.int32)
-    for stretch in _stretches(given.size):
+    for stretch in _split_into_stretches(given.size):
         ranked[stretch] = ranks[given[stretch]]
-    return tuple(items[place] for place in order), ranked
+    return tuple(items[position] for position in order), ranked
 
 
-def _stretches(size: int) -> Iterator[slice]:
+def _split_into_stretches(size: int) -> Iterator[slice]:
     """A run of members in parts: an array that is an index is copied by numpy, at twice its size."""
     return (slice(begin, begin + _STRETCH) for begin in range(0, size, _STRETCH))
 
 
-def _sorted_rows(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Codes]:
+def _sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Codes]:
     """Each row's codes sorted, repeats dropped."""
     rises = np.ones(codes.size + 1, dtype=np.bool_)
     np.greater(codes[1:], codes[:-1], out=rises[1:-1])
@@ -236,7 +236,7 @@ def _sorted_rows(offsets: Ints, codes: Codes, item_count: int) -> tuple[Ints, Co
     return np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), rising.astype(np.int32)
 
 
-def _freeze(baskets: Baskets, **fields: object) -> None:
+def _freeze_basket_fields(baskets: Baskets, **fields: object) -> None:
     for name, value in fields.items():
         if isinstance(value, np.ndarray):
             value.setflags(write=False)

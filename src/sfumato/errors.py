@@ -13,6 +13,10 @@
 A message names the file, the column, how many rows, and the cure. It never holds a value of the data.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterable
+
 
 class SfumatoError(Exception):
     """Any failure that sfumato foresees; the command line prints it as one sentence."""
@@ -36,3 +40,8 @@ class ClaimBroken(SfumatoError):
 
 class CertificateRefused(SfumatoError):
     """A certificate cannot be given, or cannot be believed."""
+
+
+def quote_names(names: Iterable[str]) -> str:
+    """Names of columns for a message: `"age", "zip"`."""
+    return ", ".join(f'"{name}"' for name in names)

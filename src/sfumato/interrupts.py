@@ -22,7 +22,7 @@ def record_completion(sentence: str) -> None:
     _completed.append(sentence)
 
 
-def completions() -> tuple[str, ...]:
+def list_completions() -> tuple[str, ...]:
     """What this process did for good, in order."""
     return tuple(_completed)
 
@@ -45,7 +45,7 @@ def hold_signals() -> Iterator[None]:
         _HOLD.end()
 
 
-class _Hold:
+class _SignalHold:
     """Blocks that hold signals may overlap: the first one stops listening, the last one delivers."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class _Hold:
         self._arrived.append(number)
 
 
-_HOLD = _Hold()
+_HOLD = _SignalHold()
 
 
 class StopSignals:

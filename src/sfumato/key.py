@@ -51,9 +51,12 @@ class Key:
         packed: dict[str, Any] = {"sfumato_key": _VERSION, "sealed": bool(passphrase)}
         if passphrase:
             salt = secrets.token_bytes(16)
-            packed |= {"salt": _text(salt), "content": _text(_fernet(passphrase, salt).encrypt(content))}
+            packed |= {
+                "salt": _encode_base64(salt),
+                "content": _encode_base64(_derive_fernet(passphrase, salt).encrypt(content)),
+            }
         else:
-            packed |= {"content": _text(content)}
+            packed |= {"content": _encode_base64(content)}
         target = Path(path)
         try:
             refuse_open_folder(target, "the key")
@@ -70,20 +73,20 @@ class Key:
         from cryptography.fernet import InvalidToken
 
         try:
-            packed = _parse(read_private(Path(path), "the key"))
+            packed = _parse_key_file(read_private(Path(path), "the key"))
             _refuse_other_version(path, packed)
             sealed = _is_sealed(packed)
             content = base64.b64decode(packed["content"], validate=True)
             if sealed:
                 if passphrase is None:
                     raise DataError(f"{path}: the key is under a passphrase; give it")
-                content = _fernet(passphrase, base64.b64decode(packed["salt"], validate=True)).decrypt(content)
+                content = _derive_fernet(passphrase, base64.b64decode(packed["salt"], validate=True)).decrypt(content)
             elif passphrase is not None:
                 raise DataError(
                     f"{path}: a passphrase was given, and this key is under none; "
                     "if you sealed your key, this is another one; else give no passphrase"
                 )
-            opened = _parse(content)
+            opened = _parse_key_file(content)
             if opened.keys() != {"method", "secret"} or not isinstance(opened["method"], str):
                 raise ValueError("not the content of a key")
             return cls(opened["method"], _require_object(opened["secret"]))
@@ -95,7 +98,7 @@ class Key:
             raise DataError(f"{path}: this is not a key that sfumato saved") from None
 
 
-def _parse(content: bytes) -> dict[str, Any]:
+def _parse_key_file(content: bytes) -> dict[str, Any]:
     """A JSON object in which no name occurs twice: of two values, a reader might take either."""
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -131,11 +134,11 @@ def _is_sealed(packed: Mapping[str, Any]) -> bool:
     return sealed
 
 
-def _text(content: bytes) -> str:
+def _encode_base64(content: bytes) -> str:
     return base64.b64encode(content).decode()
 
 
-def _fernet(passphrase: str, salt: bytes) -> Any:
+def _derive_fernet(passphrase: str, salt: bytes) -> Any:
     from cryptography.fernet import Fernet
     from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 

@@ -51,9 +51,9 @@ class KeystreamBits:
         """Draw a key, or take a secret one; the first word is computed when it is asked for."""
         self.lock = threading.RLock()
         state = np.zeros(_FIRST + _WORDS, dtype=np.uint64)
-        words = _compiled_words()
-        place = state.ctypes.data
-        struct = _BitGenerator(place, words["word"], words["half"], words["real"], words["word"])
+        words = _compile_word_functions()
+        address = state.ctypes.data
+        struct = _BitGenerator(address, words["word"], words["half"], words["real"], words["word"])
         self.__memory: list[Any] = [state, struct, None]
         if secret is None:
             self.renew()
@@ -100,12 +100,12 @@ class KeystreamBits:
         raise TypeError("secure randomness is neither copied nor stored; make a new one with Randomness.secure()")
 
 
-def keystream_generator() -> np.random.Generator:
+def make_keystream_generator() -> np.random.Generator:
     """A numpy generator over a fresh keystream."""
     return np.random.Generator(cast("np.random.BitGenerator", KeystreamBits()))
 
 
-def keyed_generator(secret: bytes) -> np.random.Generator:
+def make_keyed_generator(secret: bytes) -> np.random.Generator:
     """A numpy generator that draws the same for the same secret: for methods that are repeated under a key."""
     return np.random.Generator(cast("np.random.BitGenerator", KeystreamBits(secret)))
 
@@ -123,7 +123,7 @@ if hasattr(os, "register_at_fork"):
 
 
 @cache
-def _compiled_words() -> dict[str, int]:
+def _compile_word_functions() -> dict[str, int]:
     """The addresses of the functions that numpy calls for a word, half a word and a number in [0, 1)."""
     import llvmlite.binding as llvm
 
@@ -132,18 +132,18 @@ def _compiled_words() -> dict[str, int]:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_default_triple().create_target_machine(opt=3)
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_module_text()), machine)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_write_module_text()), machine)
     engine.finalize_object()
-    found = {name: int(engine.get_function_address(name)) for name in ("word", "half", "real")}
+    addresses = {name: int(engine.get_function_address(name)) for name in ("word", "half", "real")}
     _ENGINES.append(engine)
-    return found
+    return addresses
 
 
 _ENGINES: list[Any] = []
 """What was compiled, for as long as the process lasts."""
 
 
-def _module_text() -> str:
+def _write_module_text() -> str:
     """`word` hands a word out, erases it and fills the buffer at its end; `half` and `real` are made of words."""
     from llvmlite import ir
 
@@ -173,18 +173,18 @@ def _write_word(function: Any, filled: Any) -> None:
     word, (state,) = ir.IntType(64), function.args
     begin, empty, ready = (function.append_basic_block(name) for name in ("begin", "empty", "ready"))
     code = ir.IRBuilder(begin)
-    at = code.gep(state, [word(_POSITION)])
-    code.cbranch(code.icmp_unsigned("<", code.load(at), word(_WORDS)), ready, empty)
+    position_pointer = code.gep(state, [word(_POSITION)])
+    code.cbranch(code.icmp_unsigned("<", code.load(position_pointer), word(_WORDS)), ready, empty)
     code = ir.IRBuilder(empty)
     code.call(filled, [state])
     code.branch(ready)
     code = ir.IRBuilder(ready)
-    position = code.load(at)
-    place = code.gep(state, [code.add(position, word(_FIRST))])
-    drawn = code.load(place)
-    code.store(word(0), place)
-    code.store(code.add(position, word(1)), at)
-    code.ret(drawn)
+    position = code.load(position_pointer)
+    word_pointer = code.gep(state, [code.add(position, word(_FIRST))])
+    word_value = code.load(word_pointer)
+    code.store(word(0), word_pointer)
+    code.store(code.add(position, word(1)), position_pointer)
+    code.ret(word_value)
 
 
 def _write_filled(function: Any) -> None:
@@ -201,7 +201,7 @@ def _write_filled(function: Any) -> None:
     attempt.add_incoming(word(0), begin)
     attempt.add_incoming(code.add(attempt, word(1)), bad)
     code.call(code.inttoptr(code.load(code.gep(state, [word(_FILL)])), call), [])
-    first, second = (code.load(code.gep(state, [word(_FIRST + at)])) for at in range(2))
+    first, second = (code.load(code.gep(state, [word(_FIRST + index)])) for index in range(2))
     code.cbranch(code.icmp_unsigned("!=", code.or_(first, second), word(0)), good, bad)
     code = ir.IRBuilder(bad)
     code.cbranch(code.icmp_unsigned("<", attempt, word(_ATTEMPTS)), again, end)

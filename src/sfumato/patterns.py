@@ -49,7 +49,7 @@ class Patterns:
         supports = np.array(self.supports, dtype=np.int64)
         _check_numbers(len(sets), supports, self.baskets, self.complete_from)
         lengths = np.diff(sets.offsets)
-        order = _order(sets, lengths)
+        order = _order_sets(sets, lengths)
         ends = np.cumsum(lengths[order], dtype=np.int64)
         # Where in the codes each member stood before the sets were put in order.
         members = np.repeat(sets.offsets[order] - (ends - lengths[order]), lengths[order]) + np.arange(sets.codes.size)
@@ -69,34 +69,36 @@ class Patterns:
         """Build from a frame of `items` and `support`, a mapping from sets to supports, or pairs of both."""
         if isinstance(sets, pl.DataFrame):
             if not {"items", "support"} <= set(sets.columns):
-                raise DataError("patterns are made from the columns «items» and «support»; rename those of the frame")
+                raise DataError('patterns are made from the columns "items" and "support"; rename those of the frame')
             lists, supports = sets["items"].to_list(), sets["support"].to_list()
         else:
             pairs = list(sets.items() if isinstance(sets, Mapping) else sets)
-            lists, supports = [one for one, _ in pairs], [support for _, support in pairs]
-        wrong = sum(isinstance(one, bool) or not isinstance(one, int | np.integer) for one in supports)
+            lists, supports = [itemset for itemset, _ in pairs], [support for _, support in pairs]
+        wrong = sum(isinstance(support, bool) or not isinstance(support, int | np.integer) for support in supports)
         if wrong:
             raise DataError(f"{wrong} of {len(supports)} supports are not whole numbers; give counts of baskets")
-        found = Baskets.of(lists)
-        return cls(found.items, found.offsets, found.codes, np.array(supports, np.int64), baskets, complete_from)
+        as_baskets = Baskets.of(lists)
+        return cls(
+            as_baskets.items, as_baskets.offsets, as_baskets.codes, np.array(supports, np.int64), baskets, complete_from
+        )
 
     @classmethod
     def read(cls, path: str | PathLike[str], baskets: int | None = None) -> Patterns:
         """Read a file in SPMF's form (see :mod:`sfumato.data.pattern_files`); ours says how many baskets there were."""
-        from sfumato.data.pattern_files import read_patterns
+        from sfumato.data.pattern_files import read_pattern_arrays
 
-        found = read_patterns(Path(path))
-        if baskets is None and found.baskets is None:
+        arrays = read_pattern_arrays(Path(path))
+        if baskets is None and arrays.baskets is None:
             raise DataError(f"{path}: the file does not say how many baskets there were; give `baskets`")
-        total = found.baskets if baskets is None else baskets
-        return cls(tuple(found.items), found.offsets, found.codes, found.supports, total or 0, found.complete_from)
+        total = arrays.baskets if baskets is None else baskets
+        return cls(tuple(arrays.items), arrays.offsets, arrays.codes, arrays.supports, total or 0, arrays.complete_from)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the whole file in SPMF's form, or nothing."""
-        from sfumato.data.pattern_files import PatternArrays, write_patterns
+        from sfumato.data.pattern_files import PatternArrays, write_pattern_arrays
 
-        found = PatternArrays(self.items, self.offsets, self.codes, self.supports, self.baskets, self.complete_from)
-        write_patterns(Path(path), found)
+        arrays = PatternArrays(self.items, self.offsets, self.codes, self.supports, self.baskets, self.complete_from)
+        write_pattern_arrays(Path(path), arrays)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -161,7 +163,7 @@ def _check_numbers(count: int, supports: Ints, baskets: int, complete_from: int 
         raise DataError(f"{wrong} of {count} supports are below 0 or above {baskets}, the number of baskets")
 
 
-def _order(sets: Baskets, lengths: Ints) -> Ints:
+def _order_sets(sets: Baskets, lengths: Ints) -> Ints:
     """By length, then by items; an empty or repeated set is refused."""
     if (lengths == 0).any():
         raise DataError(f"{int((lengths == 0).sum())} itemsets are empty; the number of baskets says what they would")

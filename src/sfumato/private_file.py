@@ -28,7 +28,7 @@ def create_private(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-            _name(file.fileno(), partial, path)
+            _name_private_file(file.fileno(), partial, path)
     finally:
         if partial is not None:
             partial.unlink(missing_ok=True)
@@ -43,7 +43,7 @@ def _open_unnamed(path: Path) -> tuple[int, Path | None]:
     return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), partial
 
 
-def _name(handle: int, partial: Path | None, path: Path) -> None:
+def _name_private_file(handle: int, partial: Path | None, path: Path) -> None:
     """Give the written file its name; two writers at once agree on one file."""
     if partial is None:
         # Only with a folder handle does Python ask the system to follow the link in /proc; the path is absolute.

@@ -13,7 +13,7 @@ Listener = Callable[[str, int, int | None], None]
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
-def tell(step: str, done: int = 0, total: int | None = None) -> None:
+def report_progress(step: str, done: int = 0, total: int | None = None) -> None:
     """Say how far a step is; cheap when nobody listens."""
     listener = _listener.get()
     if listener is not None:
@@ -21,7 +21,7 @@ def tell(step: str, done: int = 0, total: int | None = None) -> None:
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
+def listen_to_progress(listener: Listener) -> Iterator[None]:
     """Hear every step that is told inside the block."""
     token = _listener.set(listener)
     try:

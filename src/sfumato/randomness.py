@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.keystream import KeystreamBits, keystream_generator
+from sfumato.keystream import KeystreamBits, make_keystream_generator
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Randomness:
 
     seed: int | None = field(default=None, repr=False)
     """The seed of a repeatable source; None if it is secure."""
-    _generator: np.random.Generator = field(default_factory=keystream_generator, repr=False)
+    _generator: np.random.Generator = field(default_factory=make_keystream_generator, repr=False)
 
     @classmethod
     def secure(cls) -> Randomness:

@@ -41,14 +41,14 @@ class Claim(Description):
 
     def holds(self, measured: Number) -> bool:
         """Whether a measured value keeps the claim; both are rounded to 12 digits, as measures are."""
-        found, promised = round(measured, 12), round(self.threshold, 12)
+        value, promised = round(measured, 12), round(self.threshold, 12)
         if self.bound == "at_least":
-            return found >= promised
+            return value >= promised
         if self.bound == "at_most":
-            return found <= promised
+            return value <= promised
         if self.bound == "below":
-            return found < promised
-        return found == promised
+            return value < promised
+        return value == promised
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Release:
 
     def __deepcopy__(self, memo: Any) -> Release:
         """A deep copy for the custodian, with its method and details."""
-        values = {one.name: deepcopy(getattr(self, one.name), memo) for one in fields(self)}
+        values = {entry.name: deepcopy(getattr(self, entry.name), memo) for entry in fields(self)}
         return Release(**values)
 
     @property

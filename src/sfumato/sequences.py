@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.baskets import Baskets, Item, Items, checked_ids, checked_offsets
+from sfumato.baskets import Baskets, Item, Items, check_ids, check_offsets
 from sfumato.errors import DataError, PolicyError
 
 SequenceFormat = Literal["spmf", "long"]
@@ -44,15 +44,15 @@ class Sequences:
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
         elements = Baskets(self.items, self.element_offsets, self.codes)
-        offsets = checked_offsets(self.offsets, len(elements))
+        offsets = check_offsets(self.offsets, len(elements))
         lengths = np.diff(elements.offsets)
         kept_before = np.concatenate(([0], np.cumsum(lengths > 0, dtype=np.int64)))
         fields: dict[str, object] = {
             "items": elements.items,
-            "offsets": _read_only(kept_before[offsets]),
-            "element_offsets": _read_only(np.concatenate(([0], elements.offsets[1:][lengths > 0]))),
+            "offsets": _make_read_only(kept_before[offsets]),
+            "element_offsets": _make_read_only(np.concatenate(([0], elements.offsets[1:][lengths > 0]))),
             "codes": elements.codes,
-            "ids": None if self.ids is None else checked_ids(self.ids, offsets.size - 1),
+            "ids": None if self.ids is None else check_ids(self.ids, offsets.size - 1),
             "flat": self.flat and bool((lengths <= 1).all()),
         }
         for name, value in fields.items():
@@ -65,7 +65,7 @@ class Sequences:
         ids: Iterable[Item] | None = None,
     ) -> Sequences:
         """Build from lists of items, or from lists of lists of items."""
-        rows = [_listed(row) for row in lists]
+        rows = [_list_row_elements(row) for row in lists]
         elements = list(chain.from_iterable(rows))
         nested = sum(isinstance(element, Iterable) and not isinstance(element, str | bytes) for element in elements)
         if nested not in (0, len(elements)):
@@ -98,15 +98,17 @@ class Sequences:
         from sfumato.data import sequence_files as files
 
         file = Path(path)
-        match format or files.guess_format(file):
+        match format or files.guess_sequence_format(file):
             case "spmf":
-                found = files.read_spmf(file)
+                arrays = files.read_spmf_sequences(file)
             case "long":
-                found = files.read_long(file, id_column=id, item_column=item, time_column=time, separator=separator)
+                arrays = files.read_long_sequences(
+                    file, id_column=id, item_column=item, time_column=time, separator=separator
+                )
             case _:
-                raise PolicyError("sequences are read as «spmf» or «long»")
-        names = None if found.ids is None else tuple(found.ids)
-        return cls(tuple(found.items), found.offsets, found.element_offsets, found.codes, names)
+                raise PolicyError('sequences are read as "spmf" or "long"')
+        names = None if arrays.ids is None else tuple(arrays.ids)
+        return cls(tuple(arrays.items), arrays.offsets, arrays.element_offsets, arrays.codes, names)
 
     def write(
         self,
@@ -123,13 +125,15 @@ class Sequences:
 
         file = Path(path)
         arrays = files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)
-        match format or files.guess_format(file):
+        match format or files.guess_sequence_format(file):
             case "spmf":
-                files.write_spmf(file, arrays)
+                files.write_spmf_sequences(file, arrays)
             case "long":
-                files.write_long(file, arrays, id_column=id, item_column=item, time_column=time, separator=separator)
+                files.write_long_sequences(
+                    file, arrays, id_column=id, item_column=item, time_column=time, separator=separator
+                )
             case _:
-                raise PolicyError("sequences are written as «spmf» or «long»")
+                raise PolicyError('sequences are written as "spmf" or "long"')
 
     def to_lists(self) -> list[list[Any]]:
         """Each sequence as a list of items, or of sorted lists of items when not ``flat``."""
@@ -168,12 +172,12 @@ class Sequences:
         return f"Sequences({len(self):,} sequences, {elements:,} elements, {len(self.items):,} items)"
 
 
-def _listed(row: Iterable[Any]) -> list[Any]:
+def _list_row_elements(row: Iterable[Any]) -> list[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         raise DataError(f"a list of elements is expected where a {type(row).__name__} is; put it in a list")
     return list(row)
 
 
-def _read_only(array: Ints) -> Ints:
+def _make_read_only(array: Ints) -> Ints:
     array.setflags(write=False)
     return array

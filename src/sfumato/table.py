@@ -13,11 +13,11 @@ from typing import Any, Unpack
 import narwhals as nw
 import polars as pl
 
-from sfumato.data.builders import builder_of
-from sfumato.data.hierarchy import Hierarchy, flat
-from sfumato.data.read import MISSING_MARKS, TextFormat, TextOptions, read_frame
+from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy
+from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.rebuild import rebuild_frame
-from sfumato.data.roles import Role, roles_for
+from sfumato.data.roles import Role, assign_roles
+from sfumato.data.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_frame
 from sfumato.errors import DataError, PolicyError
 
 
@@ -25,7 +25,7 @@ class Missing(StrEnum):
     """What a missing cell of a quasi-identifying column means when people are counted."""
 
     OWN_VALUE = "own_value"
-    """«Not known» is a value like any other: missing matches missing."""
+    """"Not known" is a value like any other: missing matches missing."""
     MATCHES_ANY = "matches_any"
     """A missing cell could be anything, so it matches every value."""
     NEVER_MATCHES = "never_matches"
@@ -40,7 +40,7 @@ class Missing(StrEnum):
             return cls(word)
         except ValueError:
             raise PolicyError(
-                f"missing = «{word}» is not known; choose {', '.join(meaning.value for meaning in cls)}"
+                f'missing = "{word}" is not known; choose {", ".join(meaning.value for meaning in cls)}'
             ) from None
 
 
@@ -96,9 +96,9 @@ class Table:
         Without `roles` the table can be looked at and mined; whatever needs roles then says so.
         A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
         """
-        frame = _plain(_frame(data, source), source)
-        known = roles_for(frame.columns, roles) if roles is not None else MappingProxyType({})
-        given = {name: _hierarchy(one, frame, name) for name, one in (hierarchies or {}).items()}
+        frame = _simplify_frame(_build_table_frame(data, source), source)
+        known = assign_roles(frame.columns, roles) if roles is not None else MappingProxyType({})
+        given = {name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()}
         return cls(frame, known, MappingProxyType(given), Missing.parse(missing), source)
 
     def columns_with(self, role: Role) -> tuple[str, ...]:
@@ -106,9 +106,9 @@ class Table:
         if not self.roles:
             raise DataError(
                 f"{self.source}: no roles are given; say for each column whether it is "
-                f"{', '.join(one.value for one in Role)} (`sfumato audit` proposes some)"
+                f"{', '.join(each_role.value for each_role in Role)} (`sfumato audit` proposes some)"
             )
-        return tuple(name for name, one in self.roles.items() if one is role)
+        return tuple(name for name, column_role in self.roles.items() if column_role is role)
 
     @property
     def quasi_identifying(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class Table:
 
     def hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column; without one, the column is kept as it is or starred whole."""
-        return self.hierarchies.get(column) or flat(self.frame[column], f"values of «{column}»")
+        return self.hierarchies.get(column) or build_flat_hierarchy(self.frame[column], f'values of "{column}"')
 
     def with_frame(self, frame: pl.DataFrame) -> Table:
         """The same roles and hierarchies for another frame that has some or all of the columns."""
@@ -136,7 +136,9 @@ class Table:
             self,
             frame=frame,
             roles=MappingProxyType({name: role for name, role in self.roles.items() if name in kept}),
-            hierarchies=MappingProxyType({name: one for name, one in self.hierarchies.items() if name in kept}),
+            hierarchies=MappingProxyType(
+                {name: hierarchy for name, hierarchy in self.hierarchies.items() if name in kept}
+            ),
         )
 
     def to_release(self) -> Table:
@@ -192,7 +194,7 @@ def _unpickle(
     return Table(frame, MappingProxyType(roles), MappingProxyType(hierarchies), missing, source, released)
 
 
-def _frame(data: Any, source: str) -> pl.DataFrame:
+def _build_table_frame(data: Any, source: str) -> pl.DataFrame:
     try:
         if isinstance(data, Mapping):
             return pl.DataFrame(dict(data), strict=True)
@@ -208,7 +210,7 @@ def _frame(data: Any, source: str) -> pl.DataFrame:
         ) from None
 
 
-def _plain(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+def _simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """Text, numbers, truth values and dates only; NaN is missing."""
     nested = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
     if nested:
@@ -218,11 +220,11 @@ def _plain(frame: pl.DataFrame, source: str) -> pl.DataFrame:
         )
     signs = [name for name in frame.columns if name == "*" or (name.startswith("^") and name.endswith("$"))]
     if signs:
-        raise DataError(f"{source}: a column cannot be called {', '.join(signs)}, which means «all columns»; rename it")
-    return pl.DataFrame([_plain_column(column) for column in frame.get_columns()]) if frame.width else frame
+        raise DataError(f'{source}: a column cannot be called {", ".join(signs)}, which means "all columns"; rename it')
+    return pl.DataFrame([_simplify_column(column) for column in frame.get_columns()]) if frame.width else frame
 
 
-def _plain_column(column: pl.Series) -> pl.Series:
+def _simplify_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_float():
         return column.fill_nan(None)
@@ -237,18 +239,18 @@ def _plain_column(column: pl.Series) -> pl.Series:
 _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, pl.Int128)
 
 
-def _hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
+def _read_hierarchy(given: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
     if column not in frame.columns:
-        raise DataError(f"a hierarchy is given for «{column}», which is no column of the table")
+        raise DataError(f'a hierarchy is given for "{column}", which is no column of the table')
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, (str, Path)):
         return Hierarchy.read(given)
     if isinstance(given, Mapping):
-        return builder_of(given).build(frame[column])
+        return parse_builder(given).build(frame[column])
     build = getattr(given, "build", None)
     if callable(build):
         made = build(frame[column])
         assert isinstance(made, Hierarchy)
         return made
-    return Hierarchy.of(given, name=f"hierarchy of «{column}»")
+    return Hierarchy.of(given, name=f'hierarchy of "{column}"')

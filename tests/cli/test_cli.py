@@ -36,12 +36,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Invoke:
     def run(*argv: str | Path) -> Ran:
-        from sfumato.cli.commands import main
+        from sfumato.cli.commands import run_commands
 
         monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
         capfd.readouterr()
         with pytest.raises(SystemExit) as gone:
-            main()
+            run_commands()
         said = capfd.readouterr()
         code = gone.value.code
         return Ran(code if isinstance(code, int) else 0, said.out, said.err)
@@ -84,7 +84,7 @@ def policy(people: Path) -> Path:
 
 @pytest.fixture
 def plain_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<!doctype html>")
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<!doctype html>")
 
 
 def test_version(invoke: Invoke) -> None:
@@ -392,11 +392,11 @@ def test_a_signal_just_before_the_answer_adds_no_second_one(
 
     from sfumato import interrupts
 
-    begin, before = interrupts._HOLD.begin, len(interrupts.completions())  # other tests have published, too
+    begin, before = interrupts._HOLD.begin, len(interrupts.list_completions())  # other tests have published, too
 
     def late() -> None:
         begin()
-        if len(interrupts.completions()) > before:
+        if len(interrupts.list_completions()) > before:
             interrupts._HOLD._arrived.append(signal.SIGTERM)
 
     monkeypatch.setattr(interrupts._HOLD, "begin", late)

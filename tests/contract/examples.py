@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 import sfumato as sf
-from sfumato.data.population import population, population_hierarchies, population_roles
+from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
 
 
 def people(size: int = 400, seed: int = 7) -> sf.Table:
     """Some of the built-in population, with their hierarchies."""
-    return sf.Table.of(population(size, seed), population_roles(), population_hierarchies())
+    return sf.Table.of(generate_population(size, seed), list_population_roles(), build_population_hierarchies())
 
 
 def few_columns() -> sf.Table:

@@ -13,7 +13,7 @@ from pydantic import Field
 import sfumato as sf
 from sfumato.randomness import Randomness
 from sfumato.workflow import pipeline
-from sfumato.workflow.chain import Protected, protect
+from sfumato.workflow.chain import ProtectedData, apply_methods
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import DataSection, MeasureSection, OutputSection, Policy, RolesSection
 from tests.contract.examples import Example
@@ -74,7 +74,7 @@ class World:
         """Make the release from the true originals."""
         self.example, self.folder, self.data = example, folder, example.data()
         policy = policy_of(example, self.data, folder)
-        self.made: Protected = protect(policy, self.data, Randomness.secure())
+        self.made: ProtectedData = apply_methods(policy, self.data, Randomness.secure())
         self.attacks, self.number = attacks_on(example), 0
         self.findings = sf.check(self.made.release, self.data)
 
@@ -83,10 +83,10 @@ class World:
         self.number += 1
         policy = policy_of(self.example, originals, self.folder / "given", self.attacks)
         with (
-            mock.patch.object(pipeline, "protect", lambda *_: self.made),
-            mock.patch.object(pipeline, "_measured_again", lambda *_: self.findings),
+            mock.patch.object(pipeline, "apply_methods", lambda *_: self.made),
+            mock.patch.object(pipeline, "_measure_written_claims", lambda *_: self.findings),
             mock.patch.object(pipeline, "_measure_changes", lambda *_: {}),
-            mock.patch.object(pipeline, "stamp", lambda: "2026-01-01T00:00:00+00:00"),
+            mock.patch.object(pipeline, "format_timestamp", lambda: "2026-01-01T00:00:00+00:00"),
             mock.patch.object(pipeline, "_commit_to_input", lambda _: None),
         ):
             return pipeline.run(policy, self.folder / f"out{self.number}")

@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.data.rebuild import rebuild_frame
 from sfumato.workflow.certificate import read_release
-from sfumato.workflow.file_shapes import shape_named, shape_of
+from sfumato.workflow.file_shapes import find_shape, get_shape
 from tests.contract.canaries import (
     bytes_in_python,
     bytes_of_arrow,
@@ -53,7 +53,7 @@ def test_no_format_and_no_pickle_holds_what_is_not_published(example: Example, t
     hidden = unpublished(words, release)
     assert hidden
     assert leaked(hidden, bytes_in_python(release)) == []
-    shape = shape_of(release.data)
+    shape = find_shape(release.data)
     for form in shape.formats:
         if form == "spmf" and isinstance(release.data, sf.Baskets) and [] in release.data.to_lists():
             continue  # SPMF cannot say that a basket is empty
@@ -68,7 +68,7 @@ def test_a_blanked_entry_leaves_nothing_below_its_mask(tmp_path: Path) -> None:
     """Every word of a blanked cell stands in other rows as well, so that only its own place tells."""
     example = next(one for one in METHOD_EXAMPLES if one.name == "suppress entries")
     release = released(example, planted(example)[0], 1)
-    shape_of(release.data).write(release.data, tmp_path / "data.arrow", "arrow")
+    find_shape(release.data).write(release.data, tmp_path / "data.arrow", "arrow")
     cells = list(cells_below_masks(tmp_path / "data.arrow"))
     assert len(cells) == sum(release.data.frame.null_count().row(0)) > 0
     assert not any(any(cell) for cell in cells)
@@ -83,7 +83,7 @@ def run_planted(example: Example, folder: Path, form: str | None) -> tuple[list[
 
 
 def formats_of(example: Example) -> tuple[str, ...]:
-    shape = shape_named(example.subject.gives)
+    shape = get_shape(example.subject.gives)
     return tuple(form for form in shape.formats if form != "spmf" or example.subject.gives == "patterns")
 
 

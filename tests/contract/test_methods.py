@@ -17,12 +17,12 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
-from sfumato.workflow.file_shapes import shape_of
+from sfumato.workflow.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.test_attacks import noise
 
@@ -72,7 +72,7 @@ def test_same_chance_same_release(example: Example) -> None:
 
 @each
 def test_it_gives_the_shape_it_says(example: Example) -> None:
-    assert shape_of(released(example, example.data()).data).name == example.subject.gives
+    assert find_shape(released(example, example.data()).data).name == example.subject.gives
 
 
 @tables(METHOD_EXAMPLES)
@@ -170,7 +170,7 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
     release = released(example, data)
     names, rows = list(data.quasi_identifying), release.details["rows"]
     originals, shown = data.frame.select(names), release.data.frame.select(names)
-    blanks = [pl.coalesce(shown[name].cast(pl.String), spelt(originals[name][rows])) for name in names]
+    blanks = [pl.coalesce(shown[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
     published = release.data.with_frame(shown.with_columns(blanks))  # what is blank says nothing
     untrue = sf.measure.untrue_cells(published, data.with_frame(originals), rows)
     assert example.subject.truthful is (untrue == 0), (

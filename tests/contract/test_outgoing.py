@@ -10,11 +10,11 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
-from sfumato.cli.words import say_verification
+from sfumato.cli.messages import print_verification
 from sfumato.description import Description
 from sfumato.protect import METHODS, MODELS
 from sfumato.workflow import outgoing
-from sfumato.workflow.outgoing import Rule, rules_of
+from sfumato.workflow.outgoing import OutgoingRule, list_field_rules
 from sfumato.workflow.pipeline import Run
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import World, attacks_on, other_truths, run_example
@@ -37,10 +37,10 @@ def done(example: Example, runs: dict[str, Run], factory: pytest.TempPathFactory
 
 
 def test_every_field_that_leaves_has_a_rule() -> None:
-    rules = rules_of()
-    assert rules["input_commitment"] is Rule.SEALED
-    assert rules["claims.measured"] is Rule.RELEASED
-    assert {rules[name] for name in ("losses", "utility", "attacks.risk_at_most")} == {Rule.COARSE}
+    rules = list_field_rules()
+    assert rules["input_commitment"] is OutgoingRule.SEALED
+    assert rules["claims.measured"] is OutgoingRule.RELEASED
+    assert {rules[name] for name in ("losses", "utility", "attacks.risk_at_most")} == {OutgoingRule.COARSE}
 
 
 def test_a_field_without_a_rule_is_noticed() -> None:
@@ -48,7 +48,7 @@ def test_a_field_without_a_rule_is_noticed() -> None:
         salaries: float
 
     with pytest.raises(KeyError, match="salaries"):
-        rules_of(Careless)
+        list_field_rules(Careless)
 
 
 @pytest.mark.parametrize("kind", (*METHODS, *MODELS, *ATTACKS), ids=lambda kind: kind.__name__)
@@ -62,8 +62,8 @@ def test_every_parameter_is_public_or_private(kind: type[Description]) -> None:
 
 def test_what_nobody_called_public_stays() -> None:
     described = {"method": "microaggregate", "k": 3, "salaries": 1}
-    assert outgoing.outgoing_parameters(described) == {"method": "microaggregate", "k": 3}
-    assert outgoing.outgoing_parameters({"method": "of nobody", "k": 3}) == {"method": "of nobody"}
+    assert outgoing.select_outgoing_parameters(described) == {"method": "microaggregate", "k": 3}
+    assert outgoing.select_outgoing_parameters({"method": "of nobody", "k": 3}) == {"method": "of nobody"}
 
 
 @each
@@ -75,7 +75,7 @@ def test_the_certificate_is_what_the_model_says(
     body = json.loads((run.out / "release" / "certificate.json").read_text())
     outgoing.OutgoingCertificate.model_validate({name: body[name] for name in body if name not in SIGNED})
     assert body["losses"].keys() <= {"epsilon", "loss"}
-    assert all(name in outgoing.COMPUTABLE or outgoing.told_in_steps(name) for name in body["utility"])
+    assert all(name in outgoing.COMPUTABLE or outgoing.leaves_in_steps(name) for name in body["utility"])
     for law in run.record["public"].values():
         assert law.keys() <= outgoing.LAWS, (
             "name each part of a law that an analyst must know in LAWS, workflow/outgoing.py"
@@ -129,7 +129,7 @@ def test_what_others_are_told_holds_no_more_than_the_certificate(
     for told, said in zip(checked.as_json()["claims"], run.certificate.body["claims"], strict=True):
         assert told.keys() == fields
         assert {**{name: said[name] for name in fields}, "holds": told["holds"]} == told
-    say_verification(checked)
+    print_verification(checked)
     shown = capsys.readouterr().out
     for secret in example.secrets:
         assert secret not in shown
@@ -153,9 +153,9 @@ def test_the_custodians_json_says_for_whom_it_is(
 
 @pytest.mark.parametrize("people", [10, 199, 200, 20_000])
 def test_steps_are_worth_ten_people_or_nothing_is_told(people: int) -> None:
-    told = {outgoing.coarse(hits / people, people) for hits in range(people + 1)}
+    told = {outgoing.round_to_step(hits / people, people) for hits in range(people + 1)}
     assert told == {None} if people < outgoing.FEWEST else len(told) == 21
     if people >= outgoing.FEWEST:
-        most = [outgoing.coarse_up(hits / people, people) for hits in range(people + 1)]
+        most = [outgoing.round_up_to_step(hits / people, people) for hits in range(people + 1)]
         assert all(step is not None and step >= hits / people - 1e-9 for hits, step in enumerate(most))
         assert min(most.count(step) for step in set(most) - {0.0}) >= 10

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.randomness import Randomness
-from sfumato.workflow.chain import protect
+from sfumato.workflow.chain import apply_methods
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import policy_of
 
@@ -33,7 +33,7 @@ def test_a_method_beside_another_gives_a_release_or_a_reason(
     order = (example.subject, partner) if first else (partner, example.subject)
     policy = policy_of(example, data, tmp_path).model_copy(update={"protect": order})
     try:
-        release = protect(policy, data, Randomness.seeded(1)).release
+        release = apply_methods(policy, data, Randomness.seeded(1)).release
         findings = sf.check(release, data)
     except sf.SfumatoError:
         return

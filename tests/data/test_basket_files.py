@@ -204,11 +204,11 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
 
 def test_missing_cells_are_counted(tmp_path: Path) -> None:
     path = written(tmp_path, f'id,item\n{SECRET},\n1,{SECRET}\n2,""\n,{SECRET}\n', "b.csv")
-    assert message_for(path).startswith("«id» is missing in 1 of 4 rows, first in row 3")
+    assert message_for(path).startswith('"id" is missing in 1 of 4 rows, first in row 3')
     path = written(tmp_path, f'id,item\n{SECRET},\n1,{SECRET}\n2,""\n{SECRET},1\n', "b.csv")
-    assert message_for(path).startswith("«item» is missing in 1 of 4 rows, first in row 0")
+    assert message_for(path).startswith('"item" is missing in 1 of 4 rows, first in row 0')
     pl.DataFrame({"id": [2, 2], "item": [SECRET, None]}).write_parquet(tmp_path / "b.parquet")
-    assert message_for(tmp_path / "b.parquet").startswith("«item» is missing in 1 of 2 rows, first in row 1")
+    assert message_for(tmp_path / "b.parquet").startswith('"item" is missing in 1 of 2 rows, first in row 1')
 
 
 def test_an_id_alone_has_an_empty_basket(tmp_path: Path) -> None:
@@ -220,14 +220,14 @@ def test_an_id_alone_has_an_empty_basket(tmp_path: Path) -> None:
 
 def test_long_form_problems(tmp_path: Path) -> None:
     headless = written(tmp_path, f"{SECRET},{SECRET}\n", "b.csv")
-    assert message_for(headless).startswith("the header lacks some of «id», «item»")
+    assert message_for(headless).startswith('the header lacks some of "id", "item"')
     assert "holds no row" in message_for(written(tmp_path, "id,item\n", "b.csv"))
     ragged = written(tmp_path, f"id,item\n1,{SECRET},{SECRET}\n", "b.csv")
     assert "cannot be read as a table" in message_for(ragged)
     damaged = written(tmp_path, b"PAR1" + SECRET.encode() * 9 + b"PAR1", "b.parquet")
     assert "damaged or cut off" in message_for(damaged)
     pl.DataFrame({"id": [1], "item": [7431.5]}).write_parquet(tmp_path / "b.parquet")
-    assert message_for(tmp_path / "b.parquet").startswith("column «item» is Float64; cast it")
+    assert message_for(tmp_path / "b.parquet").startswith('column "item" is Float64; cast it')
     assert message_for(tmp_path / "b.parquet", item="x").startswith("the header lacks")
 
 

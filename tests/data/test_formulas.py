@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.anonymity.composition import read_other
-from sfumato.cli.words import tell_formulas
+from sfumato.cli.messages import describe_formulas
 from sfumato.data.formulas import count_formulas, escape_words, find_formulas, unescape_words
-from sfumato.data.read import read_frame
+from sfumato.data.table_reader import read_frame
 from sfumato.workflow.certificate import read_release
-from sfumato.workflow.file_shapes import shape_of, written_format
+from sfumato.workflow.file_shapes import describe_text_format, find_shape
 
 FORMULAS = ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '"=1', "-", "+49 30", "-1,5", "＝1"]
 PLAIN = ["-5", "+3.2", "-.5", "1e5", "-1e-5", "", "a=b", "'-5", "5-3", "[-5, 3)", " x", "*", "'quoted'"]
@@ -58,13 +58,13 @@ def test_an_escaped_file_reads_back_exactly(
 ) -> None:
     frame = pl.DataFrame({name or "x": pl.Series(cells, dtype=pl.String), "number": range(len(cells))})
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
-    shape, path = shape_of(table), tmp_path_factory.getbasetemp() / f"escaped.{form}"
+    shape, path = find_shape(table), tmp_path_factory.getbasetemp() / f"escaped.{form}"
     shape.write(table, path, form, escape=True)
     body = shape.described(table, form, escape=True)
     read = shape.read(path, {**body, "data": {**body["data"], "format": form}})
     assert read.frame.rows() == frame.rows()
     assert read.frame.columns == frame.columns
-    assert count_formulas(read_frame(path, written_format(form, body["data"]["missing_mark"], ("number",)))) == {
+    assert count_formulas(read_frame(path, describe_text_format(form, body["data"]["missing_mark"], ("number",)))) == {
         "cells": 0,
         "columns": [],
     }
@@ -133,16 +133,16 @@ def test_without_the_option_cells_stay_and_are_counted(tmp_path: Path) -> None:
     assert raw_cells(tmp_path / "out" / "release" / "data.csv")[1][1] == "=cmd()"
     report = (tmp_path / "out" / "release" / "report.html").read_text()
     assert "67 cells look like a formula, in =note, -number, job" in report
-    sentence = tell_formulas(done.certificate.body)
+    sentence = describe_formulas(done.certificate.body)
     assert sentence.startswith("67 cells look like a spreadsheet formula")
     assert sentence.endswith("set escape_formulas = true under [output].")
 
 
 def test_a_file_without_formulas_gets_no_word_on_the_terminal() -> None:
-    assert tell_formulas({"formulas": {"cells": 0, "columns": []}, "data": {}}) == ""
-    one = tell_formulas({"formulas": {"cells": 1, "columns": ["\r\x1b"]}, "data": {"escaped_formulas": True}})
+    assert describe_formulas({"formulas": {"cells": 0, "columns": []}, "data": {}}) == ""
+    one = describe_formulas({"formulas": {"cells": 1, "columns": ["\r\x1b"]}, "data": {"escaped_formulas": True}})
     assert one == '1 cell looks like a spreadsheet formula, in "\\r\\u001b": each has an apostrophe in front.'
-    arrow = tell_formulas({"formulas": {"cells": 2, "columns": ["a"]}, "data": {"format": "arrow"}})
+    arrow = describe_formulas({"formulas": {"cells": 2, "columns": ["a"]}, "data": {"format": "arrow"}})
     assert "this format keeps them as they are" in arrow
 
 
@@ -166,12 +166,12 @@ def test_items_of_baskets_are_escaped_in_the_long_form(tmp_path: Path, form: str
 
 
 def test_verify_refuses_another_count(tmp_path: Path) -> None:
-    from sfumato.workflow.signature import sign_certificate, signing_key
+    from sfumato.workflow.signature import load_signing_key, sign_certificate
 
     sf.run(sf.Policy.read(write_people(tmp_path, "csv", escape=True)))
     path = tmp_path / "out" / "release" / "certificate.json"
     body = json.loads(path.read_text())
     body = {name: value for name, value in body.items() if name not in ("signer", "signature")}
     body["formulas"] = {"cells": 0, "columns": []}
-    path.write_bytes(sign_certificate(body, signing_key()))
+    path.write_bytes(sign_certificate(body, load_signing_key()))
     assert sf.verify(tmp_path / "out").problems == ("the certificate's count of formulas is not that of the data file",)

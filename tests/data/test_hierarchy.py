@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.data.hierarchy import Hierarchy, flat, spelt
+from sfumato.data.hierarchy import Hierarchy, build_flat_hierarchy, spell_cells
 from sfumato.errors import DataError
 
 CANARY = "ZZSECRETZZ"
@@ -93,7 +93,7 @@ def test_values_without_a_row() -> None:
     with pytest.raises(DataError) as refused:
         hierarchy.codes(pl.Series("c", ["a", CANARY, CANARY, "other", None]))
     message = str(refused.value)
-    assert all(word in message for word in ("«c»", "2 values", "3 rows", "letters", "add a row")), message
+    assert all(word in message for word in ('"c"', "2 values", "3 rows", "letters", "add a row")), message
     assert CANARY not in message
 
 
@@ -138,8 +138,8 @@ def test_the_text_form_holds_no_leaf() -> None:
 )
 def test_a_flat_hierarchy_knows_its_own_column(values: list[object]) -> None:
     column = pl.Series("c", values, strict=False)
-    codes = flat(column, "flat").codes(column)
-    texts = spelt(column).to_list()
+    codes = build_flat_hierarchy(column, "flat").codes(column)
+    texts = spell_cells(column).to_list()
     for i, one in enumerate(texts):
         for j, other in enumerate(texts):
             assert (codes[i] == codes[j]) == (one == other)
@@ -147,8 +147,8 @@ def test_a_flat_hierarchy_knows_its_own_column(values: list[object]) -> None:
 
 
 def test_whole_floats_are_spelt_as_whole_numbers() -> None:
-    assert spelt(pl.Series([1.0, 2.5, None, 1e300])).to_list()[:3] == ["1", "2.5", None]
-    assert spelt(pl.Series([2**53, 7])).to_list() == ["9007199254740992", "7"]
+    assert spell_cells(pl.Series([1.0, 2.5, None, 1e300])).to_list()[:3] == ["1", "2.5", None]
+    assert spell_cells(pl.Series([2**53, 7])).to_list() == ["9007199254740992", "7"]
 
 
 def test_equality_does_not_ask_for_the_order_of_rows() -> None:

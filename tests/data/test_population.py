@@ -16,12 +16,12 @@ from sfumato.data.population import (
     DISEASES,
     EDUCATION,
     SALARY_LEVELS,
-    _Draws,
-    population,
-    population_hierarchies,
-    population_roles,
+    _WeightedDraws,
+    build_population_hierarchies,
+    generate_population,
+    list_population_roles,
 )
-from sfumato.data.roles import Role, roles_for
+from sfumato.data.roles import Role, assign_roles
 from sfumato.errors import PolicyError
 
 COLUMNS = [
@@ -39,7 +39,7 @@ COLUMNS = [
 
 @pytest.fixture(scope="module")
 def people() -> pl.DataFrame:
-    return population()
+    return generate_population()
 
 
 def share(people: pl.DataFrame, of: pl.Expr, among: pl.Expr) -> float:
@@ -49,20 +49,20 @@ def share(people: pl.DataFrame, of: pl.Expr, among: pl.Expr) -> float:
 class TestRepeatability:
     def test_pinned(self) -> None:
         """Made with numpy 2.4: a change here changes every page and benchmark that shows the population."""
-        written = population(1_000, seed=1519).write_csv().encode()
+        written = generate_population(1_000, seed=1519).write_csv().encode()
         assert hashlib.sha256(written).hexdigest() == "685ea9a6a439831ca406244dd3c8dc67bd2a071294d16dfc5ffbda0f6781431a"
 
     def test_same_seed_same_people(self, people: pl.DataFrame) -> None:
-        assert population().equals(people)
+        assert generate_population().equals(people)
 
     def test_other_seed_other_people(self, people: pl.DataFrame) -> None:
-        other = population(seed=1520)
+        other = generate_population(seed=1520)
         assert other["name"].to_list() != people["name"].to_list()
         assert (other["disease"] == people["disease"]).sum() < 0.3 * people.height
 
     def test_the_global_generator_is_left_alone(self) -> None:
         state = np.random.get_state(legacy=False)
-        population(50)
+        generate_population(50)
         assert str(np.random.get_state(legacy=False)) == str(state)
 
 
@@ -74,7 +74,7 @@ class _Fixed:
 
 
 def test_what_has_no_weight_is_never_drawn() -> None:
-    draws = _Draws(cast(np.random.Generator, _Fixed()), 2)
+    draws = _WeightedDraws(cast(np.random.Generator, _Fixed()), 2)
     weights = np.asarray([[0, 3, 0, 4, 0], [0, 0, 1, 0, 0], [1, 1, 1, 1, 1]])
     assert [draws.pick(weights, group).tolist() for group in range(3)] == [[1, 3], [2, 2], [0, 4]]
 
@@ -88,13 +88,13 @@ class TestShape:
 
     @pytest.mark.parametrize("size", [0, 1, 7])
     def test_small(self, size: int, people: pl.DataFrame) -> None:
-        few = population(size)
+        few = generate_population(size)
         assert few.height == size
         assert few.schema == people.schema
 
     def test_negative(self) -> None:
         with pytest.raises(PolicyError, match="not -1"):
-            population(-1)
+            generate_population(-1)
 
     def test_only_education_and_occupation_have_gaps(self, people: pl.DataFrame) -> None:
         gaps = {name: people[name].null_count() for name in COLUMNS}
@@ -186,9 +186,9 @@ class TestBelievable:
 
 
 class TestHierarchies:
-    @pytest.mark.parametrize("column", list(population_hierarchies()))
+    @pytest.mark.parametrize("column", list(build_population_hierarchies()))
     def test_every_value_is_a_leaf_and_groups_nest(self, column: str, people: pl.DataFrame) -> None:
-        rows = population_hierarchies()[column]
+        rows = build_population_hierarchies()[column]
         leaves = [row[0] for row in rows]
         assert len(set(leaves)) == len(leaves)
         assert set(people[column].drop_nulls().cast(pl.String)) <= set(leaves)
@@ -201,7 +201,7 @@ class TestHierarchies:
             assert all(len(above) == 1 for above in parents.values())
 
     def test_by_hand(self) -> None:
-        rows = {column: {row[0]: row[1:] for row in leaf} for column, leaf in population_hierarchies().items()}
+        rows = {column: {row[0]: row[1:] for row in leaf} for column, leaf in build_population_hierarchies().items()}
         assert rows["age"]["18"] == ["15-19", "10-19", "0-19", "*"]
         assert rows["age"]["94"] == ["90-94", "90-99", "80-99", "*"]
         assert list(rows["age"]) == [str(age) for age in range(18, 95)]
@@ -213,17 +213,17 @@ class TestHierarchies:
         assert rows["sex"] == {"female": ["*"], "male": ["*"]}
 
     def test_one_for_each_quasi_identifying_column(self) -> None:
-        quasi = [name for name, role in population_roles().items() if role == "quasi_identifying"]
-        assert sorted(population_hierarchies()) == sorted(quasi)
+        quasi = [name for name, role in list_population_roles().items() if role == "quasi_identifying"]
+        assert sorted(build_population_hierarchies()) == sorted(quasi)
 
 
 def test_roles(people: pl.DataFrame) -> None:
-    roles = roles_for(people.columns, population_roles())
+    roles = assign_roles(people.columns, list_population_roles())
     assert roles["name"] is Role.IDENTIFYING
     assert {name for name, role in roles.items() if role is Role.SENSITIVE} == {"salary_level", "disease"}
 
 
 def test_quick() -> None:
     began = time.perf_counter()
-    population()
+    generate_population()
     assert time.perf_counter() - began < 0.5

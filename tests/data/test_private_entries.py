@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.arrays import Flags
-from sfumato.data.private_entries import AnyEntries, PrivateEntries, private_mask
+from sfumato.data.private_entries import AnyEntries, PrivateEntries, build_private_mask
 from sfumato.errors import DataError, PolicyError
 
 FRAME = pl.DataFrame(
@@ -30,7 +30,7 @@ READ: TypeAdapter[Any] = TypeAdapter(AnyEntries)
 
 
 def mask_of(given: Any, frame: pl.DataFrame = FRAME, seed: int = 0) -> Flags:
-    return private_mask(READ.validate_python(given), frame, np.random.default_rng(seed))
+    return build_private_mask(READ.validate_python(given), frame, np.random.default_rng(seed))
 
 
 def places(mask: Flags) -> set[tuple[int, int]]:
@@ -53,7 +53,7 @@ def test_a_mask_is_kept_as_it_was() -> None:
     mask = marks()
     entries = PrivateEntries(mask=mask)
     mask[:] = True
-    assert places(private_mask([entries], FRAME, np.random.default_rng(0))) == {(0, 1), (2, 0)}
+    assert places(build_private_mask([entries], FRAME, np.random.default_rng(0))) == {(0, 1), (2, 0)}
     assert entries == PrivateEntries(mask=marks())
     assert entries != PrivateEntries(mask=mask)
     assert hash(entries) == hash(PrivateEntries(mask=marks()))
@@ -127,10 +127,10 @@ def test_a_share_is_drawn_from_what_is_published() -> None:
     """Names are not published: half of the six other entries are drawn, none of them a name."""
     entries = READ.validate_python(0.5)
     for seed in range(20):
-        mask = private_mask(entries, FRAME, np.random.default_rng(seed), published=["salary", "asked"])
+        mask = build_private_mask(entries, FRAME, np.random.default_rng(seed), published=["salary", "asked"])
         assert mask.sum() == 3
         assert not mask[:, 0].any()
-    drawn = [places(private_mask(entries, FRAME, np.random.default_rng(seed))) for seed in (1, 1, 2, 3)]
+    drawn = [places(build_private_mask(entries, FRAME, np.random.default_rng(seed))) for seed in (1, 1, 2, 3)]
     assert drawn[0] == drawn[1]
     assert len({frozenset(one) for one in drawn}) > 1
 
@@ -176,9 +176,9 @@ def test_nonsense_is_refused(given: Any) -> None:
     [
         ([(4, "salary")], DataError, "1 private entries lie outside"),
         ([(0, 3), (0, -1)], DataError, "2 private entries lie outside"),
-        ([(0, "wage")], PolicyError, "«wage»"),
-        (["wage"], PolicyError, "«wage»"),
-        ({"where": {"wage": "1"}}, PolicyError, "«wage»"),
+        ([(0, "wage")], PolicyError, '"wage"'),
+        (["wage"], PolicyError, '"wage"'),
+        ({"where": {"wage": "1"}}, PolicyError, '"wage"'),
         (np.zeros((3, 3), dtype=bool), DataError, r"shape \(3, 3\)"),
         (np.zeros((4, 3)), DataError, "float64"),
         (pl.DataFrame({"a": [True, None, True, True]}), DataError, "object"),

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from sfumato.data.quest_people import FUNCTIONS, GROUP, RANGES, quest_people, quest_roles
+from sfumato.data.quest_people import FUNCTIONS, GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.errors import PolicyError
 from sfumato.table import Table
 
@@ -94,13 +94,13 @@ def test_every_function_is_checked_here() -> None:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_groups_are_those_of_the_definition(name: str) -> None:
-    people = quest_people(3000, name, seed=4)
+    people = generate_quest_people(3000, name, seed=4)
     assert people[GROUP].to_list() == ["A" if BY_THE_BOOK[name](one) else "B" for one in people.to_dicts()]
     assert people[GROUP].n_unique() == 2
 
 
 def test_attributes_lie_where_they_should_and_reach_the_ends() -> None:
-    people = quest_people(50_000)
+    people = generate_quest_people(50_000)
     assert people.columns == [*RANGES, GROUP]
     for name, (low, high) in RANGES.items():
         column = people[name]
@@ -111,7 +111,7 @@ def test_attributes_lie_where_they_should_and_reach_the_ends() -> None:
 
 
 def test_commission_and_house_depend_on_salary_and_zipcode() -> None:
-    people = quest_people(20_000)
+    people = generate_quest_people(20_000)
     well_paid = people.filter(pl.col("salary") >= 75_000)
     others = people.filter(pl.col("salary") < 75_000)
     assert set(well_paid["commission"]) == {0}
@@ -122,29 +122,29 @@ def test_commission_and_house_depend_on_salary_and_zipcode() -> None:
 
 def test_the_share_of_group_a() -> None:
     """Fn1: 41 of 61 ages. 5 standard errors at 100,000 rows."""
-    share = (quest_people(100_000)[GROUP] == "A").mean()
+    share = (generate_quest_people(100_000)[GROUP] == "A").mean()
     assert share == pytest.approx(41 / 61, abs=5 * (41 * 20 / 61**2 / 100_000) ** 0.5)
 
 
 def test_seeds_and_functions() -> None:
-    first = quest_people(100, "Fn1", 1)
-    assert first.equals(quest_people(100, 1, 1))
-    assert not first.equals(quest_people(100, "Fn1", 2))
-    assert first.drop(GROUP).equals(quest_people(100, "Fn4", 1).drop(GROUP))
+    first = generate_quest_people(100, "Fn1", 1)
+    assert first.equals(generate_quest_people(100, 1, 1))
+    assert not first.equals(generate_quest_people(100, "Fn1", 2))
+    assert first.drop(GROUP).equals(generate_quest_people(100, "Fn4", 1).drop(GROUP))
 
 
 def test_roles_name_every_column() -> None:
-    table = Table.of(quest_people(10), quest_roles())
+    table = Table.of(generate_quest_people(10), list_quest_roles())
     assert table.sensitive == ("salary", "commission", "hvalue", "loan")
-    assert len(quest_people(0)) == 0
+    assert len(generate_quest_people(0)) == 0
 
 
 @pytest.mark.parametrize("function", ["Fn6", 0, 6, "", "f1"])
 def test_unknown_functions_are_refused(function: str | int) -> None:
     with pytest.raises(PolicyError, match="Fn1, Fn2"):
-        quest_people(10, function)
+        generate_quest_people(10, function)
 
 
 def test_a_negative_number_of_people_is_refused() -> None:
     with pytest.raises(PolicyError, match="-1"):
-        quest_people(-1)
+        generate_quest_people(-1)

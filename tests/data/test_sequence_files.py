@@ -176,11 +176,11 @@ def test_parquet_times_keep_their_order(tmp_path: Path, times: list[Any]) -> Non
 
 def test_missing_cells_and_odd_times_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, f"id,item,time\n{SECRET},{SECRET},\n1,{SECRET},2\n", "s.csv")
-    assert message_for(path).startswith("«time» is missing in 1 of 2 rows, first in row 0")
+    assert message_for(path).startswith('"time" is missing in 1 of 2 rows, first in row 0')
     pl.DataFrame({"id": [1], "item": [7431], "time": [float("nan")]}).write_parquet(tmp_path / "s.parquet")
-    assert message_for(tmp_path / "s.parquet").startswith("«time» is missing in 1 of 1 rows")
+    assert message_for(tmp_path / "s.parquet").startswith('"time" is missing in 1 of 1 rows')
     pl.DataFrame({"id": [1], "item": [7431], "time": [True]}).write_parquet(tmp_path / "s.parquet")
-    assert message_for(tmp_path / "s.parquet").startswith("column «time» is Boolean")
+    assert message_for(tmp_path / "s.parquet").startswith('column "time" is Boolean')
     assert message_for(written(tmp_path, "id,item\n1,2\n", "s.csv")).startswith("the header lacks some of")
 
 

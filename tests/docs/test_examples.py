@@ -79,7 +79,7 @@ class Reader:
 
     def _type(self, block: Block) -> None:
         parts = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
-        assert parts[0].strip() == "" and len(parts) > 1, f"{block.place}: a console example begins with «$ »"
+        assert parts[0].strip() == "" and len(parts) > 1, f'{block.place}: a console example begins with "$ "'
         for part in parts[1:]:
             command, _, shown = part.partition("\n")
             code, self.printed = _run(command)
@@ -92,12 +92,12 @@ class Reader:
 def _run(command: str) -> tuple[int, str]:
     """Run a command through the real entry point, which turns errors into sentences and exit codes."""
     words = shlex.split(command, comments=True)
-    assert words[0] == "sfumato", f"only sfumato is run in the documentation, not «{words[0]}»"
+    assert words[0] == "sfumato", f'only sfumato is run in the documentation, not "{words[0]}"'
     said, before = io.StringIO(), sys.argv
     sys.argv = words
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), pytest.raises(SystemExit) as ended:
-            cli.main()
+            cli.run_commands()
     finally:
         sys.argv = before
     return int(ended.value.code or 0), said.getvalue()
@@ -115,7 +115,7 @@ def _blocks(page: Path) -> Iterator[Block]:
             continue
         kind, *words = found["info"].split() or [""]
         place = f"{page.relative_to(ROOT)}, line {text.count(chr(10), 0, found.start()) + 1}"
-        assert kind in _KINDS, f"{place}: «{found['info']}» says nothing about how to check the block"
+        assert kind in _KINDS, f'{place}: "{found["info"]}" says nothing about how to check the block'
         yield Block(kind, tuple(words), found["text"], place)
 
 

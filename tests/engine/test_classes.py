@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.engine.classes import class_sizes, packed_key
+from sfumato.engine.classes import count_class_sizes, pack_row_keys
 
 CELLS: dict[str, tuple[st.SearchStrategy[Any], pl.DataType]] = {
     "text": (st.text(max_size=2), pl.String()),
@@ -40,14 +40,14 @@ def frames(draw: st.DrawFn) -> pl.DataFrame:
 @given(frames())
 def test_sizes_are_those_of_counting_tuples(frame: pl.DataFrame) -> None:
     expected = sorted(Counter(frame.rows()).values())
-    assert sorted(class_sizes(frame, frame.columns).tolist()) == expected
+    assert sorted(count_class_sizes(frame, frame.columns).tolist()) == expected
 
 
 def test_many_wide_columns_do_not_overflow_the_key() -> None:
     chance = np.random.default_rng(1)
     frame = pl.DataFrame({f"c{i}": chance.integers(0, 2**40, 200).repeat(2) for i in range(12)})
-    assert class_sizes(frame, frame.columns).tolist() == [2] * 200
-    assert packed_key(frame, frame.columns)[1] <= 2**62
+    assert count_class_sizes(frame, frame.columns).tolist() == [2] * 200
+    assert pack_row_keys(frame, frame.columns)[1] <= 2**62
 
 
 @pytest.mark.parametrize("rows", [70_000, 300_000])
@@ -61,11 +61,11 @@ def test_large_tables_take_the_compiled_way(rows: int) -> None:
         }
     )
     expected = np.sort(frame.group_by(frame.columns).len()["len"].to_numpy())
-    assert np.array_equal(np.sort(class_sizes(frame, frame.columns)), expected)
+    assert np.array_equal(np.sort(count_class_sizes(frame, frame.columns)), expected)
 
 
 def test_other_engines_count_alike() -> None:
     frame = pl.DataFrame({"a": [1, 1, None, None, 2], "b": ["x", "x", "y", "y", "z"]})
     relation = duckdb.sql("select * from frame")
     for other in (frame.lazy(), relation, frame.to_arrow(), frame.to_pandas()):
-        assert sorted(class_sizes(other, ["a", "b"]).tolist()) == [1, 2, 2]
+        assert sorted(count_class_sizes(other, ["a", "b"]).tolist()) == [1, 2, 2]

@@ -24,7 +24,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from sfumato.data import arrow_worker, binary
-from sfumato.data.read import read_frame
+from sfumato.data.table_reader import read_frame
 from sfumato.errors import SfumatoError
 
 CANARY = "ZZSECRETZZ"
@@ -42,7 +42,7 @@ class ForkedWorker:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             sys.stdin, sys.stdout = os.fdopen(0, "r"), os.fdopen(1, "w")
             sys.argv = command[2:]
-            os._exit(arrow_worker._work())
+            os._exit(arrow_worker._run_worker())
         os.close(write)
         self.stdout = os.fdopen(read, "rb")
 

@@ -123,7 +123,7 @@ def sandbox(
 @pytest.fixture
 def plain_report(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the pictures out where the report is not the point."""
-    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<!doctype html><p>a report</p>")
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<!doctype html><p>a report</p>")
 
 
 @pytest.fixture
@@ -131,12 +131,12 @@ def invoke(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
     """Run a command in this process, through `main` as a shell would."""
 
     def run(*argv: str | Path) -> Ran:
-        from sfumato.cli.commands import main
+        from sfumato.cli.commands import run_commands
 
         monkeypatch.setattr(sys, "argv", ["sfumato", *map(str, argv)])
         capfd.readouterr()
         with pytest.raises(SystemExit) as gone:
-            main()
+            run_commands()
         said = capfd.readouterr()
         return Ran(int(gone.value.code or 0), said.out, said.err)
 

@@ -36,8 +36,8 @@ def _work(job: dict[str, Any]) -> None:
         if step == job.get("wait_at"):
             time.sleep(30)
 
-    from sfumato.cli.commands import main
-    from sfumato.progress import listening
+    from sfumato.cli.commands import run_commands
+    from sfumato.progress import listen_to_progress
     from sfumato.workflow import folder, leftovers, manifest, publication
 
     if job.get("kill_at_line"):
@@ -46,9 +46,9 @@ def _work(job: dict[str, Any]) -> None:
     if job.get("plain_report"):
         import sfumato.report.page
 
-        sfumato.report.page.page = lambda account: "<!doctype html>"
-    with listening(at):
-        main()
+        sfumato.report.page.render_page = lambda account: "<!doctype html>"
+    with listen_to_progress(at):
+        run_commands()
 
 
 def _die_while_publishing(left: int, files: set[str], number: int) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.measure.anonymity.classes import _matching_any, _matching_pairs
+from sfumato.measure.anonymity.crowd_sizes import _match_class_pairs, _match_classes_by_pattern
 from sfumato.workflow.certificate import show_input, verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
@@ -121,9 +121,9 @@ def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
     classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(_matching_any.__globals__, "_ROWS_A_JOIN", 0)
-        joined = _matching_any(frame, names)
-    paired = _matching_pairs(classes, names)
+        patch.setitem(_match_classes_by_pattern.__globals__, "_ROWS_A_JOIN", 0)
+        joined = _match_classes_by_pattern(frame, names)
+    paired = _match_class_pairs(classes, names)
     assert sorted(joined.rows()) == sorted(paired.rows())
 
 

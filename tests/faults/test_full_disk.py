@@ -16,7 +16,7 @@ import pytest
 from sfumato.workflow.certificate import verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import signing_key
+from sfumato.workflow.signature import load_signing_key
 
 CANARY = "ZZSECRETZZ"
 
@@ -42,13 +42,13 @@ def enlarge(sandbox: Any, rows: int = 4000) -> None:
 def test_no_room_for_the_data(sandbox: Any, kind: str, limit: int) -> None:
     enlarge(sandbox)
     sandbox.write_policy(tail=f'format = "{kind}"')
-    signing_key()  # the key has room: the data is the point here
+    load_signing_key()  # the key has room: the data is the point here
     ran = sandbox.process("run", sandbox.policy, file_size=limit, plain_report=True)
     refused_cleanly(sandbox, ran)
 
 
 def test_no_room_for_the_report(sandbox: Any) -> None:
-    signing_key()
+    load_signing_key()
     refused_cleanly(sandbox, sandbox.process("run", sandbox.policy, file_size=20_000))
 
 

@@ -19,7 +19,7 @@ from sfumato.measure.checks import CHECKS
 from sfumato.workflow.certificate import MOST_CLAIMS, MOST_FILES, MOST_PROBLEMS, verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import public_text, sign_certificate, signing_key
+from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 from tests.faults.test_tampering import body_of, refused, resign, set_in
 
 Release = dict[str, bytes]
@@ -35,7 +35,7 @@ def finished(sandbox: Any, plain_report: None) -> dict[str, Any]:
         for k in (5, 3):
             run(Policy.read(sandbox.write_policy(k=k)))
             parts.append({path.name: path.read_bytes() for path in (sandbox.out / "release").iterdir()})
-        signer = public_text(signing_key())
+        signer = format_public_key(load_signing_key())
         _MADE.update(first=parts[0], second=parts[1], signer=signer)
     return _MADE
 
@@ -267,16 +267,16 @@ def test_the_older_form_is_named(out: Path) -> None:
 
 def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of claims that ask the same cost one measure."""
-    from sfumato.measure.checks import measured
+    from sfumato.measure.checks import measure_claim
     from sfumato.workflow import certificate
 
     asked: list[Any] = []
 
     def count(claim: Any, evidence: Any) -> Any:
         asked.append(claim)
-        return measured(claim, evidence)
+        return measure_claim(claim, evidence)
 
-    monkeypatch.setattr(certificate, "measured", count)
+    monkeypatch.setattr(certificate, "measure_claim", count)
     resign(out, lambda body: body.update(claims=body["claims"][:1] * 2000 + body["claims"][1:]))
     checked = verify(out)
     assert checked.holds, checked.problems

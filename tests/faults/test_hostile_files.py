@@ -22,8 +22,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import sfumato as sf
-from sfumato.data.limits import MOST_COLUMNS, unpack_limit
-from sfumato.data.read import read_frame
+from sfumato.data.file_limits import MOST_COLUMNS, compute_unpack_limit
+from sfumato.data.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.signature import read_signer, sign_certificate
@@ -111,16 +111,16 @@ def test_a_trusted_file_is_read_under_a_larger_limit(
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SFUMATO_UNPACK_LIMIT", raising=False)
-    assert unpack_limit(5 << 20) == 1 << 30
-    assert unpack_limit(5 << 20, text=True) == 500 << 20
-    assert unpack_limit(1 << 40) >= 1 << 41, "a plain file of any size is read"
+    assert compute_unpack_limit(5 << 20) == 1 << 30
+    assert compute_unpack_limit(5 << 20, text=True) == 500 << 20
+    assert compute_unpack_limit(1 << 40) >= 1 << 41, "a plain file of any size is read"
     for given, wanted in (("16G", 16 << 30), ("10", 10), (" 3k ", 3 << 10)):
         monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", given)
-        assert unpack_limit(1) == wanted
+        assert compute_unpack_limit(1) == wanted
     for given in ("much", "-1", "1.5G", "1E9"):
         monkeypatch.setenv("SFUMATO_UNPACK_LIMIT", given)
         with pytest.raises(DataError, match="SFUMATO_UNPACK_LIMIT"):
-            unpack_limit(1)
+            compute_unpack_limit(1)
 
 
 def test_too_many_columns(tmp_path: Path) -> None:

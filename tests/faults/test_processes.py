@@ -23,13 +23,13 @@ import pytest
 
 from sfumato.workflow.certificate import verify
 from sfumato.workflow.leftovers import finish_interrupted
-from sfumato.workflow.manifest import sha256
+from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 
 pytestmark = pytest.mark.usefixtures("plain_report")
 PLAIN = "import sfumato.report.page as page; page.page = lambda account: '<!doctype html>'"
-COMMAND = [sys.executable, "-c", f"{PLAIN}; from sfumato.cli.commands import main; main()"]
+COMMAND = [sys.executable, "-c", f"{PLAIN}; from sfumato.cli.commands import run_commands; run_commands()"]
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 MEMORY = "a user's memory key"
@@ -43,7 +43,7 @@ def pair(out: Path) -> tuple[str | None, str | None]:
     """The checksum of the certificate in `release/`, and the one that `private/` was made for."""
     certificate, manifest = out / "release" / "certificate.json", out / "private" / "manifest.json"
     made_for = json.loads(manifest.read_text())["certificate_sha256"] if manifest.exists() else None
-    return (sha256(certificate) if certificate.exists() else None), made_for
+    return (hash_file(certificate) if certificate.exists() else None), made_for
 
 
 def titles(out: Path) -> set[str]:

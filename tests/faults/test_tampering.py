@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sfumato.workflow.certificate import verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.signature import public_text, sign_certificate, signing_key
+from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 
 CANARY = "ZZSECRETZZ"
 Edit = Callable[[Path], None]
@@ -63,7 +63,7 @@ def resign(out: Path, change: Callable[[dict[str, Any]], None], *, files: bool =
             body["data"]["sha256"] = body["files"].get(body["data"].get("file"))
     forger = Ed25519PrivateKey.generate()
     (out / "release" / "certificate.json").write_bytes(sign_certificate(body, forger))
-    return public_text(forger)
+    return format_public_key(forger)
 
 
 def refused(invoke: Callable[..., Any], out: Path, *extra: str) -> str:
@@ -85,7 +85,7 @@ def refused(invoke: Callable[..., Any], out: Path, *extra: str) -> str:
 def test_untouched(out: Path, invoke: Callable[..., Any]) -> None:
     assert invoke("verify", out).code == 0
     assert invoke("verify", out / "release").code == 0
-    told = json.loads(invoke("verify", out, "--json", "--signer", public_text(signing_key())).out)
+    told = json.loads(invoke("verify", out, "--json", "--signer", format_public_key(load_signing_key())).out)
     assert told["holds"] is True
     assert told["signer_known"] is True
     assert told["unchecked"] == ["untrue_cells"]
@@ -185,7 +185,7 @@ EDITS: dict[str, Edit] = {
     "the loss": edited("utility", "discernibility", value=0),
     "the date": edited("created", value="1999-01-01T00:00:00+00:00"),
     "the signer": edited("signer", value="AAAA"),
-    "another signer": edited("signer", value=public_text(Ed25519PrivateKey.generate())),
+    "another signer": edited("signer", value=format_public_key(Ed25519PrivateKey.generate())),
     "the signature": edited("signature", value="AAAA"),
     "a signature of wrong type": edited("signature", value=["x"]),
     "a signer of wrong type": edited("signer", value=7),
@@ -259,7 +259,7 @@ def test_every_byte_of_the_certificate_counts(out: Path) -> None:
 
 def test_a_release_by_another_key(out: Path, invoke: Callable[..., Any]) -> None:
     """Consistent, but signed by somebody else: without a named signer nobody can know, and that is said."""
-    true_signer = public_text(signing_key())
+    true_signer = format_public_key(load_signing_key())
     forger = resign(out, lambda body: body.update(title="Forged"))
     words = invoke("verify", out)
     assert words.code == 0, words.said
@@ -455,7 +455,7 @@ def test_nothing_there(tmp_path: Path, invoke: Callable[..., Any]) -> None:
     "given", ["nonsense", "", " ", "AAAA", "/etc/hostname", "x" * 5000, "-----BEGIN PUBLIC KEY-----"]
 )
 def test_a_signer_that_is_no_key(out: Path, invoke: Callable[..., Any], given: str) -> None:
-    """A bad argument is bad input, and must never count as «no signer named»."""
+    """A bad argument is bad input, and must never count as "no signer named"."""
     ran = invoke("verify", out, "--signer", given)
     assert ran.code == 2, ran.said
     assert "Traceback" not in ran.said
@@ -465,9 +465,9 @@ def test_a_signer_that_is_no_key(out: Path, invoke: Callable[..., Any], given: s
 def test_signer_from_a_file(out: Path, invoke: Callable[..., Any], tmp_path: Path) -> None:
     from cryptography.hazmat.primitives import serialization
 
-    key = signing_key()
+    key = load_signing_key()
     text, pem = tmp_path / "signer.txt", tmp_path / "signer.pem"
-    text.write_text(public_text(key) + "\n")
+    text.write_text(format_public_key(key) + "\n")
     pem.write_bytes(
         key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     )

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.data.private_entries import PrivateEntries, private_mask
-from sfumato.mine.entries.cells import Cells
-from sfumato.protect.entries.entry_ledger import Ledger, Mining, Question
-from sfumato.protect.entries.grades import Weighing, grades, heaviest_first
+from sfumato.data.private_entries import PrivateEntries, build_private_mask
+from sfumato.mine.entries.cells import TableCells
+from sfumato.protect.entries.entry_ledger import EntryLedger, RuleMining, RuleQuestion
+from sfumato.protect.entries.grades import EntryWeighing, blank_heaviest_first, run_grades
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 from sfumato.table import Table
@@ -36,10 +36,10 @@ def table_of(rows: list[tuple[Any, ...]], names: tuple[str, ...] = COLUMNS) -> T
     return Table.of(frame, dict.fromkeys(names, "insensitive"))
 
 
-def cells_of(rows: list[tuple[Any, ...]], private: set[tuple[int, int]]) -> Cells:
+def cells_of(rows: list[tuple[Any, ...]], private: set[tuple[int, int]]) -> TableCells:
     mask = np.zeros((len(rows), len(rows[0])), dtype=bool)
     mask[tuple(np.array(sorted(private)).T)] = True
-    return Cells.of(table_of(rows, tuple(f"c{at}" for at in range(len(rows[0])))), mask)
+    return TableCells.of(table_of(rows, tuple(f"c{at}" for at in range(len(rows[0])))), mask)
 
 
 def blanked_by(search: str, ian: str, **more: Any) -> list[tuple[int, str]]:
@@ -60,12 +60,12 @@ def blanked_by(search: str, ian: str, **more: Any) -> list[tuple[int, str]]:
 def test_employee(ian: str, rules: int, unsafe: int, safe: int, least: int) -> None:
     """Independently counted: rules, |K| when GraDeS stops, |K| after re-mining, and the smallest there is."""
     cells = cells_of(employees(ian), PRIVATE)
-    question = Question(SIX_TENTHS, 2)
-    mining = Mining(cells, question)
-    ledger = Ledger(cells, question)
+    question = RuleQuestion(SIX_TENTHS, 2)
+    mining = RuleMining(cells, question)
+    ledger = EntryLedger(cells, question)
     ledger.add(found := mining.rules(cells.states))
     assert len(found) == rules
-    blanked, _ = heaviest_first(ledger, Weighing())
+    blanked, _ = blank_heaviest_first(ledger, EntryWeighing())
     assert len(blanked) == unsafe
     hidden = {(int(entry) // 5, int(entry) % 5) for entry in blanked}
     left = adversarial(employees(ian), PRIVATE, hidden, SIX_TENTHS, 2)
@@ -112,7 +112,7 @@ def test_blanking_creates_rules(rows: list[str], private: set[Any], confidence: 
     after = {rule[:3] for rule in adversarial(table, private, {blanked}, confidence, 1)}
     assert after - before
     cells = cells_of(table, private)
-    derived = grades(Mining(cells, Question(confidence, 1)))
+    derived = run_grades(RuleMining(cells, RuleQuestion(confidence, 1)))
     hidden = {(int(entry) // len(rows[0]), int(entry) % len(rows[0])) for entry in derived.entries}
     assert adversarial(table, private, hidden, confidence, 1) == set()
 
@@ -121,8 +121,8 @@ def test_the_papers_stop_is_not_enough() -> None:
     """Erratum 8: rows 000, 000, 010, 110 with P = {t1.3, t4.2}: K = {t2.3, t1.1} leaves a rule; re-mining closes it."""
     rows, private = [tuple(row) for row in ("000", "000", "010", "110")], {(0, 2), (3, 1)}
     assert adversarial(rows, private, {(1, 2), (0, 0)}, SIX_TENTHS, 1)
-    mining = Mining(cells_of(rows, private), Question(SIX_TENTHS, 1))
-    derived = grades(mining)
+    mining = RuleMining(cells_of(rows, private), RuleQuestion(SIX_TENTHS, 1))
+    derived = run_grades(mining)
     hidden = {(int(entry) // 3, int(entry) % 3) for entry in derived.entries}
     assert adversarial(rows, private, hidden, SIX_TENTHS, 1) == set()
     assert mining.passes >= 2
@@ -137,17 +137,17 @@ def test_figure_7(seed: int) -> None:
     """
     table = Table.of(zipf_table(seed=seed))
     chance = Randomness.seeded(seed).generator()
-    cells = Cells.of(table, private_mask([PrivateEntries(share=0.01)], table.frame, chance))
-    question = Question(Fraction(4, 5), 10)
-    found = Mining(cells, question).rules(cells.states)
+    cells = TableCells.of(table, build_private_mask([PrivateEntries(share=0.01)], table.frame, chance))
+    question = RuleQuestion(Fraction(4, 5), 10)
+    found = RuleMining(cells, question).rules(cells.states)
     sizes = []
     for batch in (1, 30):
-        ledger = Ledger(cells, question)
+        ledger = EntryLedger(cells, question)
         ledger.add(found)
-        sizes.append(len(heaviest_first(ledger, Weighing(batch=batch))[0]))
+        sizes.append(len(blank_heaviest_first(ledger, EntryWeighing(batch=batch))[0]))
     assert 3_500 <= len(found) <= 4_500
     assert 520 <= sizes[0] <= 600
     assert 1_200 <= sizes[1] <= 1_450
     assert sizes[1] % 30 == 0
-    derived = grades(Mining(cells, question))
+    derived = run_grades(RuleMining(cells, question))
     assert 555 <= len(derived.entries) <= 640

@@ -70,20 +70,22 @@ def test_pruned_search_finds_what_exhaustion_finds(shared_data: Path, metric: st
     from itertools import product
 
     from sfumato.protect.anonymity.grouping import Grouping
-    from sfumato.protect.anonymity.judge import ModelJudge
-    from sfumato.protect.anonymity.lattice import optimal_node
-    from sfumato.protect.anonymity.metrics import loss, metric_named
+    from sfumato.protect.anonymity.lattice import find_optimal_node
+    from sfumato.protect.anonymity.metrics import compute_loss, make_metric
+    from sfumato.protect.anonymity.model_judge import ModelJudge
 
     columns = ("sex", "age", "race", "education", "marital-status")
     table = adult(shared_data, (*columns, "salary-class"))
     grouping = Grouping.of(table)
     judge = ModelJudge((sf.KAnonymity(k=5),))
-    costs = metric_named(metric, grouping)  # type: ignore[arg-type]
+    costs = make_metric(metric, grouping)  # type: ignore[arg-type]
     verdicts = [grouping.verdict(levels, judge) for levels in product(*map(range, grouping.shape))]
     for most in (0, 300, len(table)):
         allowed = [v for v in verdicts if v.suppressed <= most]
-        best = min(allowed, key=lambda v: (costs.value(v), loss(grouping, v), v.suppressed, sum(v.levels), v.levels))
-        assert optimal_node(grouping, judge, metric, most).best == best  # type: ignore[arg-type]
+        best = min(
+            allowed, key=lambda v: (costs.value(v), compute_loss(grouping, v), v.suppressed, sum(v.levels), v.levels)
+        )
+        assert find_optimal_node(grouping, judge, metric, most).best == best  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
-from sfumato.mine.noise.spectrum import noise_bounds
+from sfumato.mine.noise.spectrum import compute_noise_bounds
 from tests.attack.noise.test_likeliest_value import truth
 from tests.attack.noise.test_range_reveal import halves, uniform
 from tests.attack.noise.test_spectral_filter import factors, release, table
@@ -36,8 +36,8 @@ def test_the_bayes_estimate_still_gains_at_full_rank() -> None:
 
 def test_the_law_is_marchenko_and_pasturs() -> None:
     """σ²(1 ± √(n/m))², n columns and m rows."""
-    assert noise_bounds(30, 2000, 4.0).high == pytest.approx(4 * (1 + (30 / 2000) ** 0.5) ** 2)
-    assert noise_bounds(30, 2000, 4.0).low == pytest.approx(4 * (1 - (30 / 2000) ** 0.5) ** 2)
+    assert compute_noise_bounds(30, 2000, 4.0).high == pytest.approx(4 * (1 + (30 / 2000) ** 0.5) ** 2)
+    assert compute_noise_bounds(30, 2000, 4.0).low == pytest.approx(4 * (1 - (30 / 2000) ** 0.5) ** 2)
 
 
 def test_the_covariance_of_the_published_is_that_of_data_and_noise() -> None:

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.measure.noise.noise import noise_privacy
-from sfumato.mine.noise.reconstruction import channel_of, counted, noisy_edges_of, true_edges_of
-from sfumato.mine.noise.reconstruction_em import em
+from sfumato.measure.noise.noise_checks import noise_privacy
+from sfumato.mine.noise.reconstruction import build_noisy_edges, build_true_edges, channel_of, count_in_bins
+from sfumato.mine.noise.reconstruction_em import run_em
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.public.noise_law import Noise, privacy_level
 from sfumato.randomness import Randomness
@@ -48,7 +48,7 @@ def test_the_privacy_table_by_simulation(kind: str, confidence: float) -> None:
 
 
 def test_if_we_want_very_high_privacy() -> None:
-    """«2α > W: value distortion provides more privacy than discretization at higher confidence»: 100 % at 95 % leaves
+    """ "2α > W: value distortion provides more privacy than discretization at higher confidence": 100 % at 95 % leaves
     one interval, while noise leaves as many values as there were."""
     values = np.random.default_rng(3).uniform(0, 100, 1_000)
     table = sf.Table.of(pl.DataFrame({"x": values}), {"x": "sensitive"})
@@ -59,8 +59,8 @@ def test_if_we_want_very_high_privacy() -> None:
 def test_reconstruction_goes_on_for_too_long_and_a_chi_square_test_stops_it() -> None:
     """Two triangles, 10,000 values, 50 bins, 100 % Gaussian privacy. L1 error after 20/100/200/1000/3000 steps, counted
     independently: .421/.277/.209/.231/.331."""
-    noise, edges = Noise.for_privacy("gaussian", 1.0, 0.95), true_edges_of(0, 1, 50)
-    noisy_edges = noisy_edges_of(noise, edges)
+    noise, edges = Noise.for_privacy("gaussian", 1.0, 0.95), build_true_edges(0, 1, 50)
+    noisy_edges = build_noisy_edges(noise, edges)
     channel = channel_of(noise, edges, noisy_edges)
     errors, stopped, published = [], [], []
     for seed in range(8):
@@ -68,11 +68,11 @@ def test_reconstruction_goes_on_for_too_long_and_a_chi_square_test_stops_it() ->
         hill = chance.triangular(0, 0.25, 0.5, 10_000)
         true = np.where(chance.random(10_000) < 0.5, hill, hill + 0.5)
         truth = np.histogram(true, edges)[0] / 10_000
-        counts = counted(true + noise.draw(chance, 10_000), noisy_edges)
-        found = (em(counts, channel, stop=steps) for steps in (20, 100, 200, 1_000, 3_000))
+        counts = count_in_bins(true + noise.draw(chance, 10_000), noisy_edges)
+        found = (run_em(counts, channel, stop=steps) for steps in (20, 100, 200, 1_000, 3_000))
         errors.append([float(np.abs(one.probabilities - truth).sum()) for one in found])
-        stopped.append(float(np.abs(em(counts, channel).probabilities - truth).sum()))
-        late = em(counts, channel, stop="difference", tolerance=1e-6)
+        stopped.append(float(np.abs(run_em(counts, channel).probabilities - truth).sum()))
+        late = run_em(counts, channel, stop="difference", tolerance=1e-6)
         published.append(float(np.abs(late.probabilities - truth).sum()))
     means = np.mean(errors, axis=0)
     assert means == pytest.approx([0.421, 0.277, 0.209, 0.231, 0.331], abs=0.03)

@@ -16,10 +16,10 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.mine.codes.encoded_items import ItemKey, decode_itemsets, filter_requests, mine_filters
+from sfumato.mine.codes.item_key import ItemKey, decode_itemsets, filter_requests, mine_filters
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 from sfumato.protect.codes.encode_items import EncodeItems
-from sfumato.public.sealed_key import fingerprint, sealed
+from sfumato.public.sealed_key import fingerprint_baskets, seal_key
 from tests import brute_baskets as brute
 
 TWELVE_SETS = sf.Baskets.of(
@@ -36,7 +36,7 @@ def slides_key() -> ItemKey:
     data = sf.Baskets.of([["a", "b"], ["a"], ["b"], ["c"]])
     return ItemKey(
         kind="one_to_n", items=data.items, codes=(1, 2, 5, 3, 4, 6), images=((0, 3), (1, 3), (2, 3)), fakes=(),
-        fake_places=(), supports=(2, 2, 1, 4, 0, 0), noise=0.0, seed=1, baskets=4, data=fingerprint(data),
+        fake_places=(), supports=(2, 2, 1, 4, 0, 0), noise=0.0, seed=1, baskets=4, data=fingerprint_baskets(data),
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def test_an_image_that_others_cover_is_refused() -> None:
     content.pop("seal")
     content["images"] = [[0, 1], [1], [2]]
     with pytest.raises(DataError, match="does not hold"):
-        ItemKey.opened(sealed("encode_items", content))
+        ItemKey.opened(seal_key("encode_items", content))
 
 
 @pytest.mark.parametrize(("bits", "hashes"), [(16, 2), (128, 4)])

@@ -8,8 +8,8 @@ import pytest
 import sfumato as sf
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.mine.baskets.published_rules import individuals_behind
-from sfumato.mine.patterns.channels import inference_channels
-from sfumato.mine.patterns.derivability import Bounds, support_bounds
+from sfumato.mine.patterns.derivability import SupportBounds, support_bounds
+from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
 
@@ -52,7 +52,7 @@ def test_detection_by_channels_is_incomplete() -> None:
     data = sf.Baskets.of(baskets)
     assert inference_channels(data, 5, 3).height == 0
     patterns = Patterns.of(frequent_itemsets(data, 5), len(data))
-    assert support_bounds(patterns, "abc") == Bounds(1, 1)
+    assert support_bounds(patterns, "abc") == SupportBounds(1, 1)
 
 
 @pytest.mark.parametrize("least", [8, 6])

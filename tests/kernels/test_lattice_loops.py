@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.anonymity import lattice, lattice_plain, loops
+from sfumato.kernels.anonymity import lattice, lattice_choice, lattice_plain
 
 BOTH = pytest.mark.parametrize("kernels", [lattice, lattice_plain], ids=["compiled", "numpy"])
 quick = settings(max_examples=60, deadline=None)
@@ -58,7 +58,7 @@ def test_values_are_counted_by_class(kernels: ModuleType, rows: list[tuple[int, 
     of_row = np.array([classes[of_class] for of_class, _, _ in rows], dtype=np.int32)
     values, weights = np.array([r[1] for r in rows], np.int64), np.array([r[2] for r in rows], np.int64)
     dense, found = np.zeros(3 * len(classes), dtype=np.int64), np.zeros((4, 40), dtype=np.int64)
-    pairs = kernels.count_pairs(of_row, np.arange(len(rows)), values, weights, 3, dense, found)
+    pairs = kernels.count_class_values(of_row, np.arange(len(rows)), values, weights, 3, dense, found)
     assert [tuple(pair) for pair in found[:3, :pairs].T.tolist()] == [(*key, counts[key]) for key in sorted(counts)]
     assert found[3, : len(classes)].tolist() == [
         min(place for place, key in enumerate(sorted(counts)) if key[0] == number) for number in range(len(classes))
@@ -76,7 +76,7 @@ def test_both_choose_the_same_node(seed: int) -> None:
     found = []
     for kernels in (lattice, lattice_plain):
         below, histogram = np.zeros(live.size, dtype=np.int32), np.zeros(16, dtype=np.int64)
-        node = kernels.most_telling(live.ravel(), bound.ravel(), np.array(shape), below, histogram)
+        node = kernels.choose_telling_node(live.ravel(), bound.ravel(), np.array(shape), below, histogram)
         found.append((int(node), below[live.ravel()].tolist()))
     assert found[0] == found[1]
     assert (found[0][0] >= 0) == live.any()
@@ -91,7 +91,7 @@ def test_what_suppression_adds_is_the_same() -> None:
     found = []
     for kernels in (lattice, lattice_plain):
         excess, more = np.zeros(3, dtype=np.int64), np.zeros(3)
-        kernels.added_costs(codes, starts, spared, first, refused, lasting, excess, more)
+        kernels.add_suppression_costs(codes, starts, spared, first, refused, lasting, excess, more)
         found.append((excess.tolist(), more.tolist()))
     assert found[0] == found[1]
     assert found[0][0] == [
@@ -107,17 +107,17 @@ def test_sums_over_finer_nodes(seed: int) -> None:
     shape = tuple(chance.integers(1, 4, chance.integers(1, 4)).tolist())
     amounts = chance.integers(0, 9, (*shape, 2))
     summed = amounts.copy()
-    lattice_plain.add_up(summed, shape)
+    lattice_plain.add_finer_nodes(summed, shape)
     for node in np.ndindex(shape):
         box = amounts[tuple(slice(level + 1) for level in node)]
         assert summed[node].tolist() == box.reshape(-1, 2).sum(axis=0).tolist()
 
 
 def test_a_process_begins_in_numpy_and_changes_over_once_loading_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loops, "_spent", 0)
-    monkeypatch.setattr(loops, "_COMPILED", "no.such.module")  # as if nothing were loaded yet
-    assert loops.loops(loops._WORTH) is lattice_plain
-    assert loops.loops(1) is lattice
-    monkeypatch.setattr(loops, "_spent", 0)
-    monkeypatch.setattr(loops, "_COMPILED", "sfumato.kernels.anonymity.lattice")
-    assert loops.loops(1) is lattice  # it is loaded anyway
+    monkeypatch.setattr(lattice_choice, "_spent", 0)
+    monkeypatch.setattr(lattice_choice, "_COMPILED", "no.such.module")  # as if nothing were loaded yet
+    assert lattice_choice.choose_lattice_loops(lattice_choice._WORTH) is lattice_plain
+    assert lattice_choice.choose_lattice_loops(1) is lattice
+    monkeypatch.setattr(lattice_choice, "_spent", 0)
+    monkeypatch.setattr(lattice_choice, "_COMPILED", "sfumato.kernels.anonymity.lattice")
+    assert lattice_choice.choose_lattice_loops(1) is lattice  # it is loaded anyway

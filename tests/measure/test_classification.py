@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.published import Domain
+from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure import classification as module
 from sfumato.measure.classification import MODELS, Accuracy, classification_accuracy
@@ -112,7 +112,7 @@ def test_rows_that_were_left_out_are_tested_all_the_same() -> None:
 def test_a_published_target_of_two_classes_counts_as_each_in_part() -> None:
     table = Table.of({"a": ["x", "y", "x"], "t": ["p", "q", "r"]}, dict.fromkeys("at", "quasi_identifying"))
     published = table.with_frame(table.frame.with_columns(t=pl.Series(["{p, q}", "q", "*"])))
-    classes = module._Classes.of(table, published, "t").published
+    classes = module._TargetClasses.of(table, published, "t").published
     assert list(zip(classes.row.tolist(), classes.label.tolist(), strict=True)) == [
         (0, 0),
         (0, 1),
@@ -150,7 +150,7 @@ def test_missing_cells_are_features_of_their_own() -> None:
 def test_drawn_values_lie_under_their_labels_and_are_spread_evenly() -> None:
     domain = Domain.of(pl.Series("x", [1, 2, 3, 4, 5, None]))
     labels = pl.Series(["[2, 4]"] * 3000 + ["{1, 5}"] * 2000 + [None] * 10 + ["3"] * 10 + ["*"] * 6000)
-    drawn = module._drawn(domain.read(labels, holes=True), np.random.default_rng(0)).codes.tolist()
+    drawn = module._draw_leaves(domain.read(labels, holes=True), np.random.default_rng(0)).codes.tolist()
     counts = [Counter(drawn[begin:end]) for begin, end in ((0, 3000), (3000, 5000), (5010, 5020), (5020, None))]
     assert set(drawn[5000:5010]) == {5} and counts[2] == {2: 10}
     assert set(counts[0]) == {1, 2, 3} and set(counts[1]) == {0, 4} and set(counts[3]) == {0, 1, 2, 3, 4, 5}
@@ -175,12 +175,12 @@ def test_bad_input_is_named() -> None:
         classification_accuracy(table, table.with_frame(table.frame.head(9)), "ill")
     with pytest.raises(DataError, match="accounted for"):
         classification_accuracy(table, table, "ill", rows=range(1, 41))
-    with pytest.raises(DataError, match="«wage»"):
+    with pytest.raises(DataError, match='"wage"'):
         classification_accuracy(table, table, "wage")
-    with pytest.raises(DataError, match="no column to learn «ill» from"):
+    with pytest.raises(DataError, match='no column to learn "ill" from'):
         classification_accuracy(table, table, "ill", columns=["ill"])
     single = table.with_frame(table.frame.with_columns(pl.lit("well").alias("ill")))
-    with pytest.raises(DataError, match="«ill» has 1 values"):
+    with pytest.raises(DataError, match='"ill" has 1 values'):
         classification_accuracy(single, single, "ill")
     with pytest.raises(DataError, match="too few for 41 folds"):
         classification_accuracy(table, table, "ill", folds=41)
@@ -233,7 +233,7 @@ def test_naive_bayes_agrees_with_plain_python(drawn: tuple[Table, Table, list[li
     target: list[str] = table.frame["t"].to_list()
     classes = sorted(set(target))
     true = np.array([classes.index(one) for one in target])
-    fold_of = module._folds(true, np.ones(len(true), dtype=np.bool_), folds, Randomness.seeded(0)).tolist()
+    fold_of = module._assign_folds(true, np.ones(len(true), dtype=np.bool_), folds, Randomness.seeded(0)).tolist()
     # A feature for each value, for the missing one, and for the values too rare for their own.
     sizes = [table.frame[name].drop_nulls().n_unique() + 2 for name in ("a", "b")]
     exact = [[[value] for value in table.frame[name]] for name in ("a", "b")]

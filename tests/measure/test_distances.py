@@ -127,7 +127,7 @@ def test_everything_suppressed_or_left_out_is_all_the_entropy_there_is() -> None
 
 
 def test_precision_by_hand() -> None:
-    # city, height 2: four cells at 1, two at 0, a set under no label but «*» at 2, one suppressed.
+    # city, height 2: four cells at 1, two at 0, a set under no label but "*" at 2, one suppressed.
     # age, no hierarchy, height 1: two cells kept, six not.
     assert precision(people(), recoded()) == pytest.approx(1 - (4 / 8 / 2 + 2 / 8 + 6 / 8) / 2)
 
@@ -157,15 +157,15 @@ def test_c_avg_is_class_size_in_units_of_k() -> None:
 
 def test_bad_input_is_named() -> None:
     table = people()
-    with pytest.raises(DataError, match="«wage»"):
+    with pytest.raises(DataError, match='"wage"'):
         marginal_distance(table, table, columns=["wage"])
-    with pytest.raises(DataError, match="column «city»: 1 published labels"):
+    with pytest.raises(DataError, match='column "city": 1 published labels'):
         marginal_distance(table, table.with_frame(table.frame.with_columns(pl.lit("Milan").alias("city"))))
     with pytest.raises(PolicyError, match="total_variation or kl"):
         marginal_distance(table, table, "euclid")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="16 rows are published of 8"):
         non_uniform_entropy(table, table.with_frame(pl.concat([table.frame, table.frame])))
-    with pytest.raises(DataError, match="column «city»: 8 published cells"):
+    with pytest.raises(DataError, match='column "city": 8 published cells'):
         non_uniform_entropy(table, table.with_frame(table.frame.with_columns(pl.lit("Fondi").alias("city"))))
     with pytest.raises(DataError, match="no rows"):
         marginal_distance(table.with_frame(table.frame.head(0)), table)

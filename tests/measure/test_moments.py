@@ -52,9 +52,9 @@ def test_what_has_no_moments() -> None:
     assert (found["x"].before.std, found["x"].before.skewness, found["x"].std_ratio) == (0.0, None, None)
     assert (found["y"].before.mean, found["y"].before.quantiles, found["y"].mean_shift) == (None, (), None)
     assert found["d"].before.mean == 1.0
-    with pytest.raises(sf.DataError, match="«word»"):
+    with pytest.raises(sf.DataError, match='"word"'):
         moments(*frames(), columns=["word"])
-    with pytest.raises(sf.DataError, match="«z»"):
+    with pytest.raises(sf.DataError, match='"z"'):
         found["z"]
     with pytest.raises(sf.PolicyError, match="share"):
         moments(before, before, quantiles=(2.0,))

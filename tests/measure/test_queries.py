@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.data.published import range_label, set_label
+from sfumato.data.published_labels import format_range, format_set
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure import queries as module
-from sfumato.measure.queries import Errors, Query, query_accuracy
+from sfumato.measure.queries import AggregateQuery, QueryErrors, query_accuracy
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
@@ -52,10 +52,10 @@ def test_one_value_asked_for_by_hand() -> None:
 
 
 def test_errors_by_hand() -> None:
-    found = Errors.between(np.array([10.0, 4.0, 0.0, -2.0, 1.0]), np.array([9.0, 6.0, 5.0, -2.0, 1.3]))
+    found = QueryErrors.compare_answers(np.array([10.0, 4.0, 0.0, -2.0, 1.0]), np.array([9.0, 6.0, 5.0, -2.0, 1.3]))
     assert (found.queries, found.median, found.mean) == (4, 0.2, 0.225)
     assert found.quantiles == {0.25: 0.075, 0.5: 0.2, 0.75: 0.35, 0.9: 0.44, 0.95: 0.47}
-    assert Errors.between(np.zeros(2), np.ones(2)).queries == 0
+    assert QueryErrors.compare_answers(np.zeros(2), np.ones(2)).queries == 0
 
 
 def test_rows_that_were_left_out_are_missed() -> None:
@@ -118,25 +118,25 @@ def test_bad_input_is_named() -> None:
     for wrong in impossible:
         with pytest.raises(PolicyError, match="at least 1"):
             query_accuracy(table, table, **wrong)
-    with pytest.raises(DataError, match="«sex» does not hold numbers"):
+    with pytest.raises(DataError, match='"sex" does not hold numbers'):
         query_accuracy(table, table, sum_column="sex")
-    with pytest.raises(DataError, match="«wage»"):
+    with pytest.raises(DataError, match='"wage"'):
         query_accuracy(table, table, sum_column="wage")
-    with pytest.raises(DataError, match="«wage»"):
+    with pytest.raises(DataError, match='"wage"'):
         query_accuracy(table, table, columns=["wage"])
 
 
-def _asked(patch: pytest.MonkeyPatch, original: Table, published: Table, **options: Any) -> list[Query]:
+def _asked(patch: pytest.MonkeyPatch, original: Table, published: Table, **options: Any) -> list[AggregateQuery]:
     """The queries that were drawn."""
-    kept: list[Query] = []
-    draw = module._draw
+    kept: list[AggregateQuery] = []
+    draw = module._draw_queries
 
-    def spy(*given: object) -> list[Query]:
+    def spy(*given: object) -> list[AggregateQuery]:
         kept.extend(draw(*given))  # type: ignore[arg-type]
         return kept
 
     with patch.context() as patched:
-        patched.setattr(module, "_draw", spy)
+        patched.setattr(module, "_draw_queries", spy)
         query_accuracy(original, published, **options)
     return kept
 
@@ -168,10 +168,10 @@ def recodings(draw: st.DrawFn) -> tuple[Table, Table, list[list[list[str | None]
                 other = draw(st.sampled_from([one for one in values if one is not None]))
                 if j == 0:
                     low, high = sorted((int(str(value)), int(other)))
-                    labels[j].append(range_label(low, high))
+                    labels[j].append(format_range(low, high))
                     covers[j].append([one for one in values if one is not None and low <= int(one) <= high])
                 else:
-                    labels[j].append(set_label([str(value), other]))
+                    labels[j].append(format_set([str(value), other]))
                     covers[j].append(list({str(value), other}))
     frame = pl.DataFrame({"age": pl.Series(labels[0], dtype=pl.String), "sex": pl.Series(labels[1], dtype=pl.String)})
     return table, table.with_frame(frame), [list(pair) for pair in zip(*covers, strict=True)]

@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato import Baskets, PolicyError, progress
-from sfumato.mine.baskets import rules as module
+from sfumato.mine.baskets import association_rules as module
+from sfumato.mine.baskets.association_rules import association_rules, compute_needed_supports, find_association_rules
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.mine.baskets.rules import association_rules, find_rules, needed_supports
 
 Rows = list[list[int]]
 Side = tuple[Any, ...]
@@ -100,8 +100,8 @@ def test_needed_supports_are_rounded_up_without_overflow() -> None:
     import numpy as np
 
     share = Fraction(10**30 - 1, 10**30)
-    assert needed_supports(np.array([1, 3, 10**15, 3]), share).tolist() == [1, 3, 10**15, 3]
-    assert needed_supports(np.array([3, 10]), Fraction(1, 3)).tolist() == [1, 4]
+    assert compute_needed_supports(np.array([1, 3, 10**15, 3]), share).tolist() == [1, 3, 10**15, 3]
+    assert compute_needed_supports(np.array([3, 10]), Fraction(1, 3)).tolist() == [1, 4]
 
 
 def test_small_buffers_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_small_buffers_and_batches_change_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "WORK", 5)
     monkeypatch.setattr(module, "BATCH", 3)
     told: list[int] = []
-    with progress.listening(lambda step, done, total: told.append(done)):
+    with progress.listen_to_progress(lambda step, done, total: told.append(done)):
         assert association_rules(Baskets.of(rows), 5, 0.6).equals(whole)
     assert len(told) > 10
 
@@ -124,7 +124,7 @@ def test_max_length_bounds_both_sides_together() -> None:
 
 def test_rules_of_arrays_name_their_sets() -> None:
     itemsets = find_itemsets(Baskets.of([["x", "y"], ["x", "y"], ["x"]]), 1)
-    rules = find_rules(itemsets, 0.9)
+    rules = find_association_rules(itemsets, 0.9)
     assert len(rules) == 1
     names = [
         [itemsets.items[code] for code in itemsets.codes[itemsets.offsets[number] : itemsets.offsets[number + 1]]]
@@ -138,7 +138,7 @@ def test_rules_of_arrays_name_their_sets() -> None:
 def test_rules_of_condensed_sets_are_refused(kind: Any) -> None:
     itemsets = find_itemsets(Baskets.of([[1, 2, 3]] * 2), 1, kind)
     with pytest.raises(PolicyError, match="all frequent itemsets"):
-        find_rules(itemsets, 0.5)
+        find_association_rules(itemsets, 0.5)
 
 
 def test_more_rules_than_allowed_are_refused_with_the_count() -> None:

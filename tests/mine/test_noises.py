@@ -15,11 +15,11 @@ import sfumato as sf
 from sfumato.details import read_details
 from sfumato.public.noise_law import (
     Noise,
-    noise_covariance,
-    noise_of,
-    noisy_columns,
-    numbers_of,
+    get_noise,
+    get_noise_covariance,
+    list_noisy_columns,
     privacy_level,
+    read_numbers,
 )
 from sfumato.release import Release
 
@@ -59,7 +59,7 @@ def test_what_is_no_noise_is_refused() -> None:
         ({"kind": "gaussian", "stdev": 12}, "its scale"),
         ({"sigma": 2, "step": -1}, "its step"),
         ({}, "its kind, scale"),
-        ({"kind": "uniform", "std": 2}, "«std» is of gaussian"),
+        ({"kind": "uniform", "std": 2}, '"std" is of gaussian'),
         ({"sigma": 2, "scale": 3}, "told twice: sigma, scale"),
         ("gaussian", "noise is told as"),
     ):
@@ -104,19 +104,19 @@ def test_what_a_release_tells() -> None:
         "vote": {"kind": "warner", "p": 0.7},
     }
     release = Release(None, None, (), {}, read_details({"public": public}))
-    assert noisy_columns(release) == ("age", "pay", "rent")
-    assert noise_of(release, "age") == Noise(kind="uniform", scale=3.0, step=1.0)
-    assert noise_covariance(release, ("age", "pay", "rent")).tolist() == [[3, 0, 0], [0, 4, 1], [0, 1, 1]]
-    with pytest.raises(sf.DataError, match="no noise in «vote»"):
-        noise_of(release, "vote")
+    assert list_noisy_columns(release) == ("age", "pay", "rent")
+    assert get_noise(release, "age") == Noise(kind="uniform", scale=3.0, step=1.0)
+    assert get_noise_covariance(release, ("age", "pay", "rent")).tolist() == [[3, 0, 0], [0, 4, 1], [0, 1, 1]]
+    with pytest.raises(sf.DataError, match='no noise in "vote"'):
+        get_noise(release, "vote")
 
 
 def test_columns_as_numbers() -> None:
-    assert numbers_of(pl.Series([1, None, 3])).tolist()[::2] == [1.0, 3.0]
+    assert read_numbers(pl.Series([1, None, 3])).tolist()[::2] == [1.0, 3.0]
     days = [dt.date(1970, 1, 3), dt.date(1969, 12, 31)]
-    assert numbers_of(pl.Series(days)).tolist() == [2.0, -1.0]
-    assert numbers_of(pl.Series([str(day) for day in days])).tolist() == [2.0, -1.0]
+    assert read_numbers(pl.Series(days)).tolist() == [2.0, -1.0]
+    assert read_numbers(pl.Series([str(day) for day in days])).tolist() == [2.0, -1.0]
     with pytest.raises(sf.DataError, match="holds text"):
-        numbers_of(pl.Series("x", ["secret"]))
+        read_numbers(pl.Series("x", ["secret"]))
     with pytest.raises(sf.DataError, match="neither numbers nor dates"):
-        numbers_of(pl.Series("x", [True]))
+        read_numbers(pl.Series("x", [True]))

@@ -23,12 +23,12 @@ from papers.bu_2007.data import RADII, TARGET, MedianRisk, covertype
 from papers.bu_2007.examples import AGES, CLASSES, RISKS, VALUES, class_string, runs
 from papers.bu_2007.outcomes import SUBSPACES, state_figure_12
 from papers.study import Setting
-from sfumato.measure.codes.tree_risk import Shelter, shelter
-from sfumato.protect.codes.pieces import choose_max_mp, classes_of_values
+from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
+from sfumato.protect.codes.column_pieces import choose_max_mp, find_value_classes
 
 
 @pytest.fixture(scope="module")
-def attributes(shared_data: Path) -> tuple[Shelter, ...]:
+def attributes(shared_data: Path) -> tuple[ColumnShelter, ...]:
     """Cover type 5 against the others and pieces of two: what the paper counted, as its Figure 8 shows."""
     return shelter(covertype(shared_data), TARGET, min_width=2, radius=0.02)
 
@@ -44,7 +44,9 @@ def test_figure_1_class_strings() -> None:
 def test_figure_7_pieces() -> None:
     """Section 5.2: breakpoints 1, 27, 29, 42; {29} alone is mixed. Minimum width 2."""
     values, place = np.unique(np.array(VALUES), return_inverse=True)
-    labels = classes_of_values(place.astype(np.int64), np.array([ord(c) for c in CLASSES], dtype=np.int64), len(values))
+    labels = find_value_classes(
+        place.astype(np.int64), np.array([ord(c) for c in CLASSES], dtype=np.int64), len(values)
+    )
     pieces = choose_max_mp(labels, 4, 2, np.random.default_rng(0))
     assert values[pieces.starts].tolist() == [1, 27, 29, 42]
     assert pieces.pure.tolist() == [True, True, False, True]
@@ -59,7 +61,7 @@ def test_small_figures_are_reproduced(name: str) -> None:
     assert odd == (["decoding by the inverse function gives the same tree (Theorem 2)"] if name == "figure_1" else [])
 
 
-def test_figure_8(attributes: tuple[Shelter, ...]) -> None:
+def test_figure_8(attributes: tuple[ColumnShelter, ...]) -> None:
     for one, (width, distinct, pieces, length, share) in zip(attributes, FIGURE_8, strict=True):
         assert (one.range_width, one.distinct, one.pure_pieces) == (width, distinct, pieces)
         assert one.mean_length == pytest.approx(length, abs=0.5)
@@ -67,7 +69,7 @@ def test_figure_8(attributes: tuple[Shelter, ...]) -> None:
         assert 100 * one.pure_share == pytest.approx(share, abs=1.5)
 
 
-def test_figure_11(attributes: tuple[Shelter, ...]) -> None:
+def test_figure_11(attributes: tuple[ColumnShelter, ...]) -> None:
     for one, percent in zip(attributes, FIGURE_11, strict=True):
         assert 100 * one.worst_sorting == pytest.approx(percent, abs=0.6)
     assert [at for at, one in enumerate(attributes, 1) if not one.safe] == [2, 3, 9]

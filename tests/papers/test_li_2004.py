@@ -29,9 +29,9 @@ from papers.li_2004.example import (
 from papers.study import Findings, Setting, Statement
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
-from sfumato.protect.swapping.swap_marginal import least_shift, phase_one
-from sfumato.protect.swapping.swap_optimal import best_answer
-from sfumato.protect.swapping.swap_paper import phase_two
+from sfumato.protect.swapping.swap_marginal import find_least_shift, solve_phase_one
+from sfumato.protect.swapping.swap_optimal import find_best_answer
+from sfumato.protect.swapping.swap_paper import run_phase_two
 from sfumato.randomness import Randomness
 
 EXAMPLE = Example.of(insurance())
@@ -71,22 +71,22 @@ def test_appendix_b_the_first_record() -> None:
 
 
 def test_phase_1_keeps_the_counts_with_three_changes() -> None:
-    flows = phase_one(EXAMPLE.records.available, EXAMPLE.records.changes)
+    flows = solve_phase_one(EXAMPLE.records.available, EXAMPLE.records.changes)
     assert flows.shift == 0 and flows.moves.sum() == 3
     assert (flows.moves.sum(axis=0) == flows.moves.sum(axis=1)).all()
-    assert least_shift(EXAMPLE.records.available, 3, EXAMPLE.records.forced) == 0
+    assert find_least_shift(EXAMPLE.records.available, 3, EXAMPLE.records.forced) == 0
 
 
 def test_phase_1_is_whole_where_the_linear_program_is_not() -> None:
     """Two records of one category and one each of two others, p |U| = 3: halves would do, whole numbers must too."""
-    flows = phase_one(np.array([2, 2]), 3)
+    flows = solve_phase_one(np.array([2, 2]), 3)
     assert flows.moves.sum() == 3 and flows.shift == 2
 
 
 def test_table_3_phase_2_from_its_own_start() -> None:
     start = EXAMPLE.answer(STARTED)
     assert f"{start.cost(EXAMPLE.records) / UNIT:.4f}" == "4.0718"
-    swapped = phase_two(EXAMPLE.records, start)
+    swapped = run_phase_two(EXAMPLE.records, start)
     found = [(EXAMPLE.numbers[s.one], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
     assert [(tuple(sorted((a, b))), cost) for a, b, cost in found] == [
         ((10, 13), "-1.1061"),
@@ -106,12 +106,12 @@ def test_table_3_phase_2_from_its_own_start() -> None:
 def test_the_other_cycle_of_phase_1_ends_elsewhere() -> None:
     """2.7772; with three categories no swap across categories is admissible (rule 4)."""
     other = {1: "Low", 10: "High", 6: "Med", 2: "High", 4: "Low", 11: "Med"}
-    swapped = phase_two(EXAMPLE.records, EXAMPLE.answer(other))
+    swapped = run_phase_two(EXAMPLE.records, EXAMPLE.answer(other))
     assert f"{swapped.answer.cost(EXAMPLE.records) / UNIT:.4f}" == "2.7772"
 
 
 def test_the_optimum_of_problem_12() -> None:
-    best = best_answer(EXAMPLE.records, 0, 60.0, np.random.default_rng(1))
+    best = find_best_answer(EXAMPLE.records, 0, 60.0, np.random.default_rng(1))
     assert f"{best.objective / UNIT:.4f}" == "2.1353" and best.proven
     assert f"{EXAMPLE.apart():.4f}" == "2.4238"
 
@@ -143,7 +143,7 @@ def test_the_example_is_reproduced() -> None:
 
 
 def test_the_stand_in_for_the_offers_has_their_shape() -> None:
-    """Section «Experimental Evaluation»: 509 records, 13 columns, 478 uniquely identifiable, 502 in all."""
+    """Section "Experimental Evaluation": 509 records, 13 columns, 478 uniquely identifiable, 502 in all."""
     table = offers()
     assert table.frame.shape == (509, 13) and table.frame[SALARY].n_unique() == 3
     release = SwapConfidential(column=SALARY, share=0.5).protect(table, Randomness.seeded(1))

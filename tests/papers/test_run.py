@@ -19,7 +19,7 @@ from papers.__main__ import main
 from papers.plots import Axis, Curve, StatedPoint, describe_bars, draw_bars, draw_curves
 from papers.study import Findings, Grid, Pair, Paper, Setting, Statement, Study, compare, find_data, frame_of
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import listening
+from sfumato.progress import listen_to_progress
 
 HOSTILE = "<script>alert(1)</script>&{{ 7*7 }}"
 PAPER = Paper("nobody_1999", "Nobody (1999)", "On nothing")
@@ -156,7 +156,7 @@ def test_the_command_lists_and_runs(tmp_path: Path, capsys: pytest.CaptureFixtur
 @pytest.mark.usefixtures("studies")
 def test_progress_and_summary(tmp_path: Path) -> None:
     heard: list[tuple[str, int, int | None]] = []
-    with listening(lambda *step: heard.append(step)):
+    with listen_to_progress(lambda *step: heard.append(step)):
         summary = run.reproduce(["nobody_1999.figure_1", "nobody_1999.figure_10"], tmp_path)
     assert ("reproducing nobody_1999.figure_10", 1, 2) in heard
     assert summary.sentences()[0].startswith("nobody_1999.figure_1: 1 reproduced, 1 differ, 1 not comparable")

@@ -14,7 +14,7 @@ from sfumato.baskets import Baskets
 from sfumato.errors import ImpossibleRelease
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
-from sfumato.public.unknown_items import confidence_interval, parted, support_interval
+from sfumato.public.unknown_items import bound_item_support, bound_rule_confidence, split_unknowns
 from tests import brute_baskets
 from tests.brute_baskets import support
 
@@ -242,7 +242,7 @@ class TestRules:
         except ImpossibleRelease:
             assert any(all(item in row for row in rows) for item in items)
             return
-        parts = parted(release.data)
+        parts = split_unknowns(release.data)
         known = [frozenset(map(str, row)) for row in parts.known.to_lists()]
         unknown = [frozenset(map(str, row)) for row in parts.unknown.to_lists()]
         for row, sure, open_ in zip(rows, known, unknown, strict=True):
@@ -254,9 +254,9 @@ class TestRules:
             assert any(told) and not all(told)
         for left, right in rules:
             truth = support(rows, left + right)
-            bounds = support_interval(release.data, left + right)
+            bounds = bound_item_support(release.data, left + right)
             assert bounds.low <= truth <= bounds.high
-            told_of = confidence_interval(release.data, left, right)
+            told_of = bound_rule_confidence(release.data, left, right)
             if support(rows, left):
                 assert told_of is not None
                 assert told_of.low <= Fraction(truth, support(rows, left)) <= told_of.high
@@ -266,11 +266,11 @@ class TestRules:
 @given(rows_of("AB", 4), st.lists(st.tuples(st.integers(0, 3), st.sampled_from("AB")), max_size=5, unique=True))
 @settings(max_examples=80, deadline=None)
 def test_intervals_are_reached_by_some_way_of_filling_in(rows: Rows, spots: list[tuple[int, str]]) -> None:
-    from sfumato.public.unknown_items import with_unknowns
+    from sfumato.public.unknown_items import mark_unknowns
 
     spots = [(row, item) for row, item in spots if row < len(rows)]
     known = _without(rows, tuple(spots))
-    marked = with_unknowns(Baskets.of(known), [row for row, _ in spots], [item for _, item in spots])
+    marked = mark_unknowns(Baskets.of(known), [row for row, _ in spots], [item for _, item in spots])
     supports: set[Fraction] = set()
     confidences: set[Fraction] = set()
     for count in range(len(spots) + 1):
@@ -279,9 +279,9 @@ def test_intervals_are_reached_by_some_way_of_filling_in(rows: Rows, spots: list
             supports.add(Fraction(support(filled, "AB")))
             if support(filled, "A"):
                 confidences.add(Fraction(support(filled, "AB"), support(filled, "A")))
-    found = support_interval(marked, ("A", "B"))
+    found = bound_item_support(marked, ("A", "B"))
     assert (found.low, found.high) == (min(supports), max(supports))
-    told = confidence_interval(marked, ("A",), ("B",))
+    told = bound_rule_confidence(marked, ("A",), ("B",))
     assert (told is None) == (not confidences)
     if told is not None:
         assert (told.low, told.high) == (min(confidences), max(confidences))

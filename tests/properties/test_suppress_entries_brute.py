@@ -13,11 +13,11 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, Cells
-from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining, Question
-from sfumato.protect.entries.exact_entries import exact_entries
-from sfumato.protect.entries.grades import grades, lower_bound
-from sfumato.protect.entries.grades_plus import grades_plus
+from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, TableCells
+from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, RuleMining, RuleQuestion
+from sfumato.protect.entries.exact_entries import find_exact_entries
+from sfumato.protect.entries.grades import bound_entry_count, run_grades
+from sfumato.protect.entries.grades_plus import run_grades_plus
 from sfumato.table import Table
 from tests.brute_rules import adversarial
 
@@ -30,19 +30,19 @@ CONFIDENCES = (Fraction(1, 10), Fraction(1, 2), Fraction(3, 5), Fraction(2, 3), 
 class Case:
     rows: list[tuple[str | None, ...]]
     private: set[Place]
-    question: Question
+    question: RuleQuestion
 
     @property
     def width(self) -> int:
         return len(self.rows[0])
 
-    def cells(self) -> Cells:
+    def cells(self) -> TableCells:
         names = [f"c{at}" for at in range(self.width)]
         frame = pl.DataFrame(self.rows, schema=dict.fromkeys(names, pl.String), orient="row")
         mask = np.zeros((len(self.rows), self.width), dtype=bool)
         for place in self.private:
             mask[place] = True
-        return Cells.of(Table.of(frame, dict.fromkeys(names, "insensitive")), mask)
+        return TableCells.of(Table.of(frame, dict.fromkeys(names, "insensitive")), mask)
 
     def rules(self, blanked: set[Place]) -> set[Any]:
         asked = self.question
@@ -50,7 +50,7 @@ class Case:
             self.rows, self.private, blanked, asked.confidence, asked.least, asked.max_length, asked.prior
         )  # fmt: skip
 
-    def places(self, derived: Derived) -> set[Place]:
+    def places(self, derived: DerivedEntries) -> set[Place]:
         return {(int(entry) // self.width, int(entry) % self.width) for entry in derived.entries}
 
     def smallest(self, most: int) -> int | None:
@@ -74,7 +74,7 @@ def cases(draw: st.DrawFn, most_rows: int = 8) -> Case:
     rows = [tuple(draw(values) for _ in range(width)) for _ in range(height)]
     places = [(row, column) for row in range(height) for column in range(width) if rows[row][column] is not None]
     private = set(draw(st.lists(st.sampled_from(places), max_size=6))) if places else set()
-    question = Question(
+    question = RuleQuestion(
         draw(st.sampled_from(CONFIDENCES)), draw(st.integers(1, 3)), draw(st.sampled_from([None, 1, 2])),
         draw(st.booleans()),
     )  # fmt: skip
@@ -86,9 +86,9 @@ def cases(draw: st.DrawFn, most_rows: int = 8) -> Case:
 def test_no_search_leaves_a_rule(case: Case, batch: int) -> None:
     cells = case.cells()
     for derived in (
-        grades(Mining(cells, case.question), batch),
-        grades_plus(Mining(cells, case.question), 0.05),
-        exact_entries(Mining(cells, case.question), 20),
+        run_grades(RuleMining(cells, case.question), batch),
+        run_grades_plus(RuleMining(cells, case.question), 0.05),
+        find_exact_entries(RuleMining(cells, case.question), 20),
     ):
         blanked = case.places(derived)
         assert len(blanked) == len(derived.entries) == len(derived.reasons)
@@ -102,7 +102,7 @@ def test_no_search_leaves_a_rule(case: Case, batch: int) -> None:
 @quick
 @given(case=cases(most_rows=6))
 def test_the_exact_search_is_as_small_as_can_be(case: Case) -> None:
-    derived = exact_entries(Mining(case.cells(), case.question), 20)
+    derived = find_exact_entries(RuleMining(case.cells(), case.question), 20)
     assert derived.proven
     assert derived.bound == len(derived.entries)
     if len(derived.entries) <= 3:
@@ -113,8 +113,8 @@ def test_the_exact_search_is_as_small_as_can_be(case: Case) -> None:
 @given(case=cases())
 def test_bounds_are_bounds(case: Case) -> None:
     """What `grades+` cannot go under is not above the smallest; what it blanks, it needs."""
-    least = exact_entries(Mining(case.cells(), case.question), 20)
-    ours = grades_plus(Mining(case.cells(), case.question), 0.05)
+    least = find_exact_entries(RuleMining(case.cells(), case.question), 20)
+    ours = run_grades_plus(RuleMining(case.cells(), case.question), 0.05)
     assert ours.bound <= len(least.entries) <= len(ours.entries)
     assert ours.proven == (ours.bound == len(ours.entries))
     blanked = case.places(ours)
@@ -127,13 +127,13 @@ def test_bounds_are_bounds(case: Case) -> None:
 def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObject) -> None:
     """Blank and show entries at will: the ledger's open rules are those of the first mining that still hold."""
     cells = case.cells()
-    ledger = Ledger(cells, case.question)
-    ledger.add(Mining(cells, case.question).rules(cells.states))
+    ledger = EntryLedger(cells, case.question)
+    ledger.add(RuleMining(cells, case.question).rules(cells.states))
     known = {ledger.spelling(rule) for rule in range(ledger.known)}
     shown = np.flatnonzero((cells.states == PUBLIC) & (cells.codes >= 0)).tolist()
     if not shown:
         return
-    assert lower_bound(ledger) <= len(shown)
+    assert bound_entry_count(ledger) <= len(shown)
     for entry in data.draw(st.lists(st.sampled_from(shown), max_size=12)):
         row, column = divmod(entry, case.width)
         ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANKED else BLANKED)

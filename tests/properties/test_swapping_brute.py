@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.protect import integer_program
 from sfumato.protect.swapping import swap_optimal
-from sfumato.protect.swapping.exchanges import exchanges
+from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.posteriors import UNIT
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
-from sfumato.protect.swapping.swap_marginal import least_shift, phase_one
-from sfumato.protect.swapping.swap_optimal import best_answer
-from sfumato.protect.swapping.swap_paper import phase_one_answer, phase_two
+from sfumato.protect.swapping.swap_marginal import find_least_shift, solve_phase_one
+from sfumato.protect.swapping.swap_optimal import find_best_answer
+from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
 from sfumato.protect.swapping.swap_prices import find_prices
-from sfumato.protect.swapping.swap_records import Records
+from sfumato.protect.swapping.swap_records import SwapRecords
 from sfumato.randomness import Randomness
 
 Row = tuple[str | None, ...]
@@ -114,7 +114,7 @@ def test_the_optimum_is_that_of_all_answers(rows: list[Row], share: float) -> No
     assert [row[-1] is None for row in rows] == [one is None for one in new]
 
 
-def random_records(seed: int, ties: bool = False) -> Records:
+def random_records(seed: int, ties: bool = False) -> SwapRecords:
     """Records with up to 120 in U and V, two to six categories, groups with several to change."""
     chance = np.random.default_rng(seed)
     count, categories = int(chance.integers(5, 120)), int(chance.integers(2, 7))
@@ -123,7 +123,7 @@ def random_records(seed: int, ties: bool = False) -> Records:
         likely = np.round(likely * 4) / 4
     free = chance.random(count) < chance.uniform(0.3, 1)
     skew = chance.dirichlet(np.full(categories, chance.choice([0.3, 5.0])))
-    return Records(
+    return SwapRecords(
         np.rint(likely * UNIT).astype(np.int64),
         chance.choice(categories, count, p=skew),
         np.where(free, 1, chance.integers(1, 4, count)),
@@ -132,7 +132,7 @@ def random_records(seed: int, ties: bool = False) -> Records:
     )
 
 
-def by_milp(records: Records) -> tuple[int, float]:
+def by_milp(records: SwapRecords) -> tuple[int, float]:
     """The same two goals, one after the other, by HiGHS over every record and category."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -183,10 +183,10 @@ def by_milp(records: Records) -> tuple[int, float]:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_optimum_is_that_of_a_milp_over_all_records(seed: int) -> None:
     records = random_records(seed, ties=seed % 3 == 0)
-    shift = least_shift(records.available, records.changes, records.forced)
+    shift = find_least_shift(records.available, records.changes, records.forced)
     expected, cost = by_milp(records)
     assert shift == expected
-    best = best_answer(records, shift, 60.0, np.random.default_rng(seed))
+    best = find_best_answer(records, shift, 60.0, np.random.default_rng(seed))
     assert best.objective / UNIT == pytest.approx(cost, abs=2e-6)  # the tolerance of HiGHS
     assert best.proven
     assert np.abs(best.answer.shift(records)).sum() <= shift
@@ -200,37 +200,37 @@ def test_the_optimum_is_that_of_a_milp_over_all_records(seed: int) -> None:
 def test_small_cores_and_samples_find_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """With cores of a few records the proof rests on prices and gaps, as it does in large tables."""
     records = random_records(100 + seed, ties=seed % 4 == 0)
-    shift = least_shift(records.available, records.changes, records.forced)
-    whole = best_answer(records, shift, 60.0, np.random.default_rng(0))
+    shift = find_least_shift(records.available, records.changes, records.forced)
+    whole = find_best_answer(records, shift, 60.0, np.random.default_rng(0))
     monkeypatch.setattr("sfumato.protect.swapping.swap_optimal._FEW", 2)
     monkeypatch.setattr("sfumato.protect.swapping.swap_prices._SAMPLE", 6)
     monkeypatch.setattr("sfumato.protect.swapping.swap_prices._FEW", 2)
-    best = best_answer(records, shift, 60.0, np.random.default_rng(0))
+    best = find_best_answer(records, shift, 60.0, np.random.default_rng(0))
     assert (best.objective, best.proven) == (whole.objective, True)
 
 
-def circling(seed: int) -> Records:
+def circling(seed: int) -> SwapRecords:
     """Everybody would go round in threes, and twenty is no multiple of three: fractions do better than records can."""
     chance = np.random.default_rng(seed)
     own = np.repeat(np.arange(3), 20)
     likely = np.array([[5, 4, 1], [1, 5, 4], [4, 1, 5]], dtype=np.int64)[own] * (UNIT // 10)
     likely += chance.integers(0, UNIT // 200, likely.shape)
-    return Records(likely, own, np.ones(60, dtype=np.int64), np.ones(60, dtype=np.bool_), 20)
+    return SwapRecords(likely, own, np.ones(60, dtype=np.int64), np.ones(60, dtype=np.bool_), 20)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_without_time_the_best_found_is_given_with_its_bound(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     records = circling(seed)
-    whole = best_answer(records, 0, 60.0, np.random.default_rng(0))
+    whole = find_best_answer(records, 0, 60.0, np.random.default_rng(0))
     assert whole.proven and whole.objective / UNIT == pytest.approx(by_milp(records)[1], abs=2e-6)
-    solve = integer_program.solve
+    solve = integer_program.solve_program
 
     def hasty(*asked: Any) -> Any:
         found = solve(*asked)
         return None if found is None else replace(found, proven=False)
 
-    monkeypatch.setattr(swap_optimal, "solve", hasty)
-    hurried = best_answer(records, 0, 1e-9, np.random.default_rng(0))
+    monkeypatch.setattr(swap_optimal, "solve_program", hasty)
+    hurried = find_best_answer(records, 0, 1e-9, np.random.default_rng(0))
     assert not hurried.proven and not hurried.answer.shift(records).any()
     assert hurried.bound < whole.objective <= hurried.objective
 
@@ -238,9 +238,9 @@ def test_without_time_the_best_found_is_given_with_its_bound(seed: int, monkeypa
 @pytest.mark.parametrize("seed", range(30))
 def test_prices_never_promise_more_than_the_optimum(seed: int) -> None:
     records = random_records(seed)
-    shift = least_shift(records.available, records.changes, records.forced)
+    shift = find_least_shift(records.available, records.changes, records.forced)
     bound = find_prices(records, shift)[1].bound
-    best = best_answer(records, shift, 60.0, np.random.default_rng(0))
+    best = find_best_answer(records, shift, 60.0, np.random.default_rng(0))
     assert best.objective - 0.5 * UNIT < bound <= best.objective
 
 
@@ -250,14 +250,14 @@ def test_the_least_shift_is_that_of_problem_1(counts: list[int], share: float) -
     available = np.array(counts, dtype=np.int64)
     changes = round(share * sum(counts))
     nobody = np.zeros(len(counts), dtype=np.int64)
-    flows = phase_one(available, changes)
+    flows = solve_phase_one(available, changes)
     assert flows.moves.sum() == changes and (flows.moves.sum(axis=1) <= available).all()
     assert flows.shift == np.abs(flows.moves.sum(axis=1) - flows.moves.sum(axis=0)).sum()
-    assert flows.shift == least_shift(available, changes, nobody)
-    assert flows.shift >= least_shift(nobody, 0, available) or changes < sum(counts)
+    assert flows.shift == find_least_shift(available, changes, nobody)
+    assert flows.shift >= find_least_shift(nobody, 0, available) or changes < sum(counts)
 
 
-def literally(records: Records, record: list[int], current: list[int]) -> list[int]:
+def literally(records: SwapRecords, record: list[int], current: list[int]) -> list[int]:
     """Table 2 and Appendix A word by word, over all pairs."""
     own = [int(records.own[r]) for r in record]
     unique = [bool(records.free[r]) for r in record]
@@ -306,10 +306,10 @@ def test_the_published_search_is_table_2_word_by_word(seed: int) -> None:
     likely = np.rint(chance.dirichlet(np.ones(categories), size=count) * UNIT).astype(np.int64)
     free = chance.random(count) < 0.7
     ones = np.ones(count, dtype=np.int64)
-    records = Records(likely, chance.integers(0, categories, count), ones, free, round(0.5 * int(free.sum())))
-    start = phase_one_answer(records, chance)
+    records = SwapRecords(likely, chance.integers(0, categories, count), ones, free, round(0.5 * int(free.sum())))
+    start = draw_phase_one_answer(records, chance)
     expected = literally(records, start.record.tolist(), start.category.tolist())
-    found = phase_two(records, start)
+    found = run_phase_two(records, start)
     assert found.answer.category.tolist() == expected
     assert found.answer.cost(records) == start.cost(records) + sum(swap.cost for swap in found.swaps)
     shift = int(np.abs(start.shift(records)).sum())
@@ -320,7 +320,7 @@ def test_the_published_search_is_table_2_word_by_word(seed: int) -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=40))
 def test_exchanges_lead_from_old_to_new(pairs: list[tuple[int, int]]) -> None:
     old, new = (np.array(one, dtype=np.int64) for one in zip(*pairs, strict=True))
-    made = exchanges(old, new, 4)
+    made = list_exchanges(old, new, 4)
     now = old.copy()
     for one, other in made.swaps:
         now[one], now[other] = now[other], now[one]
@@ -335,8 +335,8 @@ def test_records_that_are_all_alike_are_decided_at_once() -> None:
     """Ties without end: one kind of record a category, 3,600 of each."""
     own = np.repeat(np.arange(3), 3600)
     likely = np.array([[5, 3, 2], [2, 5, 3], [3, 2, 5]], dtype=np.int64)[own] * (UNIT // 10)
-    records = Records(likely, own, np.ones(len(own), dtype=np.int64), np.ones(len(own), dtype=np.bool_), 5000)
-    best = best_answer(records, 0, 60.0, np.random.default_rng(0))
+    records = SwapRecords(likely, own, np.ones(len(own), dtype=np.int64), np.ones(len(own), dtype=np.bool_), 5000)
+    best = find_best_answer(records, 0, 60.0, np.random.default_rng(0))
     assert best.proven
     # Circles of three cost 2/10 a record; 5,000 are 1,666 of them and one exchange of two, which costs 2/10 + 3/10.
     assert best.objective == (4998 * 2 + 5) * UNIT // 10

@@ -13,8 +13,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import Change, ChangeKind, describe_changes
-from sfumato.report import content, findings, words
-from sfumato.report.noise_pictures import Share, answers, recovered, shapes
+from sfumato.report import content, findings, wording
+from sfumato.report.noise_pictures import AnswerShare, draw_answer_shares, draw_densities, draw_recovered_values
 from sfumato.report.pictures import PALETTE
 from sfumato.workflow import pipeline
 from sfumato.workflow.policy import Policy
@@ -90,10 +90,10 @@ def test_a_swapped_column_is_not_published_as_it_is(runs: Any) -> None:
     loss = body["losses"]["loss"]
     assert loss > 0.05
     assert body["utility"]["loss"] == 0
-    assert f"{words.percent(1 - loss)}</dd>" in house
-    assert f"of values left as they were {words.percent(1 - loss)}" in text(house)
+    assert f"{wording.format_percent(1 - loss)}</dd>" in house
+    assert f"of values left as they were {wording.format_percent(1 - loss)}" in text(house)
     assert "of the detail kept" not in house
-    assert words.percent(1 - loss) not in leaving
+    assert wording.format_percent(1 - loss) not in leaving
 
 
 def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> None:
@@ -119,7 +119,7 @@ def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> Non
 )
 def test_what_is_left_is_said_of_what_the_method_took(runs: Any, name: str, caption: str) -> None:
     body, leaving, house = runs[name]
-    assert f"{caption} {words.percent(1 - body['losses']['loss'])}" in text(house)
+    assert f"{caption} {wording.format_percent(1 - body['losses']['loss'])}" in text(house)
     assert "of the detail kept" not in house
     assert caption not in text(leaving)
 
@@ -128,7 +128,7 @@ def test_the_loss_of_several_methods_is_the_largest_and_said_so() -> None:
     noise, cut = {"method": "add_noise", "kind": "gaussian"}, {"method": "add_noise", "kind": "discretize"}
     body = {"losses": {"loss": 0.4}, "utility": {"loss": 0.3}, "data": {"shape": "table"}}
     chains = ([noise, {"method": "generalize"}], [noise, cut], [noise, noise], [{"method": "generalize"}] * 2)
-    said = [content._kept_tiles({**body, "methods": methods})[0] for methods in chains]
+    said = [content._list_kept_tiles({**body, "methods": methods})[0] for methods in chains]
     assert [(one.figure[:2], one.caption) for one in said] == [
         ("60", "kept where most was lost"),
         ("60", "kept where most was lost"),
@@ -148,20 +148,20 @@ def test_who_knew_what_is_told_as_the_certificate_has_it(runs: Any) -> None:
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ({"knowledge": ["age"]}, "«age»"),
+        ({"knowledge": ["age"]}, '"age"'),
         ({"known": ["age", "sex"]}, "all 2 quasi-identifying columns"),
-        ({"known": "sex"}, "«sex»"),
+        ({"known": "sex"}, '"sex"'),
         ({"known": None}, ""),
-        ({"known": [["age"], ["ill", "pay"]]}, "«age»; on the other side «ill», «pay»"),
+        ({"known": [["age"], ["ill", "pay"]]}, '"age"; on the other side "ill", "pay"'),
         ({"knowledge": None, "columns": ["ill"]}, "all 2 quasi-identifying columns"),
-        ({"knowledge": None, "column": "age"}, "«sex»"),
+        ({"knowledge": None, "column": "age"}, '"sex"'),
         ({"knowledge": "pairs"}, "how often items occur, alone and two together"),
         ({}, ""),
     ],
 )
 def test_what_is_known_has_many_forms(entry: dict[str, Any], said: str) -> None:
     roles = {"age": "quasi_identifying", "sex": "quasi_identifying", "ill": "sensitive"}
-    assert findings._known(entry, {"roles": roles}) == said
+    assert findings._describe_knowledge(entry, {"roles": roles}) == said
 
 
 def test_drawn_rows_are_no_people_and_stand_in_no_crowd(runs: Any) -> None:
@@ -193,15 +193,15 @@ def test_where_rows_are_peoples_crowds_are_told(runs: Any, name: str) -> None:
 def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
     for name, (body, _, house) in runs.items():
         for loss in [*body["losses"], *body["utility"]]:
-            title, meaning = words.LOSSES.get(loss, ("", ""))
+            title, meaning = wording.LOSSES.get(loss, ("", ""))
             assert title and meaning, (name, loss)
         told = [*body["losses"]]
-        told += [measure for measure in words.MEASURED if measure in body["utility"]]
+        told += [measure for measure in wording.MEASURED if measure in body["utility"]]
         for loss in told:
-            assert f'<tr><th scope="row">{words.LOSSES[loss][0]}<small>' in house, (name, loss)
-        assert words.LOSS_OF[findings.lost_by(body)] in house.replace("&#39;", "'")
+            assert f'<tr><th scope="row">{wording.LOSSES[loss][0]}<small>' in house, (name, loss)
+        assert wording.LOSS_OF[findings.name_loss_kind(body)] in house.replace("&#39;", "'")
         for claim in body["claims"]:
-            assert claim["property"] in words.PROPERTIES
+            assert claim["property"] in wording.PROPERTIES
 
 
 def test_shares_are_told_in_per_cent_and_loss_is_not_measured_twice() -> None:
@@ -211,7 +211,7 @@ def test_shares_are_told_in_per_cent_and_loss_is_not_measured_twice() -> None:
         "utility": {"loss": 0.0, "query_error": 0.04, "tree_accuracy": 0.6, "tree_accuracy_original": 0.7},
     }
     gap = "\N{NO-BREAK SPACE}"
-    found = [(one["title"], one["value"], one["again"]) for one in findings.losses(body, internal=True)]
+    found = [(one["title"], one["value"], one["again"]) for one in findings.list_losses(body, internal=True)]
     assert found == [
         ("Loss", f"50{gap}%", ""),
         ("Values swapped", "12", ""),
@@ -224,12 +224,12 @@ def test_shares_are_told_in_per_cent_and_loss_is_not_measured_twice() -> None:
 def test_records_off_a_share_are_counted() -> None:
     claim = {"property": "uniques_off_share", "bound": "exactly", "threshold": 0, "measured": 3, "holds": False}
     claim |= {"meaning": "", "needs_original": True}
-    assert findings.claims({"claims": [claim]})[0]["measured"] == "3"
+    assert findings.list_claims({"claims": [claim]})[0]["measured"] == "3"
 
 
 def test_a_limit_on_one_attack_is_named() -> None:
     gate = {"gate": "max_risk.likeliest_answer", "limit": 0.3, "found": 0.2, "open": True}
-    assert content.gates({"gate": [gate]})[0].name == "Risk by likeliest answer"
+    assert content.list_gates({"gate": [gate]})[0].name == "Risk by likeliest answer"
 
 
 def signs(svg: str, role: str) -> dict[str, set[str]]:
@@ -246,7 +246,7 @@ def signs(svg: str, role: str) -> dict[str, set[str]]:
 
 def test_signs_of_the_scatter_differ_and_are_those_of_its_legend() -> None:
     values = np.array([1.0, 2.0, 3.0])
-    svg = recovered("age", values, values + 1, values - 1)
+    svg = draw_recovered_values("age", values, values + 1, values - 1)
     drawn, legend = signs(svg, "role-mark"), signs(svg, "role-legend-symbol")
     release, estimate = PALETTE["soft"][0], PALETTE["accent"][0]
     assert drawn == legend == {release: {"MLML"}, estimate: {"MAA"}}
@@ -257,16 +257,18 @@ def test_labels_of_legends_are_ink(kind: str) -> None:
     edges, values = np.array([0.0, 1.0, 2.0]), np.array([0.5, 0.5])
     dense = {"originals": (edges, values), "release": (edges, values), "estimate": (edges, values)}
     if kind == "strangers":
-        from sfumato.report.synthesis_section import _figure
+        from sfumato.report.synthesis_section import _build_comparison_figure
 
-        svg = _figure("t", "c", (("equal", 0, 0),), words.number).svg
+        svg = _build_comparison_figure("t", "c", (("equal", 0, 0),), wording.format_count).svg
         assert svg.count(">0</text>") == 2
         assert not re.search(r"translate\(12\d[.\d]*,[^)]*\)[^>]*>0</text>", svg)  # beside bars of no length
     else:
         svg = {
-            "shapes": lambda: shapes("a", dense),
-            "recovered": lambda: recovered("a", edges, edges, edges),
-            "answers": lambda: answers([Share("y", "release", 0.5), Share("y", "estimate", 0.4, 0.3, 0.5)]),
+            "shapes": lambda: draw_densities("a", dense),
+            "recovered": lambda: draw_recovered_values("a", edges, edges, edges),
+            "answers": lambda: draw_answer_shares(
+                [AnswerShare("y", "release", 0.5), AnswerShare("y", "estimate", 0.4, 0.3, 0.5)]
+            ),
         }[kind]()
     labels = [part.split("</g>")[0] for part in svg.split("role-legend-label")[1:]]
     assert len(labels) >= 2

@@ -14,12 +14,12 @@ from sfumato.report.entry_pictures import (
     COLUMNS,
     ROWS_ALONE,
     ColumnExposure,
-    blanked_map,
-    blanking_curve,
-    exposure_by_column,
+    draw_blanked_map,
+    draw_blanking_curve,
+    draw_exposure_by_column,
 )
 from sfumato.report.pictures import PALETTE
-from sfumato.report.rule_pictures import SPOTS, RuleSpot, rules_before_and_after
+from sfumato.report.rule_pictures import SPOTS, RuleSpot, draw_rules_before_and_after
 
 PRIVATE, BLANKED, WARN = (PALETTE[name][0] for name in ("before", "accent", "warn"))
 HOSTILE = "</text><script>\"'`${x}\\\u2028"
@@ -41,12 +41,12 @@ def spots(many: int) -> list[RuleSpot]:
 
 
 PICTURES: dict[str, Callable[[], str]] = {
-    "small map": lambda: blanked_map(["a", "b"], *masks(10, 2)),
-    "map in bands": lambda: blanked_map(["a", "b", HOSTILE], *masks(1000, 3)),
-    "rules": lambda: rules_before_and_after(spots(5), [RuleSpot(0.3, 2, False)], 0.6, 2),
-    "many rules": lambda: rules_before_and_after(spots(5000), [], 0.6, 10),
-    "exposure": lambda: exposure_by_column([ColumnExposure(HOSTILE, 3, 2, 1)]),
-    "curve": lambda: blanking_curve([(1, 545), (30, 1320)], 1),
+    "small map": lambda: draw_blanked_map(["a", "b"], *masks(10, 2)),
+    "map in bands": lambda: draw_blanked_map(["a", "b", HOSTILE], *masks(1000, 3)),
+    "rules": lambda: draw_rules_before_and_after(spots(5), [RuleSpot(0.3, 2, False)], 0.6, 2),
+    "many rules": lambda: draw_rules_before_and_after(spots(5000), [], 0.6, 10),
+    "exposure": lambda: draw_exposure_by_column([ColumnExposure(HOSTILE, 3, 2, 1)]),
+    "curve": lambda: draw_blanking_curve([(1, 545), (30, 1320)], 1),
 }
 
 
@@ -62,7 +62,7 @@ def test_a_picture_is_svg_that_stands_alone_in_the_pages_colours(name: str) -> N
 
 def test_a_small_map_has_a_square_for_each_hidden_entry() -> None:
     private, derived = masks(ROWS_ALONE, 2)
-    svg = blanked_map(["a", "b"], private, derived)
+    svg = draw_blanked_map(["a", "b"], private, derived)
     legend = 1
     assert filled(svg, PRIVATE) == int(private.sum()) + legend
     assert filled(svg, BLANKED) == int(derived.sum()) + legend
@@ -71,7 +71,7 @@ def test_a_small_map_has_a_square_for_each_hidden_entry() -> None:
 
 def test_a_large_map_has_bands() -> None:
     private, derived = masks(10_000, 2)
-    svg = blanked_map(["a", "b"], private, derived)
+    svg = draw_blanked_map(["a", "b"], private, derived)
     assert filled(svg, PRIVATE) == filled(svg, BLANKED) == BANDS + 1
     assert "Each band: about 278 rows" in svg
 
@@ -79,24 +79,24 @@ def test_a_large_map_has_bands() -> None:
 def test_a_wide_map_shows_the_busiest_columns() -> None:
     private = np.zeros((50, COLUMNS + 5), dtype=bool)
     private[:, -1] = True
-    svg = blanked_map([f"c{at}" for at in range(COLUMNS + 5)], private, private & False)
+    svg = draw_blanked_map([f"c{at}" for at in range(COLUMNS + 5)], private, private & False)
     assert ">c34<" in svg and ">c29<" not in svg and f"The {COLUMNS} columns" in svg
 
 
 def test_maps_of_nothing_can_be_drawn() -> None:
     nothing = np.zeros((5, 2), dtype=bool)
-    assert filled(blanked_map(["a", "b"], nothing, nothing), BLANKED) <= 1
-    assert blanked_map(["a"], np.zeros((0, 1), dtype=bool), np.zeros((0, 1), dtype=bool)).startswith("<svg")
+    assert filled(draw_blanked_map(["a", "b"], nothing, nothing), BLANKED) <= 1
+    assert draw_blanked_map(["a"], np.zeros((0, 1), dtype=bool), np.zeros((0, 1), dtype=bool)).startswith("<svg")
 
 
 def test_rules_are_counted_and_their_end_is_said() -> None:
-    svg = rules_before_and_after(spots(8), [], 0.6, 2)
+    svg = draw_rules_before_and_after(spots(8), [], 0.6, 2)
     assert "before: 8 rules" in svg and "after: 0 rules" in svg and "no rule is left" in svg
     assert filled(svg, WARN) == 8
 
 
 def test_harmless_rules_have_another_sign_and_colour() -> None:
-    svg = rules_before_and_after([RuleSpot(1, 4)], [RuleSpot(1, 4, adversarial=False)], 0.6, 2)
+    svg = draw_rules_before_and_after([RuleSpot(1, 4)], [RuleSpot(1, 4, adversarial=False)], 0.6, 2)
     assert "gives an entry away" in svg and "harmless" in svg
     shapes = {
         colour: set(re.findall(rf'd="(M[^"]+)"[^>]*fill="{colour}"|fill="{colour}"[^>]*d="(M[^"]+)"', svg))
@@ -106,31 +106,31 @@ def test_harmless_rules_have_another_sign_and_colour() -> None:
 
 
 def test_many_rules_are_gathered() -> None:
-    svg = rules_before_and_after(spots(20 * SPOTS), [], 0.6, 10)
+    svg = draw_rules_before_and_after(spots(20 * SPOTS), [], 0.6, 10)
     assert 0 < filled(svg, WARN) <= SPOTS
     assert "A larger spot stands for more rules." in svg
 
 
 @pytest.mark.parametrize("confidence", [0.6, 1.0])
 def test_squares_never_lie_across_a_threshold(confidence: float) -> None:
-    from sfumato.report.rule_pictures import _Frame
+    from sfumato.report.rule_pictures import _PanelFrame
 
     all_of_them = [RuleSpot(confidence, 10), RuleSpot(confidence - 0.001, 9), RuleSpot(1.0, 5000), RuleSpot(0.0, 1)]
-    frame = _Frame.of(all_of_them, confidence, 10)
+    frame = _PanelFrame.of(all_of_them, confidence, 10)
     for spot in all_of_them:
-        x, y = frame.snapped(spot.confidence, spot.support)
+        x, y = frame.snap_spot(spot.confidence, spot.support)
         assert (x >= confidence) == (spot.confidence >= confidence)
         assert (y >= 10) == (spot.support >= 10)
 
 
 def test_exposure_tells_each_number() -> None:
-    svg = exposure_by_column([ColumnExposure("salary", 120, 34, 56), ColumnExposure("sex", 0, 0, 7)])
+    svg = draw_exposure_by_column([ColumnExposure("salary", 120, 34, 56), ColumnExposure("sex", 0, 0, 7)])
     for number in ("120", "34", "56", "7"):
         assert f">{number}<" in svg
     assert filled(svg, WARN) >= 1
 
 
 def test_the_curve_marks_the_factor_that_was_used() -> None:
-    assert filled(blanking_curve([(1, 545), (30, 1320)], 30), WARN) == 1
-    assert filled(blanking_curve([(1, 545), (30, 1320)]), WARN) == 0
-    assert ">1,320<" in blanking_curve([(1, 545), (30, 1320)])
+    assert filled(draw_blanking_curve([(1, 545), (30, 1320)], 30), WARN) == 1
+    assert filled(draw_blanking_curve([(1, 545), (30, 1320)]), WARN) == 0
+    assert ">1,320<" in draw_blanking_curve([(1, 545), (30, 1320)])

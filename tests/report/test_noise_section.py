@@ -12,17 +12,17 @@ import pytest
 
 import sfumato as sf
 from sfumato.details import read_details
-from sfumato.report.account import Section
-from sfumato.report.noise_section import estimates_section, filtered_section
+from sfumato.report.noise_section import build_estimates_section, build_filtered_section
+from sfumato.report.run_account import ReportSection
 from sfumato.report.sections import make_sections
-from sfumato.report.synthesis_section import synthesis_section
+from sfumato.report.synthesis_section import build_synthesis_section
 
 CHANCE = sf.Randomness.seeded
 
 
-def noise_sections(release: sf.Release, original: sf.Table, published: sf.Table) -> tuple[Section, Section]:
+def noise_sections(release: sf.Release, original: sf.Table, published: sf.Table) -> tuple[ReportSection, ReportSection]:
     """What leaves, and what stays."""
-    return estimates_section(release.public, published), filtered_section(release, original, published)
+    return build_estimates_section(release.public, published), build_filtered_section(release, original, published)
 
 
 DAY = datetime.date(2020, 1, 1)
@@ -81,7 +81,7 @@ def test_answers_that_tell_nothing_and_columns_without_values_are_left_out() -> 
 def test_synthetic_rows_are_judged_by_people_set_aside() -> None:
     original = table(600)
     release = sf.Synthesize(holdout=0.4).protect(original, CHANCE(1))
-    found = synthesis_section(release, original, release.data)
+    found = build_synthesis_section(release, original, release.data)
     assert "240 people were set aside" in found.intro
     assert [row[0] for row in found.figures[0].rows] == ["equal somebody", "equal somebody unique"]
     assert [one.anchor for one in make_sections([release.method], release, original, release.data, {})] == ["strangers"]

@@ -17,14 +17,14 @@ import pytest
 from sfumato.attack import Outcome
 from sfumato.details import AnonymityDetails
 from sfumato.measure import class_size_counts, distribution
-from sfumato.report import Account, render, words
-from sfumato.report.content import BINS, crowd_shares
+from sfumato.report import RunAccount, render_report, wording
+from sfumato.report.content import BINS, compute_crowd_shares
 from sfumato.report.pictures import PALETTE
 from sfumato.table import Table
 from sfumato.workflow import pipeline
-from sfumato.workflow.account import outgoing_account
-from sfumato.workflow.outgoing import outgoing
+from sfumato.workflow.outgoing import build_outgoing_certificate
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.run_summary import gather_outgoing_account
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7*7*7 }}"
 VOID = {"meta", "br", "link", "img", "hr", "input", "path", "line", "rect", "circle"}
@@ -102,13 +102,13 @@ def shut(gate: str, limit: float, found: float) -> dict[str, Any]:
 
 def account(
     before: dict[str, list[Any]] | None = None, after: dict[str, list[Any]] | None = None, **changes: Any
-) -> Account:
+) -> RunAccount:
     first = before or {"town": ["Aton", "Belham"] * 200, "disease": ["flu", "cold", "flu", "ulcer"] * 100}
     second = after or first
     roles = {name: "sensitive" if name == "disease" else "quasi_identifying" for name in first}
     original, published = Table.of(pl.DataFrame(first), roles), Table.of(pl.DataFrame(second), roles)
     body = certificate(roles=roles, **changes.pop("body", {}))
-    made = Account(
+    made = RunAccount(
         title="A test",
         certificate=body,
         original=original,
@@ -128,12 +128,12 @@ def account(
     return replace(made, **changes)
 
 
-def page_of(told: Account, internal: bool) -> str:
+def page_of(told: RunAccount, internal: bool) -> str:
     """The page that stays, or the one that leaves, made from the certificate and the published data alone."""
     if internal:
-        return render(told)
-    body = outgoing(told.certificate, told.published).model_dump(mode="json")
-    return render(outgoing_account(body | {"title": told.title}, told.published))
+        return render_report(told)
+    body = build_outgoing_certificate(told.certificate, told.published).model_dump(mode="json")
+    return render_report(gather_outgoing_account(body | {"title": told.title}, told.published))
 
 
 class Reader(HTMLParser):
@@ -373,26 +373,26 @@ def test_every_colour_of_a_picture_follows_the_page() -> None:
 
 def test_numbers_in_words() -> None:
     gap = "\N{NO-BREAK SPACE}"
-    assert words.percent(0.0215001) == f"2.2{gap}%"
-    assert words.percent(0.05) == f"5{gap}%"
-    assert words.percent(0.00001) == f"under{gap}0.01{gap}%"
-    assert words.percent(0.9999) == f"over{gap}99.9{gap}%"
-    assert words.number(18171459) == "18,171,459"
-    assert words.number(44.741) == "44.74"
-    assert words.span(0.02, 0.024) == f"2 to 2.4{gap}%"
-    assert words.moment("2026-02-03T04:05:06+00:00") == "3 February 2026, 04:05 UTC"
+    assert wording.format_percent(0.0215001) == f"2.2{gap}%"
+    assert wording.format_percent(0.05) == f"5{gap}%"
+    assert wording.format_percent(0.00001) == f"under{gap}0.01{gap}%"
+    assert wording.format_percent(0.9999) == f"over{gap}99.9{gap}%"
+    assert wording.format_count(18171459) == "18,171,459"
+    assert wording.format_count(44.741) == "44.74"
+    assert wording.format_span(0.02, 0.024) == f"2 to 2.4{gap}%"
+    assert wording.format_moment("2026-02-03T04:05:06+00:00") == "3 February 2026, 04:05 UTC"
 
 
 def test_labels_are_sorted_and_kept_apart() -> None:
-    assert sorted(["100-119", "20-39", "*", "0-19"], key=words.natural) == ["0-19", "20-39", "100-119", "*"]
-    assert sorted(["10", "9", "-1", "2.5"], key=words.natural) == ["-1", "2.5", "9", "10"]
-    cut = words.distinct(["x" * 50, "x" * 51, "x" * 52], 12)
+    assert sorted(["100-119", "20-39", "*", "0-19"], key=wording.make_sort_key) == ["0-19", "20-39", "100-119", "*"]
+    assert sorted(["10", "9", "-1", "2.5"], key=wording.make_sort_key) == ["-1", "2.5", "9", "10"]
+    cut = wording.shorten_distinctly(["x" * 50, "x" * 51, "x" * 52], 12)
     assert len(set(cut)) == 3
     assert all(len(label) <= 12 for label in cut)
 
 
 def test_crowds_are_counted_by_people() -> None:
     sizes = pl.DataFrame({"size": [1, 4, 5, 300], "classes": [3, 1, 2, 1], "rows": [3, 4, 10, 300]})
-    shares = crowd_shares(sizes)
+    shares = compute_crowd_shares(sizes)
     assert [round(share * 317) for share in shares] == [3, 4, 10, 0, 0, 300]
     assert len(shares) == len(BINS)

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import PolicyError
-from sfumato.mine.noise.estimates import estimated
+from sfumato.mine.noise.estimates import estimate_released_columns
 from sfumato.workflow.attack_run import attack_again
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
@@ -79,7 +79,7 @@ def test_two_methods_keep_their_promises_beside_each_other(done: Path) -> None:
     kept = json.loads((done / "out/private/record.json").read_text())["found"]["claims"]
     besides = {one["measure"]: one["arguments"].get("besides") for one in kept}
     assert (besides["changed_beside_noise"], besides["changed_beside_answers"]) == (["ill"], ["age"])
-    assert "«age»" in claims["changed_beside_answers"]["meaning"]
+    assert '"age"' in claims["changed_beside_answers"]["meaning"]
     assert sum(one["property"] == "identifying_columns" for one in body["claims"]) == 1
     assert sf.verify(done / "out").holds
 
@@ -128,7 +128,7 @@ def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest
     )
     twice = twice.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
     (folder / "policy.toml").write_text(twice)
-    with pytest.raises(PolicyError, match="two methods change «age» by chance"):
+    with pytest.raises(PolicyError, match='two methods change "age" by chance'):
         run(Policy.read("policy.toml"))
 
 
@@ -147,7 +147,7 @@ def test_the_command_estimates_columns_pairs_and_trees(done: Path) -> None:
     assert "age <=" in tree.stdout
     wrong = ran(done, "mine", "out", "--column", "nothing")
     assert wrong.returncode == 2
-    assert "«nothing»" in wrong.stderr
+    assert '"nothing"' in wrong.stderr
     plain = ran(done, "mine", "out", "--column", "town")
     assert "count it as it is published" in plain.stderr
 
@@ -155,7 +155,7 @@ def test_the_command_estimates_columns_pairs_and_trees(done: Path) -> None:
 def test_estimates_refuse_what_they_cannot_take(done: Path) -> None:
     release = sf.read_release(done / "out")
     with pytest.raises(PolicyError, match="3 columns at once"):
-        estimated(release, ("age", "town", "ill"))
+        estimate_released_columns(release, ("age", "town", "ill"))
 
 
 def made(folder: Path, *methods: str, attacks: str = "", more: str = "") -> Path:
@@ -226,7 +226,7 @@ def test_methods_of_chance_can_be_combined(tmp_path: Path, methods: tuple[str, .
 
 
 def test_a_swap_after_its_pattern_was_changed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match=r"finds records by «age».*name it first"):
+    with pytest.raises(PolicyError, match=r'finds records by "age".*name it first'):
         made(tmp_path, NOISE.format("age"), SWAPPED)
 
 
@@ -275,8 +275,8 @@ def test_whole_numbers_are_read_back_as_such(tmp_path: Path) -> None:
 
 
 def test_tables_of_two_are_for_answers(done: Path) -> None:
-    with pytest.raises(PolicyError, match="«age» is under noise"):
-        estimated(sf.read_release(done / "out"), ("age", "ill"))
+    with pytest.raises(PolicyError, match='"age" is under noise'):
+        estimate_released_columns(sf.read_release(done / "out"), ("age", "ill"))
     both = ran(done, "mine", "out", "--column", "age", "--target", "town")
     assert both.returncode == 2
     assert "ask for one of them" in both.stderr

@@ -15,7 +15,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.workflow.certificate import show_input
-from sfumato.workflow.commitment import commit, opens
+from sfumato.workflow.commitment import commit_to_files, does_opening_match
 
 POLICY = """
 data = { path = "people.csv" }
@@ -76,11 +76,11 @@ def test_files_are_told_apart_by_their_borders(tmp_path: Path) -> None:
     one.write_text("ab")
     two.write_text("cd")
     joined.write_text("abcd")
-    sealed = commit([one, two])
+    sealed = commit_to_files([one, two])
     sealed.save(tmp_path / "opening")
-    assert opens(sealed.value, tmp_path / "opening", [one, two])
+    assert does_opening_match(sealed.value, tmp_path / "opening", [one, two])
     for other in ([two, one], [joined], [one], [one, two, two]):
-        assert not opens(sealed.value, tmp_path / "opening", other)
+        assert not does_opening_match(sealed.value, tmp_path / "opening", other)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"key": "zz"}', '{"scheme": "HMAC-SHA256", "key": "00"}'])
@@ -88,4 +88,4 @@ def test_what_is_no_opening_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "opening").write_text(content)
     (tmp_path / "input").write_text("x")
     with pytest.raises(sf.DataError, match="opening"):
-        opens("0" * 64, tmp_path / "opening", [tmp_path / "input"])
+        does_opening_match("0" * 64, tmp_path / "opening", [tmp_path / "input"])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.cli.commands import main
+from sfumato.cli.commands import run_commands
 
 POLICY = """
 title = "{title}"
@@ -34,7 +34,7 @@ classify = "disease"
 @pytest.fixture
 def releases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("sfumato.report.page.page", lambda account: "<html></html>")
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<html></html>")
     rows = "".join(f"n{i},{20 + i % 17},{1300 + i % 7},{'flu' if i % 3 else 'ulcer'}\n" for i in range(200))
     (tmp_path / "people.csv").write_text("name,age,zip,disease\n" + rows)
     made = []
@@ -62,7 +62,7 @@ def test_the_command(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["sfumato", "compare", *map(str, releases), "--json"])
     with pytest.raises(SystemExit) as ended:
-        main()
+        run_commands()
     assert ended.value.code == 0
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] == [True, True]
@@ -70,7 +70,7 @@ def test_the_command(
     data.write_text(data.read_text().replace("flu", "cold", 1))
     monkeypatch.setattr(sys, "argv", ["sfumato", "compare", *map(str, releases)])
     with pytest.raises(SystemExit) as ended:
-        main()
+        run_commands()
     assert ended.value.code == 1
     assert "second: data.csv: the file was changed" in capsys.readouterr().out
 
@@ -80,7 +80,7 @@ def test_measuring_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     path.write_text("q,s\na,x\na,y\nb,x\nb,x\n")
     monkeypatch.setattr(sys, "argv", ["sfumato", "measure", str(path), "--quasi", "q", "--sensitive", "s", "--json"])
     with pytest.raises(SystemExit) as ended:
-        main()
+        run_commands()
     assert ended.value.code == 0
     told = json.loads(capsys.readouterr().out)
     assert told["anonymity"]["k"] == 2

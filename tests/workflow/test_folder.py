@@ -19,29 +19,29 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.workflow import folder, folder_lock, leftovers, publication
-from sfumato.workflow.folder import Place, Staging, reserved
+from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.leftovers import finish_interrupted
-from sfumato.workflow.manifest import Manifest, sha256
-from sfumato.workflow.signature import signing_key
+from sfumato.workflow.manifest import Manifest, hash_file
+from sfumato.workflow.signature import load_signing_key
 
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Journals are signed, so a run has a signing key before it publishes."""
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path_factory.mktemp("home")))
-    signing_key()
+    load_signing_key()
 
 
-def fill(staging: Staging, text: str = "new") -> None:
+def fill(staging: StagingFolder, text: str = "new") -> None:
     (staging.release / "data.csv").write_text(text)
-    files = {"data.csv": sha256(staging.release / "data.csv")}
+    files = {"data.csv": hash_file(staging.release / "data.csv")}
     (staging.release / "certificate.json").write_text(json.dumps({"files": files}))
     (staging.private / "record.json").write_text(text)
 
 
 def make(out: Path, text: str = "new", **more: str) -> tuple[str, ...]:
     """Publish a release; `more` are further files of `private/`."""
-    with reserved(out) as place, place.staged() as staging:
+    with reserve_target(out) as place, place.stage_folders() as staging:
         fill(staging, text)
         for name, content in more.items():
             (staging.private / f"{name}.key.json").write_text(content)
@@ -50,7 +50,7 @@ def make(out: Path, text: str = "new", **more: str) -> tuple[str, ...]:
 
 def refuse(out: Path, text: str = "no") -> None:
     """Publish a refusal, as the pipeline does."""
-    with reserved(out) as place, place.staged() as staging:
+    with reserve_target(out) as place, place.stage_folders() as staging:
         (staging.private / "record.json").write_text(text)
         (staging.private / "x.key.json").write_text(text)
         staging.release.rmdir()
@@ -63,7 +63,7 @@ def strays(folder: Path) -> list[Path]:
 
 
 def belongs_together(out: Path) -> bool:
-    certificate = sha256(out / "release" / "certificate.json")
+    certificate = hash_file(out / "release" / "certificate.json")
     text = (out / "release" / "data.csv").read_text()
     return (
         Manifest.read(out / "private").certificate == certificate
@@ -77,13 +77,13 @@ def route(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     if request.param == "in parts":
         monkeypatch.setattr(folder, "can_exchange", lambda *_: False)
     if request.param == "by renaming":
-        monkeypatch.setattr(publication, "_swap", lambda *_: False)
+        monkeypatch.setattr(publication, "_exchange_folders", lambda *_: False)
     return str(request.param)
 
 
 def test_published_at_once(tmp_path: Path) -> None:
     out = tmp_path / "deep" / "out"
-    with reserved(out) as place, place.staged() as staging:
+    with reserve_target(out) as place, place.stage_folders() as staging:
         fill(staging)
         assert not out.exists()
         place.publish()
@@ -93,7 +93,7 @@ def test_published_at_once(tmp_path: Path) -> None:
 
 
 def test_staging_is_for_the_owner_alone(tmp_path: Path) -> None:
-    with reserved(tmp_path / "out") as place, place.staged() as staging:
+    with reserve_target(tmp_path / "out") as place, place.stage_folders() as staging:
         for path in (staging.root.parent, staging.root, staging.private):
             assert path.stat().st_mode & 0o077 == 0
         (staging.private / "x").write_text("secret")
@@ -103,7 +103,7 @@ def test_staging_is_for_the_owner_alone(tmp_path: Path) -> None:
 def test_staging_names_are_random(tmp_path: Path) -> None:
     names = []
     for _ in range(2):
-        with reserved(tmp_path / "out") as place, place.staged() as staging:
+        with reserve_target(tmp_path / "out") as place, place.stage_folders() as staging:
             names.append(staging.root.parent.name)
     assert names[0] != names[1]
     assert not any(str(os.getpid()) == name.rsplit("-", 1)[-1] for name in names)
@@ -188,7 +188,7 @@ def test_a_memory_key_is_there_all_the_time(tmp_path: Path, monkeypatch: pytest.
     make(out, "old")
     (out / "private" / "answers.key.json").write_text("memory")
     seen = []
-    swap = publication._swap
+    swap = publication._exchange_folders
 
     def look(new: Path, old: Path) -> bool:
         seen.append((out / "private" / "answers.key.json").exists())
@@ -196,7 +196,7 @@ def test_a_memory_key_is_there_all_the_time(tmp_path: Path, monkeypatch: pytest.
         seen.append((out / "private" / "answers.key.json").exists())
         return done
 
-    monkeypatch.setattr(publication, "_swap", look)
+    monkeypatch.setattr(publication, "_exchange_folders", look)
     make(out, "new")
     assert len(seen) >= 4
     assert all(seen)
@@ -205,7 +205,7 @@ def test_a_memory_key_is_there_all_the_time(tmp_path: Path, monkeypatch: pytest.
 def test_keys_are_never_overwritten(tmp_path: Path, route: str) -> None:
     out = tmp_path / "out"
     assert make(out, "1", encode="first") == ()
-    certificate = sha256(out / "release" / "certificate.json")
+    certificate = hash_file(out / "release" / "certificate.json")
     said = make(out, "2", encode="second")
     assert said == ("private/encode.key.json of an earlier run was kept as private/encode.1.key.json",)
     make(out, "3", encode="third")
@@ -300,14 +300,18 @@ def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, DataError])
 def test_a_failure_leaves_nothing(tmp_path: Path, error: type[BaseException]) -> None:
     out = tmp_path / "deep" / "er" / "out"
-    with pytest.raises(error), reserved(out) as place, place.staged() as staging:
+    with pytest.raises(error), reserve_target(out) as place, place.stage_folders() as staging:
         fill(staging)
         raise error
     assert not list(tmp_path.iterdir())
 
 
 def test_a_disk_fault_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="No space left"), reserved(tmp_path / "out") as place, place.staged():
+    with (
+        pytest.raises(DataError, match="No space left"),
+        reserve_target(tmp_path / "out") as place,
+        place.stage_folders(),
+    ):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     assert not list(tmp_path.iterdir())
 
@@ -315,7 +319,7 @@ def test_a_disk_fault_is_told(tmp_path: Path) -> None:
 def test_the_earlier_release_outlives_a_failure(tmp_path: Path) -> None:
     out = tmp_path / "out"
     make(out, "old")
-    with pytest.raises(ValueError, match="x"), reserved(out) as place, place.staged() as staging:
+    with pytest.raises(ValueError, match="x"), reserve_target(out) as place, place.stage_folders() as staging:
         fill(staging)
         raise ValueError("x")
     assert (out / "release" / "data.csv").read_text() == "old"
@@ -334,7 +338,7 @@ def test_files_that_do_not_belong_together_are_not_published(tmp_path: Path, cha
     """One run's certificate over another's data was published here, and passed."""
     out = tmp_path / "out"
     make(out, "old")
-    with pytest.raises(DataError, match="certified"), reserved(out) as place, place.staged() as staging:
+    with pytest.raises(DataError, match="certified"), reserve_target(out) as place, place.stage_folders() as staging:
         fill(staging)
         data, certificate = staging.release / "data.csv", staging.release / "certificate.json"
         if change == "data":
@@ -356,7 +360,7 @@ def test_files_that_do_not_belong_together_are_not_published(tmp_path: Path, cha
 def test_one_run_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_lock.FolderLock.wait, "__defaults__", (0.3,))
     out = tmp_path / "out"
-    with reserved(out) as place, place.staged() as staging:
+    with reserve_target(out) as place, place.stage_folders() as staging:
         fill(staging, "first")
         with pytest.raises(DataError, match="another run is writing"):
             make(out, "second")
@@ -378,7 +382,7 @@ def test_a_second_run_waits_for_the_first(tmp_path: Path) -> None:
         make(out, "second")
         steps.append("second")
 
-    with reserved(out) as place, place.staged() as staging:
+    with reserve_target(out) as place, place.stage_folders() as staging:
         thread = threading.Thread(target=second)
         thread.start()
         begun.wait()
@@ -412,11 +416,11 @@ def test_sweeping(tmp_path: Path) -> None:
     kept = [tmp_path / ".sfumato-notes", tmp_path / "sfumato-partial-1", tmp_path / f".sfumato-partial-{os.getpid()}"]
     for path in kept:
         path.mkdir()
-    dead = [Place(tmp_path / name) for name in ("out", "other")]
+    dead = [ReservedTarget(tmp_path / name) for name in ("out", "other")]
     for place in dead:
         place.open()
         die(place)
-    with reserved(tmp_path / "living") as living, living.staged() as staging:
+    with reserve_target(tmp_path / "living") as living, living.stage_folders() as staging:
         make(tmp_path / "out")
         assert staging.root.is_dir()
         assert len(strays(tmp_path)) == 4  # the two alike, a lock and a folder of the living
@@ -442,7 +446,7 @@ class Killed(BaseException):
 
 def stop_before(step: int, patch: pytest.MonkeyPatch) -> None:
     """Let everything that moves or links something happen so many times, and then nothing more."""
-    rename, swap, link = Path.rename, publication._swap, os.link
+    rename, swap, link = Path.rename, publication._exchange_folders, os.link
     left = step
 
     def count() -> None:
@@ -464,16 +468,16 @@ def stop_before(step: int, patch: pytest.MonkeyPatch) -> None:
         link(path, target, follow_symlinks=follow_symlinks)
 
     patch.setattr(Path, "rename", counted_rename)
-    patch.setattr(publication, "_swap", counted_swap)
+    patch.setattr(publication, "_exchange_folders", counted_swap)
     patch.setattr(os, "link", counted_link)
 
 
 def publish_and_die(out: Path, text: str, step: int, patch: pytest.MonkeyPatch) -> bool:
     """A run that is killed before a certain step of its publication; whether it got to the end."""
-    place = Place(out)
+    place = ReservedTarget(out)
     place.open()
     try:
-        with place.staged() as staging:
+        with place.stage_folders() as staging:
             fill(staging, text)
             stop_before(step, patch)
             place.publish()
@@ -484,7 +488,7 @@ def publish_and_die(out: Path, text: str, step: int, patch: pytest.MonkeyPatch) 
         die(place)
 
 
-def die(place: Place) -> None:
+def die(place: ReservedTarget) -> None:
     """What the kernel does when the owner of a lock is killed."""
     assert place._lock
     for handle in (place._lock._handle, place._lock._folder_handle):
@@ -607,7 +611,7 @@ def test_a_signal_waits_for_the_publication(tmp_path: Path, monkeypatch: pytest.
 
 def test_checksum(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"abc")
-    assert sha256(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert hash_file(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 def _hostile(beside: Path, target: str, victim: Path, journal: dict[str, object]) -> Path:
@@ -637,6 +641,6 @@ def test_a_hidden_folder_that_is_not_our_own_moves_nothing(tmp_path: Path, insid
     sf.verify(out)
     assert sorted(path for path in tmp_path.rglob("*")) == before
     if not inside:
-        with pytest.raises(sf.DataError, match="signing key did not write that"), reserved(out):
+        with pytest.raises(sf.DataError, match="signing key did not write that"), reserve_target(out):
             pass
     assert (victim / "diary.txt").read_text() == "mine"

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.workflow.attack_run import attack_again
-from sfumato.workflow.file_shapes import shape_of
+from sfumato.workflow.file_shapes import find_shape
 
 SECRET = "zzbeer"
 
@@ -84,7 +84,7 @@ def test_rules_may_stand_in_a_file_beside_the_policy(tmp_path: Path) -> None:
 def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
     """Names with blanks and empty baskets: only the long form holds both."""
     baskets = sf.Baskets.of([["whole milk"], ["whole milk", "eggs"], []])
-    shape = shape_of(baskets)
+    shape = find_shape(baskets)
     form = shape.usual_format(baskets)
     assert form == "long"
     path = tmp_path / shape.file(form)
@@ -98,7 +98,7 @@ def test_a_basket_that_becomes_empty_comes_back(tmp_path: Path) -> None:
 
 def test_ids_do_not_leave(tmp_path: Path) -> None:
     baskets = sf.Baskets.of([["a"], ["b"]], ids=["ann", "bob"])
-    shape = shape_of(baskets)
+    shape = find_shape(baskets)
     shape.write(baskets, tmp_path / "data.csv", "long")
     assert "ann" not in (tmp_path / "data.csv").read_text()
 

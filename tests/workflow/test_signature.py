@@ -23,7 +23,14 @@ from sfumato.workflow.certificate_text import (
     parse_certificate,
     spell_body,
 )
-from sfumato.workflow.signature import check_signature, home, public_text, read_signer, sign_certificate, signing_key
+from sfumato.workflow.signature import (
+    check_signature,
+    find_home,
+    format_public_key,
+    load_signing_key,
+    read_signer,
+    sign_certificate,
+)
 
 BODY: dict[str, Any] = {"a": 1, "b": [1.5, None, "é"], "c": {"d": True}}
 
@@ -36,8 +43,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_made_once(own_home: Path) -> None:
-    first = public_text(signing_key())
-    assert public_text(signing_key()) == first
+    first = format_public_key(load_signing_key())
+    assert format_public_key(load_signing_key()) == first
     path = own_home / "signing_key.pem"
     assert path.stat().st_mode & 0o777 == 0o600
     assert own_home.stat().st_mode & 0o077 == 0
@@ -45,18 +52,19 @@ def test_made_once(own_home: Path) -> None:
 
 
 def test_where_home_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert home() == tmp_path / "home"
+    assert find_home() == tmp_path / "home"
     monkeypatch.delenv("SFUMATO_HOME")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    assert home() == tmp_path / "config" / "sfumato"
+    assert find_home() == tmp_path / "config" / "sfumato"
     monkeypatch.delenv("XDG_CONFIG_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert home() == tmp_path / ".config" / "sfumato"
+    assert find_home() == tmp_path / ".config" / "sfumato"
 
 
 def test_first_use_by_many_at_once(own_home: Path) -> None:
     script = (
-        "import sys; sys.stdin.readline()\nfrom sfumato.workflow.signature import *\nprint(public_text(signing_key()))"
+        "import sys; sys.stdin.readline()\nfrom sfumato.workflow.signature import "
+        "*\nprint(format_public_key(load_signing_key()))"
     )
     processes = [
         subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -68,7 +76,7 @@ def test_first_use_by_many_at_once(own_home: Path) -> None:
         process.stdin.flush()
     said = [process.communicate()[0].strip() for process in processes]
     assert len(set(said)) == 1, said
-    assert said[0] == public_text(signing_key())
+    assert said[0] == format_public_key(load_signing_key())
     assert [entry.name for entry in own_home.iterdir()] == ["signing_key.pem"]
 
 
@@ -80,7 +88,7 @@ def test_a_key_file_that_holds_none(own_home: Path, content: bytes) -> None:
     (own_home / "signing_key.pem").write_bytes(content)
     (own_home / "signing_key.pem").chmod(0o600)
     with pytest.raises(DataError, match=r"signing_key\.pem: this is not a signing key"):
-        signing_key()
+        load_signing_key()
     assert (own_home / "signing_key.pem").read_bytes() == content, "nobody's file is replaced"
 
 
@@ -94,15 +102,15 @@ def test_a_key_under_a_passphrase(own_home: Path) -> None:
     (own_home / "signing_key.pem").write_bytes(sealed)
     (own_home / "signing_key.pem").chmod(0o600)
     with pytest.raises(DataError, match="not a signing key"):
-        signing_key()
+        load_signing_key()
 
 
 def test_signed_and_checked() -> None:
     key = Ed25519PrivateKey.generate()
     raw = sign_certificate(BODY, key)
     assert check_signature(raw)
-    assert check_signature(raw, public_text(key))
-    assert not check_signature(raw, public_text(Ed25519PrivateKey.generate()))
+    assert check_signature(raw, format_public_key(key))
+    assert not check_signature(raw, format_public_key(Ed25519PrivateKey.generate()))
     whole = parse_certificate(raw)
     assert {name: whole[name] for name in BODY} == BODY
     assert list(whole)[-2:] == ["signer", "signature"]
@@ -204,7 +212,7 @@ def test_base64_has_one_spelling() -> None:
     same_bytes = raw[:at] + other + raw[at + 1 :]
     assert base64.b64decode(same_bytes[-91:-3]) == base64.b64decode(raw[-91:-3])
     assert not check_signature(same_bytes)
-    text = public_text(key)
+    text = format_public_key(key)
     variant = text[:-2] + letters[letters.index(text[-2]) ^ 1] + "="
     assert base64.b64decode(variant) == base64.b64decode(text)
     assert not check_signature(raw, variant)
@@ -242,7 +250,7 @@ def test_a_signer_that_is_no_key(signer: str) -> None:
 
 def test_signers_given_as_files(tmp_path: Path) -> None:
     key = Ed25519PrivateKey.generate()
-    text = public_text(key)
+    text = format_public_key(key)
     (tmp_path / "key.txt").write_text(f"  {text}\n")
     assert read_signer(text) == read_signer(str(tmp_path / "key.txt")) == read_signer(f" {text} ") == text
     (tmp_path / "bytes").write_bytes(os.urandom(200))
@@ -253,7 +261,7 @@ def test_signers_given_as_files(tmp_path: Path) -> None:
 
 def test_a_private_key_is_no_signer(tmp_path: Path, own_home: Path) -> None:
     """Whoever hands over the private key by mistake is told, and the key is not echoed."""
-    signing_key()
+    load_signing_key()
     with pytest.raises(SfumatoError) as refused:
         read_signer(str(own_home / "signing_key.pem"))
     secret = (own_home / "signing_key.pem").read_text().splitlines()[1]
@@ -262,13 +270,13 @@ def test_a_private_key_is_no_signer(tmp_path: Path, own_home: Path) -> None:
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o644, 0o666])
 def test_a_signing_key_that_others_can_open_is_refused(own_home: Path, mode: int) -> None:
-    first = public_text(signing_key())
+    first = format_public_key(load_signing_key())
     path = own_home / "signing_key.pem"
     path.chmod(mode)
     with pytest.raises(DataError, match=f"chmod 600 {path}"):
-        signing_key()
+        load_signing_key()
     path.chmod(0o600)
-    assert public_text(signing_key()) == first
+    assert format_public_key(load_signing_key()) == first
 
 
 @pytest.mark.parametrize("mode", [0o770, 0o702, 0o777])
@@ -276,25 +284,25 @@ def test_a_home_that_others_can_change_is_refused(own_home: Path, mode: int) -> 
     own_home.mkdir()
     own_home.chmod(mode)
     with pytest.raises(DataError, match=f"chmod go-w {own_home}"):
-        signing_key()
+        load_signing_key()
     assert not list(own_home.iterdir()), "no key is made in such a place"
     own_home.chmod(0o700)
-    signing_key()
+    load_signing_key()
     own_home.chmod(mode)
     with pytest.raises(DataError, match="chmod go-w"):
-        signing_key()
+        load_signing_key()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can give a file away")
 def test_a_signing_key_of_another_user_is_refused(own_home: Path) -> None:
-    signing_key()
+    load_signing_key()
     os.chown(own_home / "signing_key.pem", 12345, -1)
     with pytest.raises(DataError, match="another user"):
-        signing_key()
+        load_signing_key()
 
 
 def test_a_private_key_as_text_is_not_echoed(own_home: Path) -> None:
-    signing_key()
+    load_signing_key()
     text = (own_home / "signing_key.pem").read_text()
     with pytest.raises(SfumatoError) as refused:
         read_signer(text)

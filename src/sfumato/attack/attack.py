@@ -18,17 +18,17 @@ from sfumato.release import Release
 _Z = 1.959963984540054  # 95 % of a normal distribution lie this many deviations around its mean
 
 
-def _several(names: Any) -> Any:
+def _wrap_names(names: Any) -> Any:
     return (names,) if isinstance(names, str) else names
 
 
-def _each_once(names: tuple[str, ...]) -> tuple[str, ...]:
+def _require_distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names or len(set(names)) < len(names):
         raise ValueError("name at least one column, and each once")
     return names
 
 
-Columns = Annotated[tuple[str, ...], BeforeValidator(_several), AfterValidator(_each_once)]
+Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidator(_require_distinct_names)]
 """Names of columns, as a field of an attack; one may stand alone."""
 
 

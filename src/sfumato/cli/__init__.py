@@ -2,7 +2,7 @@
 """The command line."""
 
 
-def main() -> None:
+def run_command_line() -> None:
     """Run the command line; what it needs is loaded then."""
     from sfumato.cli.entry import main as start
 

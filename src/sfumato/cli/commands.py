@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The command line: `sfumato run`, `verify`, `audit`, `measure`, `compare`, `mine`, `attack`, `decode` and others.
+"""The command line: `sfumato run`, `verify`, `audit`, `measure`, `compare`, `mine_command`, `attack_command`,
+`decode_command` and others.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.
@@ -17,9 +18,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from sfumato.cli.mining import attack, decode, mine
-from sfumato.cli.terminal import print_json, print_line, progress
-from sfumato.cli.words import say_audit, say_comparison, say_measures, say_run, say_verification
+from sfumato.cli.messages import print_audit, print_comparison, print_measures, print_run, print_verification
+from sfumato.cli.mining_commands import attack_command, decode_command, mine_command
+from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.interrupts import StopSignals
 
 FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
@@ -35,7 +36,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="The folder for release/ and private/.")]
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         from sfumato import __version__
 
@@ -44,16 +45,16 @@ def _version(wanted: bool) -> None:
 
 
 @app.callback()
-def _root(
+def _set_up_root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Anonymize data, attack the result, and sign a report of what held."""
 
 
-@app.command()
-def demo(out: Out = None, as_json: Json = False) -> None:
+@app.command(name="demo")
+def run_demo(out: Out = None, as_json: Json = False) -> None:
     """Run the main job on a built-in population of 20,000 invented people; no file needed."""
     from importlib.resources import files
 
@@ -64,16 +65,16 @@ def demo(out: Out = None, as_json: Json = False) -> None:
 
     target = out or Path("sfumato-demo")
     policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
-    with progress(as_json):
-        found = audit(policy.table())
+    with show_progress(as_json):
+        findings = audit(policy.table())
         done = run(policy, target)
         checked = verify(target, done.certificate.body["signer"])
     if as_json:
         print_json(done.as_json())
         return
-    say_audit(found, pairs=3)
-    say_run(done)
-    say_verification(checked)
+    print_audit(findings, pairs=3)
+    print_run(done)
+    print_verification(checked)
     print_line()
     print_line(f"Open the report: {done.out / 'release' / 'report.html'}")
 
@@ -83,7 +84,7 @@ def audit_command(
     data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
     separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
     missing_mark: Annotated[
-        list[str] | None, typer.Option(help="A cell that means «not known»; may be repeated. Default: empty and ?.")
+        list[str] | None, typer.Option(help='A cell that means "not known"; may be repeated. Default: empty and ?.')
     ] = None,
     quasi: Annotated[
         str | None, typer.Option(help="The quasi-identifying columns, parted by commas, instead of the proposed ones.")
@@ -93,11 +94,11 @@ def audit_command(
     as_json: Json = False,
 ) -> None:
     """Tell what is at risk in a file as it stands."""
-    from sfumato.data.read import MISSING_MARKS
+    from sfumato.data.table_reader import MISSING_MARKS
     from sfumato.table import Table
     from sfumato.workflow.audit import audit
 
-    with progress(as_json):
+    with show_progress(as_json):
         table = Table.read(
             data,
             separator=separator,
@@ -105,11 +106,11 @@ def audit_command(
             header=header,
             encoding=encoding,
         )
-        found = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
+        findings = audit(table, [name.strip() for name in quasi.split(",")] if quasi is not None else None)
     if as_json:
-        print_json(found.as_json())
+        print_json(findings.as_json())
     else:
-        say_audit(found, pairs=5, roles=True)
+        print_audit(findings, pairs=5, roles=True)
 
 
 @app.command(name="measure")
@@ -129,19 +130,21 @@ def measure_command(
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
 
-    with progress(as_json):
+    with show_progress(as_json):
         table = Table.read(data, separator=separator, missing=missing)
         roles: dict[str, str | Role] = dict.fromkeys(table.frame.columns, Role.INSENSITIVE)
-        roles |= dict.fromkeys(_names(sensitive), Role.SENSITIVE) | dict.fromkeys(_names(quasi), Role.QUASI_IDENTIFYING)
+        roles |= dict.fromkeys(_split_names(sensitive), Role.SENSITIVE) | dict.fromkeys(
+            _split_names(quasi), Role.QUASI_IDENTIFYING
+        )
         table = Table.of(table.frame, roles, missing=missing, source=str(data))
         achieved, risks = anonymity(table).to_dict(), risk(table, threshold).as_json()
     if as_json:
         print_json({"anonymity": achieved, "risk": risks})
         return
-    say_measures(achieved, risks)
+    print_measures(achieved, risks)
 
 
-def _names(listed: str) -> list[str]:
+def _split_names(listed: str) -> list[str]:
     return [name.strip() for name in listed.split(",") if name.strip()]
 
 
@@ -153,12 +156,12 @@ def run_command(
     from sfumato.workflow.pipeline import run
     from sfumato.workflow.policy import Policy
 
-    with progress(as_json):
+    with show_progress(as_json):
         done = run(Policy.read(policy), out)
     if as_json:
         print_json(done.as_json())
     else:
-        say_run(done)
+        print_run(done)
     if not done.published:
         raise typer.Exit(FAILED)
 
@@ -184,7 +187,7 @@ def verify_command(
 
     if (given is None) != (opening is None):
         raise PolicyError("--input and --opening belong together: the input, and what opens the commitment to it")
-    with progress(as_json):
+    with show_progress(as_json):
         trusted = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:
             checked = show_input(folder, given, opening, trusted)
@@ -193,7 +196,7 @@ def verify_command(
     if as_json:
         print_json(checked.as_json())
     else:
-        say_verification(checked)
+        print_verification(checked)
     if not checked.holds:
         raise typer.Exit(FAILED)
 
@@ -207,33 +210,33 @@ def compare_command(
     """Put two releases side by side: claims, losses, levels, attacks."""
     from sfumato.workflow.compare import compare
 
-    with progress(as_json):
-        found = compare(first, second)
+    with show_progress(as_json):
+        comparison = compare(first, second)
     if as_json:
-        print_json(found.as_json())
+        print_json(comparison.as_json())
     else:
-        say_comparison(found)
-    if not all(one.holds for one in found.verified):
+        print_comparison(comparison)
+    if not all(verification.holds for verification in comparison.verified):
         raise typer.Exit(FAILED)
 
 
-for name, command in (("mine", mine), ("attack", attack), ("decode", decode)):
+for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
     app.command(name=name)(command)
 
 
-@app.command()
-def signer(as_json: Json = False) -> None:
+@app.command(name="signer")
+def print_signer(as_json: Json = False) -> None:
     """Print the public half of your signing key, for an auditor's `verify --signer`."""
-    from sfumato.workflow.signature import public_text, signing_key
+    from sfumato.workflow.signature import format_public_key, load_signing_key
 
-    text = public_text(signing_key())
+    text = format_public_key(load_signing_key())
     if as_json:
         print_json({"signer": text})
     else:
         typer.echo(text)
 
 
-def main() -> None:
+def run_commands() -> None:
     """Run the command line; every failure becomes a sentence and an exit code."""
     wants_json = "--json" in sys.argv[1:]
     for stream in (sys.stdout, sys.stderr):  # a terminal without a ✓ gets a ?, not a fault
@@ -251,54 +254,58 @@ def main() -> None:
     except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
         stop.finish()
         if stop.number is None and not isinstance(error, KeyboardInterrupt):
-            _explain(error, wants_json)
+            _explain_error(error, wants_json)
         code = BY_SIGNAL + signal.SIGINT
     if not stop.answered and (stop.number is not None or code == BY_SIGNAL + signal.SIGINT):
-        tell_stopped(stop, wants_json)
+        report_stop(stop, wants_json)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def tell_stopped(stop: StopSignals, wants_json: bool) -> NoReturn:
+def report_stop(stop: StopSignals, wants_json: bool) -> NoReturn:
     """Say that a signal ended the command, and whether that was before or after publication."""
     number = stop.number or signal.SIGINT
     kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")
     word = {"Terminated": "terminated", "HungUp": "hung up"}.get(kind, "interrupted")
     done = stop.completions()
     message = f"{word}, but {'; '.join(done)}" if done else f"{word}; nothing was published"
-    _fail(kind, message, BY_SIGNAL + number, wants_json)
+    _exit_with_error(kind, message, BY_SIGNAL + number, wants_json)
 
 
-def _explain(error: BaseException, wants_json: bool) -> NoReturn:
+def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
     from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, SfumatoError
 
     if hasattr(error, "format_message"):  # typer's own words on a wrong command line
         hint = "" if wants_json else " (see --help)"
-        _fail("UsageError", f"{error.format_message()}{hint}", BAD_INPUT, wants_json)
+        _exit_with_error("UsageError", f"{error.format_message()}{hint}", BAD_INPUT, wants_json)
     if os.environ.get("SFUMATO_DEBUG"):
         raise error
     if isinstance(error, SfumatoError):
         failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease))
-        _fail(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
+        _exit_with_error(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
-        _fail("MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json)
+        _exit_with_error(
+            "MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json
+        )
     if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
-        _nowhere_to_write()
-        _fail("OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json=False)
+        _discard_output()
+        _exit_with_error(
+            "OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json=False
+        )
     # Whatever else happens is our fault. Its text may hold a value of the data, so it is not shown.
     last = error.__traceback__
     while last and last.tb_next:
         last = last.tb_next
-    place = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "?"
-    said = f"a fault in sfumato ({type(error).__name__} at {place}); set SFUMATO_DEBUG=1 to see it whole"
-    _fail("Fault", said, FAULT, wants_json)
+    location = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "?"
+    message = f"a fault in sfumato ({type(error).__name__} at {location}); set SFUMATO_DEBUG=1 to see it whole"
+    _exit_with_error("Fault", message, FAULT, wants_json)
 
 
-def _nowhere_to_write() -> None:
+def _discard_output() -> None:
     """Throw away what is still to be printed: flushing it at the end would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _fail(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
+def _exit_with_error(kind: str, message: str, code: int, wants_json: bool) -> NoReturn:
     if wants_json:
         print_json({"error": kind, "message": message})
     else:

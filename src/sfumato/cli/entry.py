@@ -13,8 +13,8 @@ def main() -> None:
     stop = StopSignals()
     stop.install()
     try:
-        from sfumato.cli.commands import main as command
-        from sfumato.cli.commands import tell_stopped
+        from sfumato.cli.commands import report_stop
+        from sfumato.cli.commands import run_commands as command
     except KeyboardInterrupt:
         stop.finish()
         sys.stderr.write("sfumato: interrupted while starting; nothing was published\n")
@@ -23,7 +23,7 @@ def main() -> None:
         command()
     except KeyboardInterrupt:  # it came before the command line was listening
         stop.finish()
-        tell_stopped(stop, "--json" in sys.argv[1:])
+        report_stop(stop, "--json" in sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ def print_line(text: object = "", *, error: bool = False) -> None:
 
 def print_json(content: Any) -> None:
     """Print something for a script; a terminal that shows it obeys nothing in it."""
-    text = json.dumps(_finite(content), indent=1, ensure_ascii=False, default=str, allow_nan=False)
+    text = json.dumps(_replace_infinities(content), indent=1, ensure_ascii=False, default=str, allow_nan=False)
     if not text.isascii() or "\x7f" in text:
         text = "".join(
             _escape_json(letter) if letter != "\n" and category(letter) in _OBEYED else letter for letter in text
@@ -55,17 +55,17 @@ def _escape_json(letter: str) -> str:
     return f"\\u{ord(letter):04x}" if ord(letter) < 0x10000 else json.dumps(letter)[1:-1]
 
 
-def _finite(content: Any) -> Any:
+def _replace_infinities(content: Any) -> Any:
     """JSON knows no infinity: null stands for it."""
     if isinstance(content, Mapping):
-        return {key: _finite(value) for key, value in content.items()}
+        return {key: _replace_infinities(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
-        return [_finite(value) for value in content]
+        return [_replace_infinities(value) for value in content]
     return None if isinstance(content, float) and not isfinite(content) else content
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[None]:
+def show_progress(quiet: bool) -> Iterator[None]:
     """A progress bar on the terminal; nothing in a script or a pipe."""
     if quiet or not sys.stderr.isatty():
         yield
@@ -73,7 +73,7 @@ def progress(quiet: bool) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from sfumato.progress import listening
+    from sfumato.progress import listen_to_progress
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -81,5 +81,5 @@ def progress(quiet: bool) -> Iterator[None]:
         tell: Callable[[str, int, int | None], None] = lambda step, done, total: bar.update(  # noqa: E731
             task, description=step, completed=done, total=total
         )
-        with listening(tell):
+        with listen_to_progress(tell):
             yield

@@ -32,7 +32,7 @@ def _limit_process(limit: int) -> None:
         resource.setrlimit(kind, (least, allowed))
 
 
-def _open(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
+def _open_batches(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
     """The schema, the batches, and how many cells the file says it has."""
     import pyarrow as pa
 
@@ -54,17 +54,17 @@ def _open(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
     return reader.schema, (reader.get_batch(i) for i in range(reader.num_record_batches)), 0
 
 
-def _plain_type(kind: Any) -> Any:
+def _choose_plain_type(kind: Any) -> Any:
     """The type in which a column is handed over: views and runs, where few bytes stand for many, are written out."""
     import pyarrow as pa
 
     views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     if pa.types.is_run_end_encoded(kind):
-        return _plain_type(kind.value_type)
+        return _choose_plain_type(kind.value_type)
     return views.get(kind, kind)
 
 
-def _plain(column: Any, kind: Any) -> Any:
+def _convert_to_plain(column: Any, kind: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute
 
@@ -73,7 +73,7 @@ def _plain(column: Any, kind: Any) -> Any:
     return column if column.type == kind else column.cast(kind)
 
 
-def _unpacked_size(column: Any) -> int:
+def _measure_unpacked_size(column: Any) -> int:
     """The bytes of a column if every cell were written out; a cell takes at least one, even of the type null."""
     import pyarrow as pa
     import pyarrow.compute
@@ -81,20 +81,20 @@ def _unpacked_size(column: Any) -> int:
     kind = column.type
     size = max(int(column.nbytes), len(column))
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        size += _view_lengths(column)
+        size += _sum_view_lengths(column)
     elif pa.types.is_dictionary(kind):
         words = column.dictionary
         if pa.types.is_nested(words.type) or pa.types.is_dictionary(words.type):
             size += int(words.nbytes) * len(column)
         elif pa.types.is_string_view(words.type) or pa.types.is_binary_view(words.type):
-            size += _view_lengths(words) * len(column)
+            size += _sum_view_lengths(words) * len(column)
         elif not pa.types.is_primitive(words.type) and not pa.types.is_null(words.type):
             lengths = pyarrow.compute.binary_length(words).cast(pa.int64())
             size += pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0
     return size
 
 
-def _view_lengths(column: Any) -> int:
+def _sum_view_lengths(column: Any) -> int:
     """The letters of all cells: many views may show the same ones, and validating them would take for ever."""
     import numpy as np
 
@@ -109,24 +109,24 @@ def _hand_over(kind: str, limit: int, most_columns: int) -> int:
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     _limit_process(limit)
-    schema, batches, cells = _open(pa.PythonFile(sys.stdin.buffer, mode="r"), kind)
+    schema, batches, cells = _open_batches(pa.PythonFile(sys.stdin.buffer, mode="r"), kind)
     if not len(schema):
         return NO_COLUMNS
     if len(schema) > most_columns:
         return TOO_WIDE
     if cells > limit:
         return TOO_LARGE
-    kinds = [_plain_type(field.type) for field in schema]
+    kinds = [_choose_plain_type(field.type) for field in schema]
     plain = pa.schema([pa.field(field.name, kind) for field, kind in zip(schema, kinds, strict=True)])
     size = 0
     with pa.ipc.new_stream(pa.PythonFile(sys.stdout.buffer, mode="w"), plain) as stream:
         for batch in batches:
             batch.validate()  # what is cheap to check comes before what a hostile file can make dear
-            if size + sum(map(_unpacked_size, batch.columns)) > limit:
+            if size + sum(map(_measure_unpacked_size, batch.columns)) > limit:
                 return TOO_LARGE
             batch.validate(full=True)
-            columns = [_plain(column, kind) for column, kind in zip(batch.columns, kinds, strict=True)]
-            size += sum(map(_unpacked_size, columns))
+            columns = [_convert_to_plain(column, kind) for column, kind in zip(batch.columns, kinds, strict=True)]
+            size += sum(map(_measure_unpacked_size, columns))
             if size > limit:
                 return TOO_LARGE
             whole = pa.record_batch(columns, schema=plain)
@@ -136,7 +136,7 @@ def _hand_over(kind: str, limit: int, most_columns: int) -> int:
     return 0
 
 
-def _work() -> int:
+def _run_worker() -> int:
     kind, limit, most_columns = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     try:
         return _hand_over(kind, limit, most_columns)
@@ -147,4 +147,4 @@ def _work() -> int:
 
 
 if __name__ == "__main__":
-    os._exit(_work())  # at once: what a hostile file left behind is not worth tidying up
+    os._exit(_run_worker())  # at once: what a hostile file left behind is not worth tidying up

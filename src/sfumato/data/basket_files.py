@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
-from sfumato.data.limits import GZIP_FAULTS, read_whole, refuse_special
+from sfumato.data.file_limits import GZIP_FAULTS, read_whole, refuse_special
 from sfumato.errors import DataError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class BasketArrays(NamedTuple):
     ids: Values | None = None
 
 
-class Tokens(NamedTuple):
+class TextTokens(NamedTuple):
     """The words of a text file, coded by first appearance."""
 
     words: list[str]
@@ -65,7 +65,7 @@ class Tokens(NamedTuple):
     """Lines of the file, without one empty last line."""
 
 
-def guess_format(path: Path, *, writing: bool = False) -> str:
+def guess_basket_format(path: Path, *, writing: bool = False) -> str:
     """The format of a basket file, from its name or else its first line; text is written as SPMF unasked."""
     name = path.name.lower()
     if name.endswith((".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")):
@@ -82,18 +82,18 @@ def read_fimi(path: Path) -> BasketArrays:
     if not tokens.line_count:
         raise DataError(f"{path}: the file holds no basket; a FIMI file has one on each line")
     offsets = np.searchsorted(tokens.lines, np.arange(tokens.line_count + 1, dtype=np.int32)).astype(np.int64)
-    return BasketArrays(typed(tokens.words), offsets, tokens.codes)
+    return BasketArrays(parse_item_types(tokens.words), offsets, tokens.codes)
 
 
-def read_spmf(path: Path) -> BasketArrays:
+def read_spmf_baskets(path: Path) -> BasketArrays:
     """Read one basket from each line that is neither empty nor a comment, with its items' names if given."""
-    text, names = without_comments(read_text(path))
+    text, names = strip_spmf_comments(read_text(path))
     tokens = tokenize(text)
     _refuse_negative(path, tokens)
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no basket; an SPMF file has one on each plain line")
-    offsets = np.append(first_of_runs(tokens.lines), tokens.lines.size)
-    return BasketArrays(named(path, tokens.words, names), offsets, tokens.codes)
+    offsets = np.append(find_run_starts(tokens.lines), tokens.lines.size)
+    return BasketArrays(name_items(path, tokens.words, names), offsets, tokens.codes)
 
 
 def write_fimi(path: Path, baskets: BasketArrays) -> None:
@@ -104,14 +104,14 @@ def write_fimi(path: Path, baskets: BasketArrays) -> None:
         raise DataError(f"{path}: {unwritable} items hold blanks or are negative; write the long form")
     refuse_nothing(path, baskets.offsets)
     ends_empty = baskets.offsets[-1] == baskets.offsets[-2]
-    write_text(path, [*_basket_lines(words, baskets), *([""] if ends_empty else [])])
+    write_text(path, [*_format_basket_lines(words, baskets), *([""] if ends_empty else [])])
 
 
-def write_spmf(path: Path, baskets: BasketArrays) -> None:
+def write_spmf_baskets(path: Path, baskets: BasketArrays) -> None:
     """Write one basket a line, under a header of names when items are text; ids are left out."""
     refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
-    header, words = numbered(path, baskets.items)
-    write_text(path, [*header, *_basket_lines(words, baskets)])
+    header, words = number_items(path, baskets.items)
+    write_text(path, [*header, *_format_basket_lines(words, baskets)])
 
 
 def read_bytes(path: Path) -> bytes:
@@ -131,7 +131,7 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path) -> bytes:
     """The file as checked UTF-8 with ``\\n`` at line ends."""
-    text = checked_utf8(path, read_bytes(path))
+    text = check_utf8(path, read_bytes(path))
     return text.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in text else text
 
 
@@ -159,7 +159,7 @@ def write_text(path: Path, lines: Iterable[str]) -> None:
     write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
 
 
-def checked_utf8(path: Path, data: bytes) -> bytes:
+def check_utf8(path: Path, data: bytes) -> bytes:
     """The bytes, if they are UTF-8 text, without a byte order mark."""
     try:
         if not data.isascii():
@@ -170,12 +170,12 @@ def checked_utf8(path: Path, data: bytes) -> bytes:
     return data.removeprefix(_BYTE_ORDER_MARK)
 
 
-def tokenize(text: bytes) -> Tokens:
+def tokenize(text: bytes) -> TextTokens:
     """Cut text at blanks and line ends, stretch by stretch, without a Python loop over the words."""
-    numbering = _Numbering()
+    numbering = _WordNumbering()
     codes, lines = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
     line = 0
-    for raw in _stretches(text):
+    for raw in _split_at_words(text):
         is_end = raw == ord("\n")
         solid = ~((raw == ord(" ")) | (raw == ord("\t")) | is_end)
         edges = np.flatnonzero(np.diff(solid, prepend=False, append=False))
@@ -188,10 +188,10 @@ def tokenize(text: bytes) -> Tokens:
     token_lines = np.concatenate(lines)
     if not token_lines.size or token_lines[-1] < line_count - 1:
         line_count -= 1
-    return Tokens(list(numbering.codes), np.concatenate(codes), token_lines, line_count)
+    return TextTokens(list(numbering.codes), np.concatenate(codes), token_lines, line_count)
 
 
-def _stretches(text: bytes) -> Iterator[Bytes]:
+def _split_at_words(text: bytes) -> Iterator[Bytes]:
     """The text in parts that end between words."""
     begin = 0
     while begin < len(text):
@@ -201,7 +201,7 @@ def _stretches(text: bytes) -> Iterator[Bytes]:
         begin = end
 
 
-class _Numbering:
+class _WordNumbering:
     """Gives words their numbers, by first appearance."""
 
     def __init__(self) -> None:
@@ -211,9 +211,9 @@ class _Numbering:
 
     def of(self, raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes:
         """The code of each word of a stretch."""
-        numbers = _small_numbers(raw, solid, starts, lengths)
+        numbers = _parse_small_numbers(raw, solid, starts, lengths)
         if numbers is None:
-            return self._of_words(raw[solid], lengths)
+            return self._number_words(raw[solid], lengths)
         codes = self._of_number[numbers]
         new = numbers[codes == 0]
         if new.size:
@@ -223,36 +223,36 @@ class _Numbering:
             codes = self._of_number[numbers]
         return codes - np.int32(1)
 
-    def _of_words(self, letters: Bytes, lengths: Ints) -> Codes:
+    def _number_words(self, letters: Bytes, lengths: Ints) -> Codes:
         import pyarrow as pa
 
         bounds = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
         buffers = [None, pa.py_buffer(bounds), pa.py_buffer(letters)]
-        words, codes = encoded(pa.Array.from_buffers(pa.large_string(), lengths.size, buffers))
+        words, codes = encode_distinct(pa.Array.from_buffers(pa.large_string(), lengths.size, buffers))
         known = np.array([self.codes.setdefault(word, len(self.codes)) for word in words], dtype=np.int32)
         return known[codes]
 
 
-def _small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes | None:
+def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes | None:
     """The words as whole numbers below the table's end, if all are that and written the usual way."""
     digits = raw - np.uint8(ord("0"))
     longest = int(lengths.max(initial=0))
     if 10**longest > _TABLE or not np.array_equal(digits < 10, solid) or ((digits[starts] == 0) & (lengths > 1)).any():
         return None
     numbers = digits[starts].astype(np.int32)
-    for place in range(1, longest):
-        longer = np.flatnonzero(lengths > place)
-        numbers[longer] = 10 * numbers[longer] + digits[starts[longer] + place]
+    for position in range(1, longest):
+        longer = np.flatnonzero(lengths > position)
+        numbers[longer] = 10 * numbers[longer] + digits[starts[longer] + position]
     return numbers
 
 
-def without_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:
+def strip_spmf_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:
     """The text with its comment lines emptied, so that line numbers stay, and the names its header gives."""
     names = {key.decode().strip(): name.decode() for key, name in _NAMED_ITEM.findall(text)}
     return _COMMENT.sub(b"", text), names
 
 
-def typed(words: list[str]) -> Values:
+def parse_item_types(words: list[str]) -> Values:
     """Integers when every word is one of 64 bits, else the words."""
     if not all(map(_INTEGER.fullmatch, words)):
         return words
@@ -260,10 +260,10 @@ def typed(words: list[str]) -> Values:
     return numbers if all(-(2**63) <= number < 2**63 for number in numbers) else words
 
 
-def named(path: Path, words: list[str], names: Mapping[str, str]) -> Values:
+def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values:
     """The items' names; a word without one stands for itself."""
     if not names:
-        return typed(words)
+        return parse_item_types(words)
     items = [names.get(word, word) for word in words]
     shared = len(items) - len(set(items))
     if shared or "" in items:
@@ -272,7 +272,7 @@ def named(path: Path, words: list[str], names: Mapping[str, str]) -> Values:
     return items
 
 
-def numbered(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[str]]:
+def number_items(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[str]]:
     """An SPMF header and the word for each item: integers are themselves, text gets numbers and names."""
     if any(isinstance(item, str) for item in items):
         unwritable = sum("\n" in str(item) or "\r" in str(item) for item in items)
@@ -288,23 +288,23 @@ def numbered(path: Path, items: Sequence[int | str]) -> tuple[list[str], list[st
     return header, words
 
 
-def offsets_of(groups: npt.NDArray[np.integer], count: int) -> Ints:
+def compute_offsets(groups: npt.NDArray[np.integer], count: int) -> Ints:
     """Where each of ``count`` groups starts, given the group of every member."""
     return np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count), dtype=np.int64)))
 
 
-def first_of_runs(values: npt.NDArray[np.integer]) -> Ints:
+def find_run_starts(values: npt.NDArray[np.integer]) -> Ints:
     """Where each run of equal neighbours starts."""
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))).astype(np.int64)
 
 
-def encoded(values: pa.Array) -> tuple[list[str], Codes]:
+def encode_distinct(values: pa.Array) -> tuple[list[str], Codes]:
     """Distinct values by first appearance, and the number of each."""
     coded = values.dictionary_encode()
     return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False).astype(np.int32)
 
 
-def _refuse_negative(path: Path, tokens: Tokens) -> None:
+def _refuse_negative(path: Path, tokens: TextTokens) -> None:
     negative = np.array([bool(_NEGATIVE.fullmatch(word)) for word in tokens.words], dtype=bool)
     if not negative.any():
         return
@@ -329,6 +329,6 @@ def refuse_nothing(path: Path, offsets: Ints) -> None:
         raise DataError(f"{path}: there is nothing to write; a file holds at least one list of items")
 
 
-def _basket_lines(words: list[str], baskets: BasketArrays) -> Iterable[str]:
+def _format_basket_lines(words: list[str], baskets: BasketArrays) -> Iterable[str]:
     tokens = np.array(words, dtype=object)[baskets.codes].tolist()
     return (" ".join(tokens[start:stop]) for start, stop in pairwise(baskets.offsets.tolist()))

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from sfumato.data import arrow_worker
-from sfumato.data.limits import MOST_COLUMNS, refuse_unpacked, unpack_limit
+from sfumato.data.file_limits import MOST_COLUMNS, compute_unpack_limit, explain_unpacked_size
 from sfumato.errors import DataError
 
 _MAGIC = {b"PAR1": "parquet", b"ARRO": "arrow", b"FEA1": "feather"}
@@ -29,7 +29,7 @@ def find_kind(head: bytes) -> str | None:
 def read_binary(path: Path, kind: str, check_names: Callable[[Sequence[str]], None]) -> pa.Table:
     """Read a whole file; `check_names` may refuse its columns before any cell is read."""
     with path.open("rb") as file:
-        limit = unpack_limit(os.fstat(file.fileno()).st_size)
+        limit = compute_unpack_limit(os.fstat(file.fileno()).st_size)
         command = [sys.executable, "-P", arrow_worker.__file__, kind, str(limit), str(MOST_COLUMNS)]
         # One pool that gives memory back, and no threads with stacks of their own: the limit is on addresses.
         environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
@@ -52,15 +52,15 @@ def read_binary(path: Path, kind: str, check_names: Callable[[Sequence[str]], No
             worker.stdout.close()
         code = worker.wait()
     if table is None or code:
-        raise _explain(path, code, limit)
+        raise _explain_worker_exit(path, code, limit)
     return table.unify_dictionaries()
 
 
-def _explain(path: Path, code: int, limit: int) -> DataError:
+def _explain_worker_exit(path: Path, code: int, limit: int) -> DataError:
     if code == arrow_worker.NO_COLUMNS:
         return DataError(f"{path}: the file has no columns")
     if code == arrow_worker.TOO_WIDE:
         return DataError(f"{path}: the file has more than {MOST_COLUMNS:,} columns, which is the most that is read")
     if code in (arrow_worker.TOO_LARGE, -signal.SIGXCPU, -signal.SIGKILL):
-        return refuse_unpacked(path, limit)
+        return explain_unpacked_size(path, limit)
     return DataError(f"{path}: the file is damaged or cut off, or holds a type that cannot be read; write it again")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
@@ -17,35 +17,37 @@ _MOST_DIGITS = 15  # a float keeps so many
 def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
     """Numbers where every cell of a column is one and no digit is lost by it, else text."""
     known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
-    whole = _matching(cells, known, pl.all().str.contains(_WHOLE))
+    whole = _list_matching_columns(cells, known, pl.all().str.contains(_WHOLE))
     found = set(whole)
     rest = [name for name in known if name not in found]
     decimal = pl.all().str.contains(_DECIMAL) & (pl.all().str.count_matches("[0-9]") <= _MOST_DIGITS)
-    return cells.with_columns(pl.col(whole).cast(pl.Int64), pl.col(_matching(cells, rest, decimal)).cast(pl.Float64))
+    return cells.with_columns(
+        pl.col(whole).cast(pl.Int64), pl.col(_list_matching_columns(cells, rest, decimal)).cast(pl.Float64)
+    )
 
 
 def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
     """Type columns with missing cells by the cells that are left: a type must not tell of one that is hidden."""
-    holed = [column for column in frame.get_columns() if column.null_count() and _may_be_retyped(column.dtype)]
+    holed = [column for column in frame.get_columns() if column.null_count() and _can_retype(column.dtype)]
     return (
-        frame.with_columns(type_cells(pl.DataFrame([spelt(column) for column in holed])).get_columns())
+        frame.with_columns(type_cells(pl.DataFrame([spell_cells(column) for column in holed])).get_columns())
         if holed
         else frame
     )
 
 
-def _may_be_retyped(kind: pl.DataType) -> bool:
+def _can_retype(kind: pl.DataType) -> bool:
     return kind.is_numeric() or kind == pl.String
 
 
 def state_types(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
     """Text, but for the columns that are said to hold numbers."""
     wanted = set(numbers)
-    for place, name in zip(cells.columns, names, strict=True):
-        yield pl.col(place).cast(pl.Float64, strict=False) if name in wanted else pl.col(place)
+    for position, name in zip(cells.columns, names, strict=True):
+        yield pl.col(position).cast(pl.Float64, strict=False) if name in wanted else pl.col(position)
 
 
-def _matching(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:
+def _list_matching_columns(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:
     """The columns in which every known cell fits; a few rows rule out most columns quickly."""
     for part in (cells.head(64), cells):
         fits = part.select(names).select(condition.all()).row(0, named=True) if names else {}

@@ -29,7 +29,7 @@ def widen_range(low: float, high: float, *, whole: bool) -> CoarseRange:
 
     Exact fractions, so that rounding never cuts the data off.
     """
-    unit = _round_up((Fraction(high) - Fraction(low)) / _PARTS)
+    unit = _round_up_to_grid((Fraction(high) - Fraction(low)) / _PARTS)
     if whole:
         unit = max(Fraction(2), Fraction(ceil(unit)))
     return CoarseRange(floor(Fraction(low) / unit) * unit, ceil(Fraction(high) / unit) * unit)
@@ -37,13 +37,13 @@ def widen_range(low: float, high: float, *, whole: bool) -> CoarseRange:
 
 def narrow_range(low: float, high: float, *, whole: bool) -> CoarseRange:
     """The widest range of grid points between `low` and `high`."""
-    unit = _round_up((Fraction(high) - Fraction(low)) / _FINE_PARTS)
+    unit = _round_up_to_grid((Fraction(high) - Fraction(low)) / _FINE_PARTS)
     if whole:
         unit = max(Fraction(2), Fraction(ceil(unit)))
     return CoarseRange(ceil(Fraction(low) / unit) * unit, floor(Fraction(high) / unit) * unit)
 
 
-def _round_up(least: Fraction) -> Fraction:
+def _round_up_to_grid(least: Fraction) -> Fraction:
     """The least of …, 0.1, 0.2, 0.5, 1, 2, 5, … that is so much or more."""
     power = floor(log10(float(least))) - 1
     while True:

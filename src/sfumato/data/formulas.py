@@ -49,14 +49,14 @@ def unescape_words(words: Sequence[str]) -> list[str]:
 
 def escape_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Escape all text cells and the names of the columns."""
-    columns = [escape_formulas(one) if one.dtype == pl.String else one for one in frame.get_columns()]
+    columns = [escape_formulas(column) if column.dtype == pl.String else column for column in frame.get_columns()]
     names = escape_words(frame.columns)
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
 
 
 def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
     """Undo `escape_frame`."""
-    columns = [unescape_formulas(one) if one.dtype == pl.String else one for one in frame.get_columns()]
+    columns = [unescape_formulas(column) if column.dtype == pl.String else column for column in frame.get_columns()]
     names = unescape_words(frame.columns)
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, names, strict=True)])
 
@@ -68,10 +68,10 @@ def count_formulas(frame: pl.DataFrame) -> dict[str, Any]:
         column.name: header + (int(find_formulas(column).sum()) if column.dtype == pl.String else 0)
         for column, header in zip(frame.get_columns(), headers, strict=True)
     }
-    return tell_formulas(counts)
+    return summarize_formulas(counts)
 
 
-def tell_formulas(counts: Mapping[str, int]) -> dict[str, Any]:
+def summarize_formulas(counts: Mapping[str, int]) -> dict[str, Any]:
     """The counts as a certificate holds them."""
     return {"cells": sum(counts.values()), "columns": [name for name, count in counts.items() if count]}
 

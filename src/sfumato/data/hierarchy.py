@@ -3,7 +3,7 @@
 
 Level 0 is the original. Two leaves with the same label at a level are one group there. A hierarchy is
 checked when it is made: each leaf has one row, and a group lies inside one group of the next level, since
-otherwise «more general» would mean nothing and the search over levels would go wrong.
+otherwise "more general" would mean nothing and the search over levels would go wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.data.limits import refuse_special
+from sfumato.data.file_limits import refuse_special
 from sfumato.errors import DataError
 
 SUPPRESSED = "*"
@@ -28,7 +28,7 @@ SUPPRESSED = "*"
 
 
 @dataclass(frozen=True)
-class Level:
+class HierarchyLevel:
     """One level of a hierarchy: which group each leaf is in, what the groups are called, how many leaves they hold."""
 
     group_of_leaf: Codes
@@ -80,7 +80,7 @@ class Hierarchy:
             parsed = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
             rows = [[label.strip() for label in row] for row in parsed if row]
         except csv.Error:
-            raise DataError(f"{path}: the hierarchy is not a text table parted by «{mark}»") from None
+            raise DataError(f'{path}: the hierarchy is not a text table parted by "{mark}"') from None
         return cls.of(rows, name=str(path))
 
     @property
@@ -94,9 +94,9 @@ class Hierarchy:
         return tuple(row[0] for row in self.rows)
 
     @cached_property
-    def levels(self) -> tuple[Level, ...]:
+    def levels(self) -> tuple[HierarchyLevel, ...]:
         """Every level, the original first."""
-        return tuple(_level([row[position] for row in self.rows]) for position in range(self.height + 1))
+        return tuple(_build_level([row[position] for row in self.rows]) for position in range(self.height + 1))
 
     @cached_property
     def leaves_under(self) -> dict[str, int]:
@@ -110,22 +110,22 @@ class Hierarchy:
 
     def codes(self, column: pl.Series) -> Codes:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
-        texts = spelt(column)
-        found = texts.cast(pl.Enum(self.spellings(column.dtype)), strict=False)
-        strange = texts.filter(found.is_null() & texts.is_not_null())
+        texts = spell_cells(column)
+        codes = texts.cast(pl.Enum(self.spellings(column.dtype)), strict=False)
+        strange = texts.filter(codes.is_null() & texts.is_not_null())
         if len(strange):
             raise DataError(
-                f"column «{column.name}»: {strange.n_unique()} values, in {len(strange)} rows, have no row in "
+                f'column "{column.name}": {strange.n_unique()} values, in {len(strange)} rows, have no row in '
                 f"{self.name}; add a row for each, or mark them as missing"
             )
-        return found.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
+        return codes.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
 
     def spellings(self, kind: pl.DataType) -> tuple[str, ...]:
-        """The leaves as the cells of such a column are spelt: «1.50» is the number 1.5."""
+        """The leaves as the cells of such a column are spelt: "1.50" is the number 1.5."""
         if not kind.is_float():
             return self.leaves
         numbers = pl.Series(self.leaves, dtype=pl.String).cast(pl.Float64, strict=False)
-        same = tuple(n or leaf for n, leaf in zip(spelt(numbers).to_list(), self.leaves, strict=True))
+        same = tuple(n or leaf for n, leaf in zip(spell_cells(numbers).to_list(), self.leaves, strict=True))
         return same if len(set(same)) == len(same) else self.leaves
 
     def groups(self, level: int) -> tuple[Codes, int]:
@@ -187,7 +187,7 @@ class Hierarchy:
         return f"Hierarchy({self.name}: {len(self.rows)} leaves, {self.height + 1} levels)"
 
 
-def spelt(column: pl.Series) -> pl.Series:
+def spell_cells(column: pl.Series) -> pl.Series:
     """The cells as a hierarchy spells its leaves; a whole number is spelt without a decimal point."""
     if not column.dtype.is_float():
         return column.cast(pl.String)
@@ -195,16 +195,16 @@ def spelt(column: pl.Series) -> pl.Series:
     return whole.cast(pl.String).zip_with(whole.cast(pl.Float64).eq_missing(column), column.cast(pl.String))
 
 
-def flat(values: pl.Series, name: str) -> Hierarchy:
+def build_flat_hierarchy(values: pl.Series, name: str) -> Hierarchy:
     """The hierarchy of a column that has none: the value itself, or nothing."""
-    known = spelt(values.drop_nulls().unique().sort()).to_list()
+    known = spell_cells(values.drop_nulls().unique().sort()).to_list()
     return Hierarchy.of([(value, SUPPRESSED) for value in known] or [("", SUPPRESSED)], name=name)
 
 
-def _level(labels: list[str]) -> Level:
+def _build_level(labels: list[str]) -> HierarchyLevel:
     number = {label: position for position, label in enumerate(dict.fromkeys(labels))}
     group = np.fromiter((number[label] for label in labels), dtype=np.int32, count=len(labels))
-    return Level(group, tuple(number), np.bincount(group, minlength=len(number)).astype(np.int64))
+    return HierarchyLevel(group, tuple(number), np.bincount(group, minlength=len(number)).astype(np.int64))
 
 
 def _refuse_two_parents(distinct: tuple[tuple[str, ...], ...], texts: list[tuple[str, ...]], name: str) -> None:
@@ -213,10 +213,10 @@ def _refuse_two_parents(distinct: tuple[tuple[str, ...], ...], texts: list[tuple
         for row in distinct:
             above = row[1:] if position == 0 else row[position + 1] if position + 1 < len(row) else ""
             if parent.setdefault(row[position], above) != above:
-                raise _two_parents(position, texts.index(row) + 1, name)
+                raise _explain_two_parents(position, texts.index(row) + 1, name)
 
 
-def _two_parents(position: int, number: int, name: str) -> DataError:
+def _explain_two_parents(position: int, number: int, name: str) -> DataError:
     if position == 0:
         return DataError(
             f"{name}: the leaf in row {number} has a row already, with other labels; keep one row for each leaf"

@@ -21,17 +21,17 @@ from sfumato.arrays import Codes, Ints
 from sfumato.data.basket_files import (
     BasketArrays,
     Values,
-    checked_utf8,
-    encoded,
-    offsets_of,
+    check_utf8,
+    compute_offsets,
+    encode_distinct,
+    parse_item_types,
     read_bytes,
     refuse_nothing,
-    typed,
     write_bytes,
 )
-from sfumato.data.read import read_frame
 from sfumato.data.rebuild import rebuild_frame
-from sfumato.errors import DataError, PolicyError
+from sfumato.data.table_reader import read_frame
+from sfumato.errors import DataError, PolicyError, quote_names
 
 _PARQUET_MAGIC = b"PAR1"
 _SEPARATORS = (",", "\t", ";", "|")
@@ -47,15 +47,15 @@ class LongForm(NamedTuple):
     times: pl.Series | None
 
 
-def read_long(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
+def read_long_baskets(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
     """Gather the rows of each id into a basket; an id with one row and no item in it has an empty basket."""
     rows = read_long_form(path, (id_column, item_column), separator, may_be_empty=True)
     order = np.argsort(rows.id_codes, kind="stable")
-    offsets = offsets_of(rows.id_codes, len(rows.ids))
+    offsets = compute_offsets(rows.id_codes, len(rows.ids))
     return BasketArrays(rows.items, offsets, rows.item_codes[order], rows.ids)
 
 
-def write_long(
+def write_long_baskets(
     path: Path, baskets: BasketArrays, *, id_column: str, item_column: str, separator: str | None = None
 ) -> None:
     """Write one row for each (id, item), and one without item for an empty basket; without ids they are numbered."""
@@ -63,9 +63,11 @@ def write_long(
     lengths = np.diff(baskets.offsets)
     items = pl.Series(baskets.items, dtype=pl.String if not baskets.items else None)
     empty = np.flatnonzero(lengths == 0)
-    at = np.insert(np.arange(len(baskets.codes)), baskets.offsets[empty], -1)
-    codes = pl.Series(baskets.codes[at] if len(baskets.codes) else at).set(pl.Series(at < 0), None)
-    columns = (repeated_ids(baskets.ids, np.maximum(lengths, 1)), items.gather(codes))
+    item_indices = np.insert(np.arange(len(baskets.codes)), baskets.offsets[empty], -1)
+    codes = pl.Series(baskets.codes[item_indices] if len(baskets.codes) else item_indices).set(
+        pl.Series(item_indices < 0), None
+    )
+    columns = (repeat_ids(baskets.ids, np.maximum(lengths, 1)), items.gather(codes))
     write_table(path, (id_column, item_column), columns, separator)
 
 
@@ -77,7 +79,7 @@ def read_long_form(
     data = read_bytes(path)
     is_parquet = data.startswith(_PARQUET_MAGIC)
     try:
-        frame = _parquet(path, columns) if is_parquet else _csv(path, data, columns, separator)
+        frame = _read_long_parquet(path, columns) if is_parquet else _read_long_csv(path, data, columns, separator)
     except pl.exceptions.PolarsError:
         # The cause quotes cells of the file, so it is not passed on.
         raise DataError(
@@ -86,14 +88,14 @@ def read_long_form(
     if not frame.height:
         raise DataError(f"{path}: the file holds no row below its header")
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
-        _refuse_missing(path, frame[name], _missing(frame[name]))
-    ids, id_codes = _values(path, frame[columns[0]], is_text_only=not is_parquet)
+        _refuse_missing(path, frame[name], _flag_missing_cells(frame[name]))
+    ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_parquet)
     if may_be_empty:
-        without = _missing(frame[columns[1]])
+        without = _flag_missing_cells(frame[columns[1]])
         lone = pl.Series(np.bincount(id_codes)[id_codes] == 1) & without
         _refuse_missing(path, frame[columns[1]], without & ~lone)
         frame, id_codes = frame.filter(~lone), id_codes[~lone.to_numpy()]
-    items, item_codes = _values(path, frame[columns[1]], is_text_only=not is_parquet)
+    items, item_codes = _encode_values(path, frame[columns[1]], is_text_only=not is_parquet)
     return LongForm(ids, id_codes, items, item_codes, frame[columns[2]] if len(columns) > 2 else None)
 
 
@@ -110,32 +112,32 @@ def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], 
     write_bytes(path, buffer.getvalue())
 
 
-def repeated_ids(ids: Sequence[int | str] | None, lengths: Ints) -> pl.Series:
+def repeat_ids(ids: Sequence[int | str] | None, lengths: Ints) -> pl.Series:
     """The id column: each id, or else its number, once for every row."""
     rows = np.repeat(np.arange(lengths.size), lengths)
     return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)
 
 
-def _csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
+def _read_long_csv(path: Path, data: bytes, columns: tuple[str, ...], separator: str | None) -> pl.DataFrame:
     # Polars turns an empty last line into a row of nulls.
-    text = checked_utf8(path, data).rstrip(b"\r\n")
+    text = check_utf8(path, data).rstrip(b"\r\n")
     header = text.split(b"\n", 1)[0].decode().rstrip("\r")
     for mark in (separator,) if separator else _SEPARATORS:
         if set(columns) <= set(next(csv.reader([header], delimiter=mark), [])):
             return pl.read_csv(io.BytesIO(text), separator=mark, infer_schema=False, columns=list(columns))
-    raise _no_column(path, columns)
+    raise _explain_missing_column(path, columns)
 
 
-def _parquet(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
+def _read_long_parquet(path: Path, columns: tuple[str, ...]) -> pl.DataFrame:
     frame = read_frame(path)
     if not set(columns) <= set(frame.columns):
-        raise _no_column(path, columns)
+        raise _explain_missing_column(path, columns)
     return frame.select(columns)
 
 
-def _no_column(path: Path, columns: tuple[str, ...]) -> DataError:
+def _explain_missing_column(path: Path, columns: tuple[str, ...]) -> DataError:
     # The columns found are not listed: without a header they would be a row of data.
-    wanted = ", ".join(f"«{name}»" for name in columns)
+    wanted = quote_names(columns)
     return DataError(f"{path}: the header lacks some of {wanted}; give other names, or the right separator")
 
 
@@ -146,7 +148,7 @@ def _check_dialect(columns: Sequence[str], separator: str | None) -> None:
         raise PolicyError("a separator is one ASCII character, and neither a quote nor a line end")
 
 
-def _missing(column: pl.Series) -> pl.Series:
+def _flag_missing_cells(column: pl.Series) -> pl.Series:
     missing = column.is_null()
     if column.dtype == pl.String:
         missing |= (column == "").fill_null(True)
@@ -158,18 +160,18 @@ def _missing(column: pl.Series) -> pl.Series:
 def _refuse_missing(path: Path, column: pl.Series, missing: pl.Series) -> None:
     if missing.any():
         raise DataError(
-            f"{path}: «{column.name}» is missing in {missing.sum()} of {column.len()} rows, first in row "
+            f'{path}: "{column.name}" is missing in {missing.sum()} of {column.len()} rows, first in row '
             f"{missing.arg_max()} (from 0); fill those cells or drop the rows"
         )
 
 
-def _values(path: Path, column: pl.Series, *, is_text_only: bool) -> tuple[Values, Codes]:
+def _encode_values(path: Path, column: pl.Series, *, is_text_only: bool) -> tuple[Values, Codes]:
     """Distinct values by first appearance; only a file without types has its integers guessed."""
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.String:
-        words, codes = encoded(column.to_arrow().cast(pa.large_string()))
-        return typed(words) if is_text_only else words, codes
+        words, codes = encode_distinct(column.to_arrow().cast(pa.large_string()))
+        return parse_item_types(words) if is_text_only else words, codes
     if not column.dtype.is_integer():
-        raise DataError(f"{path}: column «{column.name}» is {column.dtype}; cast it to text or integers")
-    return encoded(column.to_arrow())
+        raise DataError(f'{path}: column "{column.name}" is {column.dtype}; cast it to text or integers')
+    return encode_distinct(column.to_arrow())

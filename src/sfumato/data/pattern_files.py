@@ -17,7 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.data.basket_files import Values, named, numbered, read_text, tokenize, typed, without_comments, write_text
+from sfumato.data.basket_files import (
+    Values,
+    name_items,
+    number_items,
+    parse_item_types,
+    read_text,
+    strip_spmf_comments,
+    tokenize,
+    write_text,
+)
 from sfumato.errors import DataError
 
 _LINE = re.compile(rb"(?m)^([^\n]*?)[ \t]*#SUP:[ \t]*([0-9]{1,18})[ \t]*$")
@@ -36,42 +45,47 @@ class PatternArrays(NamedTuple):
     complete_from: int | None = None
 
 
-def read_patterns(path: Path) -> PatternArrays:
+def read_pattern_arrays(path: Path) -> PatternArrays:
     """Read one itemset and its support from each line that is neither empty nor a comment."""
     text = read_text(path)
-    plain, names = without_comments(text)
+    plain, names = strip_spmf_comments(text)
     lines = sum(bool(line.strip()) for line in plain.split(b"\n"))
-    found = _LINE.findall(plain)
-    if len(found) != lines:
-        raise DataError(f"{path}: {lines - len(found)} of {lines} lines are not «items #SUP: count»; mend them")
-    tokens = tokenize(b"\n".join(items for items, _ in found) + b"\n")
-    if len(np.unique(tokens.lines)) != len(found):
+    line_matches = _LINE.findall(plain)
+    if len(line_matches) != lines:
+        raise DataError(f'{path}: {lines - len(line_matches)} of {lines} lines are not "items #SUP: count"; mend them')
+    tokens = tokenize(b"\n".join(items for items, _ in line_matches) + b"\n")
+    if len(np.unique(tokens.lines)) != len(line_matches):
         raise DataError(f"{path}: some lines have a support but no item; the empty set is not listed")
-    words = named(path, tokens.words, names) if names else typed(tokens.words)
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(tokens.lines, minlength=len(found))))).astype(np.int64)
-    supports = np.array([int(count) for _, count in found], dtype=np.int64)
+    words = name_items(path, tokens.words, names) if names else parse_item_types(tokens.words)
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(tokens.lines, minlength=len(line_matches))))).astype(np.int64)
+    supports = np.array([int(count) for _, count in line_matches], dtype=np.int64)
     return PatternArrays(
-        words, offsets, tokens.codes, supports, _number(path, _BASKETS, text), _number(path, _COMPLETE_FROM, text)
+        words,
+        offsets,
+        tokens.codes,
+        supports,
+        _parse_header_number(path, _BASKETS, text),
+        _parse_header_number(path, _COMPLETE_FROM, text),
     )
 
 
-def write_patterns(path: Path, patterns: PatternArrays) -> None:
+def write_pattern_arrays(path: Path, patterns: PatternArrays) -> None:
     """Write one itemset a line, under a header that says how many baskets there were."""
-    header, words = numbered(path, patterns.items)
-    said = [("@BASKETS", patterns.baskets), ("@COMPLETE_FROM", patterns.complete_from)]
-    header += [f"{name}={number}" for name, number in said if number is not None]
-    write_text(path, [*header, *_lines(words, patterns)])
+    header, words = number_items(path, patterns.items)
+    header_lines = [("@BASKETS", patterns.baskets), ("@COMPLETE_FROM", patterns.complete_from)]
+    header += [f"{name}={number}" for name, number in header_lines if number is not None]
+    write_text(path, [*header, *_format_pattern_lines(words, patterns)])
 
 
-def _lines(words: list[str], patterns: PatternArrays) -> Iterable[str]:
+def _format_pattern_lines(words: list[str], patterns: PatternArrays) -> Iterable[str]:
     tokens = np.array(words, dtype=object)[patterns.codes].tolist()
     cuts = pairwise(patterns.offsets.tolist())
     for (start, stop), support in zip(cuts, patterns.supports.tolist(), strict=True):
         yield f"{' '.join(tokens[start:stop])} #SUP: {support}"
 
 
-def _number(path: Path, header: re.Pattern[bytes], text: bytes) -> int | None:
-    found = {int(number) for number in header.findall(text)}
-    if len(found) > 1:
-        raise DataError(f"{path}: the header says {len(found)} different numbers; keep the right one")
-    return found.pop() if found else None
+def _parse_header_number(path: Path, header: re.Pattern[bytes], text: bytes) -> int | None:
+    numbers = {int(number) for number in header.findall(text)}
+    if len(numbers) > 1:
+        raise DataError(f"{path}: the header says {len(numbers)} different numbers; keep the right one")
+    return numbers.pop() if numbers else None

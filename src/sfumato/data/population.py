@@ -196,7 +196,7 @@ DISEASE_BY_TRADE = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Draws:
+class _WeightedDraws:
     generator: np.random.Generator
     size: int
 
@@ -216,36 +216,36 @@ class _Draws:
         return self.generator.integers(0, denominator, self.size, dtype=np.int64) < numerator
 
 
-def population(size: int = 20_000, seed: int = 1519) -> pl.DataFrame:
+def generate_population(size: int = 20_000, seed: int = 1519) -> pl.DataFrame:
     """Invented people, `size` of them; the same for the same seed. The module says how they are made."""
     if size < 0:
         raise PolicyError(f"a population has 0 people or more, not {size}")
-    draws = _Draws(np.random.Generator(np.random.PCG64(seed)), size)
-    code, kind = _homes(draws)
-    age = YOUNGEST + draws.pick(_pyramid(), kind)
-    sex = draws.pick(_table(SEX_WEIGHTS), _group(age, SEX_FROM))
-    education = _education(draws, age, kind)
-    trade = _trade(draws, education, sex, kind)
-    occupation = _occupation(draws, trade, age, education)
-    marital = draws.pick(_table(MARITAL_WEIGHTS), _group(age, MARITAL_FROM) * 2 + sex)
-    salary = _salary(draws, education, trade, occupation, age)
-    disease = _disease(draws, age, sex, trade)
+    draws = _WeightedDraws(np.random.Generator(np.random.PCG64(seed)), size)
+    code, kind = _draw_homes(draws)
+    age = YOUNGEST + draws.pick(_build_age_pyramid(), kind)
+    sex = draws.pick(_flatten_weights(SEX_WEIGHTS), _find_group(age, SEX_FROM))
+    education = _draw_education(draws, age, kind)
+    trade = _draw_trade(draws, education, sex, kind)
+    occupation = _draw_occupation(draws, trade, age, education)
+    marital = draws.pick(_flatten_weights(MARITAL_WEIGHTS), _find_group(age, MARITAL_FROM) * 2 + sex)
+    salary = _draw_salary(draws, education, trade, occupation, age)
+    disease = _draw_disease(draws, age, sex, trade)
     return pl.DataFrame(
         {
-            "name": _names(draws, sex),
+            "name": _draw_names(draws, sex),
             "age": age,
-            "sex": _words(SEXES, sex),
-            "zip": _words(_codes(), code),
-            "education": _words(tuple(EDUCATION), education, draws.happens(*MISSING_SHARE)),
-            "occupation": _words(tuple(OCCUPATIONS), occupation, draws.happens(*MISSING_SHARE)),
-            "marital_status": _words(tuple(MARITAL_STATUSES), marital),
-            "salary_level": _words(SALARY_LEVELS, salary),
-            "disease": _words(DISEASES, disease),
+            "sex": _look_up_words(SEXES, sex),
+            "zip": _look_up_words(_list_postal_codes(), code),
+            "education": _look_up_words(tuple(EDUCATION), education, draws.happens(*MISSING_SHARE)),
+            "occupation": _look_up_words(tuple(OCCUPATIONS), occupation, draws.happens(*MISSING_SHARE)),
+            "marital_status": _look_up_words(tuple(MARITAL_STATUSES), marital),
+            "salary_level": _look_up_words(SALARY_LEVELS, salary),
+            "disease": _look_up_words(DISEASES, disease),
         }
     )
 
 
-def population_roles() -> dict[str, str]:
+def list_population_roles() -> dict[str, str]:
     """The part that each column of the population plays."""
     quasi = ("age", "sex", "zip", "education", "occupation", "marital_status")
     return {
@@ -256,108 +256,108 @@ def population_roles() -> dict[str, str]:
     }
 
 
-def population_hierarchies() -> dict[str, list[list[str]]]:
-    """A hierarchy for each quasi-identifying column: one row a leaf, from the original to «*»."""
+def build_population_hierarchies() -> dict[str, list[list[str]]]:
+    """A hierarchy for each quasi-identifying column: one row a leaf, from the original to "*"."""
     ages = range(YOUNGEST, OLDEST + 1)
     return {
-        "age": [[str(age), *(_band(age, width) for width in (5, 10, 20)), "*"] for age in ages],
+        "age": [[str(age), *(_label_age_band(age, width) for width in (5, 10, 20)), "*"] for age in ages],
         "sex": [[sex, "*"] for sex in SEXES],
-        "zip": [[code, f"{code[:4]}*", f"{code[:3]}**", "*"] for code in sorted(_codes())],
+        "zip": [[code, f"{code[:4]}*", f"{code[:3]}**", "*"] for code in sorted(_list_postal_codes())],
         "education": [[level, *groups, "*"] for level, groups in EDUCATION.items()],
         "occupation": [[job, group, "*"] for job, group in OCCUPATIONS.items()],
         "marital_status": [[status, group, "*"] for status, group in MARITAL_STATUSES.items()],
     }
 
 
-def _band(age: int, width: int) -> str:
+def _label_age_band(age: int, width: int) -> str:
     low = age - age % width
     return f"{low}-{low + width - 1}"
 
 
-def _homes(draws: _Draws) -> tuple[Ints, Ints]:
+def _draw_homes(draws: _WeightedDraws) -> tuple[Ints, Ints]:
     weights = [weight * 60 // (rank + 3) for *_, codes, weight in REGIONS for rank in range(codes)]
     kinds = np.asarray([kind for _, kind, codes, _ in REGIONS for _ in range(codes)])
-    code = draws.pick(_table([weights]))
+    code = draws.pick(_flatten_weights([weights]))
     return code, kinds[code]
 
 
-def _codes() -> tuple[str, ...]:
+def _list_postal_codes() -> tuple[str, ...]:
     return tuple(prefix + ending for prefix, _, codes, _ in REGIONS for ending in CODE_ENDINGS[:codes])
 
 
-def _pyramid() -> Ints:
-    knots = _table(PYRAMID)
+def _build_age_pyramid() -> Ints:
+    knots = _flatten_weights(PYRAMID)
     ages = np.arange(YOUNGEST, OLDEST + 1)
-    left = _group(ages, PYRAMID_AGES)
-    start, end = _table(PYRAMID_AGES)[0][left], _table(PYRAMID_AGES)[0][left + 1]
+    left = _find_group(ages, PYRAMID_AGES)
+    start, end = _flatten_weights(PYRAMID_AGES)[0][left], _flatten_weights(PYRAMID_AGES)[0][left + 1]
     # Spans are 7 or 10 years: in seventieths, the lines stay whole-numbered.
     rising = knots[:, left] * (end - ages) + knots[:, left + 1] * (ages - start)
     weights: Ints = rising * (70 // (end - start))
     return weights
 
 
-def _education(draws: _Draws, age: Ints, kind: Ints) -> Ints:
-    weights = _crossed(EDUCATION_WEIGHTS, EDUCATION_BY_KIND)
-    return draws.pick(weights, _group(age, COHORT_FROM) * len(EDUCATION_BY_KIND) + kind)
+def _draw_education(draws: _WeightedDraws, age: Ints, kind: Ints) -> Ints:
+    weights = _cross_weights(EDUCATION_WEIGHTS, EDUCATION_BY_KIND)
+    return draws.pick(weights, _find_group(age, COHORT_FROM) * len(EDUCATION_BY_KIND) + kind)
 
 
-def _trade(draws: _Draws, education: Ints, sex: Ints, kind: Ints) -> Ints:
-    weights = _crossed(_crossed(TRADE_WEIGHTS, TRADE_BY_SEX), TRADE_BY_KIND)
+def _draw_trade(draws: _WeightedDraws, education: Ints, sex: Ints, kind: Ints) -> Ints:
+    weights = _cross_weights(_cross_weights(TRADE_WEIGHTS, TRADE_BY_SEX), TRADE_BY_KIND)
     return draws.pick(weights, (education * 2 + sex) * len(TRADE_BY_KIND) + kind)
 
 
-def _occupation(draws: _Draws, trade: Ints, age: Ints, education: Ints) -> Ints:
+def _draw_occupation(draws: _WeightedDraws, trade: Ints, age: Ints, education: Ints) -> Ints:
     jobs = list(OCCUPATIONS)
-    studying = draws.happens(np.asarray(STUDENT_PERCENT)[_group(age, STUDENT_FROM)], 100)
+    studying = draws.happens(np.asarray(STUDENT_PERCENT)[_find_group(age, STUDENT_FROM)], 100)
     # Who left school without a diploma does not study on.
     studying &= education >= list(EDUCATION).index("upper secondary")
-    resting = draws.happens(np.asarray(RETIRED_PERCENT)[_group(age, RETIRED_FROM)], 100)
+    resting = draws.happens(np.asarray(RETIRED_PERCENT)[_find_group(age, RETIRED_FROM)], 100)
     return np.where(studying, jobs.index("student"), np.where(resting, jobs.index("retired"), trade))
 
 
-def _salary(draws: _Draws, education: Ints, trade: Ints, occupation: Ints, age: Ints) -> Ints:
+def _draw_salary(draws: _WeightedDraws, education: Ints, trade: Ints, occupation: Ints, age: Ints) -> Ints:
     jobs = list(OCCUPATIONS)
     points = np.asarray(EDUCATION_POINTS)[education] + np.asarray(TRADE_POINTS)[trade]
     points += (np.minimum(age, 55) - YOUNGEST) // 2
     points += np.where(occupation == jobs.index("student"), STUDENT_POINTS, 0)
     points += np.where(occupation == jobs.index("retired"), RETIRED_POINTS, 0)
     chance = draws.generator.integers(0, 16, (2, draws.size), dtype=np.int64).sum(axis=0)
-    return _group(points + chance, (-100, *SALARY_STEPS))
+    return _find_group(points + chance, (-100, *SALARY_STEPS))
 
 
-def _disease(draws: _Draws, age: Ints, sex: Ints, trade: Ints) -> Ints:
-    weights = _crossed(_crossed(DISEASE_WEIGHTS, DISEASE_BY_SEX), DISEASE_BY_TRADE)
+def _draw_disease(draws: _WeightedDraws, age: Ints, sex: Ints, trade: Ints) -> Ints:
+    weights = _cross_weights(_cross_weights(DISEASE_WEIGHTS, DISEASE_BY_SEX), DISEASE_BY_TRADE)
     manual = np.asarray([group == "manual" for group in OCCUPATIONS.values()], dtype=np.int64)
-    return draws.pick(weights, (_group(age, DISEASE_FROM) * 2 + sex) * 2 + manual[trade])
+    return draws.pick(weights, (_find_group(age, DISEASE_FROM) * 2 + sex) * 2 + manual[trade])
 
 
-def _names(draws: _Draws, sex: Ints) -> pl.Series:
+def _draw_names(draws: _WeightedDraws, sex: Ints) -> pl.Series:
     women, men, families = FEMALE_NAMES.split(), MALE_NAMES.split(), FAMILY_NAMES.split()
     initials = [f"{letter}." for letter in INITIALS]
     of_sex = [[1] * len(women) + [0] * len(men), [0] * len(women) + [1] * len(men)]
     parts = {
-        "given": _words(women + men, draws.pick(_table(of_sex), sex)),
-        "initial": _words(initials, draws.pick(_table([[1] * len(initials)]))),
-        "family": _words(families, draws.pick(_table([[1] * len(families)]))),
+        "given": _look_up_words(women + men, draws.pick(_flatten_weights(of_sex), sex)),
+        "initial": _look_up_words(initials, draws.pick(_flatten_weights([[1] * len(initials)]))),
+        "family": _look_up_words(families, draws.pick(_flatten_weights([[1] * len(families)]))),
     }
     return pl.DataFrame(parts).select(pl.concat_str(pl.all(), separator=" ")).to_series()
 
 
-def _group(numbers: Ints, starts: tuple[int, ...]) -> Ints:
+def _find_group(numbers: Ints, starts: tuple[int, ...]) -> Ints:
     return np.searchsorted(np.asarray(starts), numbers, side="right") - 1
 
 
-def _table(rows: object) -> Ints:
+def _flatten_weights(rows: object) -> Ints:
     """Weights as a table: one row a group, one column a choice, whatever way the groups are nested."""
     table = np.asarray(rows, dtype=np.int64)
     return table.reshape(-1, table.shape[-1])
 
 
-def _crossed(rows: object, factors: object) -> Ints:
+def _cross_weights(rows: object, factors: object) -> Ints:
     """Weights for every pair of a row and a row of factors, the factors running fastest."""
-    return _table(_table(rows)[:, None, :] * _table(factors)[None, :, :])
+    return _flatten_weights(_flatten_weights(rows)[:, None, :] * _flatten_weights(factors)[None, :, :])
 
 
-def _words(words: tuple[str, ...] | list[str], codes: Ints, missing: Flags | None = None) -> pl.Series:
+def _look_up_words(words: tuple[str, ...] | list[str], codes: Ints, missing: Flags | None = None) -> pl.Series:
     column = pl.Series(words, dtype=pl.String).gather(pl.Series(codes))
     return column if missing is None else column.set(pl.Series(missing), None)

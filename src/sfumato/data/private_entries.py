@@ -17,10 +17,10 @@ import polars as pl
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from sfumato.arrays import Flags
-from sfumato.data.hierarchy import spelt
-from sfumato.data.read import TextFormat, read_frame
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, quote_names
 
 Column = str | int
 
@@ -45,16 +45,16 @@ class PrivateEntries(Description):
 
     @model_validator(mode="before")
     @classmethod
-    def _lists(cls, given: Any) -> Any:
+    def _wrap_in_lists(cls, given: Any) -> Any:
         """One value is as good as a list of one."""
         if isinstance(given, Mapping) and isinstance(given.get("where"), Mapping):
-            where = {name: _listed(values) for name, values in given["where"].items()}
+            where = {name: _list_texts(values) for name, values in given["where"].items()}
             return {**given, "where": where}
         return given
 
     @field_validator("mask")
     @classmethod
-    def _kept(cls, mask: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    def _copy_mask(cls, mask: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
         """A copy of its own: what the caller does to the array later changes nothing here."""
         if mask is None:
             return None
@@ -77,15 +77,15 @@ class PrivateEntries(Description):
         return hash(self.model_dump_json())
 
     @model_validator(mode="after")
-    def _one_way(self) -> PrivateEntries:
+    def _check_one_way(self) -> PrivateEntries:
         chosen = (self.columns, self.where, self.share)
-        ways = [one is not None for one in (self.cells, self.file, self.mask)]
-        ways.append(any(one is not None for one in chosen))
+        ways = [way is not None for way in (self.cells, self.file, self.mask)]
+        ways.append(any(choice is not None for choice in chosen))
         if sum(ways) != 1:
             raise ValueError("say private entries in one way: cells, or a file, or a mask, or columns/where/share")
         return self
 
-    def in_frame(
+    def mask_frame(
         self,
         frame: pl.DataFrame,
         chance: np.random.Generator,
@@ -94,37 +94,39 @@ class PrivateEntries(Description):
     ) -> Flags:
         """A truth value for every entry of a frame; all its columns are published if not said which."""
         if self.mask is not None:
-            return _fitting(self.mask, frame, source)
+            return _check_mask_shape(self.mask, frame, source)
         if self.cells is not None:
-            return _at([row for row, _ in self.cells], [column for _, column in self.cells], frame, source)
+            return _mask_cells([row for row, _ in self.cells], [column for _, column in self.cells], frame, source)
         if self.file is not None:
-            return _from_file(self.file, frame, source)
-        return self._chosen(frame, chance, source, frame.columns if published is None else published)
+            return _mask_from_file(self.file, frame, source)
+        return self._choose_entries(frame, chance, source, frame.columns if published is None else published)
 
-    def _chosen(self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]) -> Flags:
+    def _choose_entries(
+        self, frame: pl.DataFrame, chance: np.random.Generator, source: str, published: Sequence[str]
+    ) -> Flags:
         names = published if self.columns is None else self.columns
-        _refuse_unknown([*names, *(self.where or ())], frame, source)
+        _refuse_unknown_entry_columns([*names, *(self.where or ())], frame, source)
         rows = np.ones(frame.height, dtype=bool)
         for name, values in (self.where or {}).items():
-            rows &= spelt(frame[name]).is_in(list(values)).fill_null(value=False).to_numpy()
+            rows &= spell_cells(frame[name]).is_in(list(values)).fill_null(value=False).to_numpy()
         chosen = rows[:, None] & np.isin(frame.columns, list(names))[None, :]
         if self.share is None:
             return np.ascontiguousarray(chosen)
-        places = np.flatnonzero(chosen & ~_empty(frame))
-        drawn = chance.choice(places, size=round(self.share * len(places)), replace=False)
+        places = np.flatnonzero(chosen & ~_mask_empty_cells(frame))
+        chosen_places = chance.choice(places, size=round(self.share * len(places)), replace=False)
         mask = np.zeros(chosen.size, dtype=bool)
-        mask[drawn] = True
+        mask[chosen_places] = True
         return mask.reshape(chosen.shape)
 
 
-def _listed(values: Any) -> tuple[str, ...]:
+def _list_texts(values: Any) -> tuple[str, ...]:
     many = values if isinstance(values, list | tuple | set | frozenset) else (values,)
-    if any(one is None for one in many):
+    if any(value is None for value in many):
         raise ValueError("`where` asks for values; a missing one is none")
-    return tuple(str(spelt(pl.Series([one]))[0]) for one in many)
+    return tuple(str(spell_cells(pl.Series([value]))[0]) for value in many)
 
 
-def entries_of(given: Any) -> Any:
+def parse_private_entries(given: Any) -> Any:
     """What Python users write: a mask, (row, column) pairs, a path, column names, a share, or several of them."""
     if isinstance(given, PrivateEntries | Mapping):
         return (given,)
@@ -137,33 +139,33 @@ def entries_of(given: Any) -> Any:
     if isinstance(given, float):
         return (PrivateEntries(share=given),)
     if isinstance(given, Iterable):
-        return _several(list(given))
+        return _parse_several_entries(list(given))
     raise ValueError("private entries are a mask, (row, column) pairs, a file, column names, a share, or a rule")
 
 
-def _several(many: list[Any]) -> tuple[Any, ...]:
-    if all(isinstance(one, str) for one in many) and many:
+def _parse_several_entries(many: list[Any]) -> tuple[Any, ...]:
+    if all(isinstance(value, str) for value in many) and many:
         return (PrivateEntries(columns=tuple(many)),)
-    if all(isinstance(one, PrivateEntries | Mapping) for one in many) and many:
+    if all(isinstance(value, PrivateEntries | Mapping) for value in many) and many:
         return tuple(many)
-    if all(isinstance(one, Sequence) and not isinstance(one, str) and len(one) == 2 for one in many):
-        return (PrivateEntries(cells=tuple((_whole(row), _column(column)) for row, column in many)),)
+    if all(isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2 for value in many):
+        return (PrivateEntries(cells=tuple((_convert_row(row), _convert_column(column)) for row, column in many)),)
     raise ValueError("a list of private entries holds (row, column) pairs, column names or rules, all of one kind")
 
 
-def _whole(row: Any) -> Any:
+def _convert_row(row: Any) -> Any:
     return int(row) if isinstance(row, np.integer) else row
 
 
-def _column(column: Any) -> Any:
+def _convert_column(column: Any) -> Any:
     return int(column) if isinstance(column, np.integer) else column
 
 
-AnyEntries = Annotated[tuple[PrivateEntries, ...], BeforeValidator(entries_of)]
-"""A field of a method: everything that `entries_of` takes."""
+AnyEntries = Annotated[tuple[PrivateEntries, ...], BeforeValidator(parse_private_entries)]
+"""A field of a method: everything that `parse_private_entries` takes."""
 
 
-def private_mask(
+def build_private_mask(
     entries: Sequence[PrivateEntries],
     frame: pl.DataFrame,
     chance: np.random.Generator,
@@ -172,20 +174,20 @@ def private_mask(
 ) -> Flags:
     """All the private entries of a frame that hold a value: a missing cell has nothing to hide."""
     mask = np.zeros((frame.height, frame.width), dtype=bool)
-    for one in entries:
-        mask |= one.in_frame(frame, chance, source, published)
-    return np.asarray(mask & ~_empty(frame), dtype=bool)
+    for entry in entries:
+        mask |= entry.mask_frame(frame, chance, source, published)
+    return np.asarray(mask & ~_mask_empty_cells(frame), dtype=bool)
 
 
-def _empty(frame: pl.DataFrame) -> Flags:
+def _mask_empty_cells(frame: pl.DataFrame) -> Flags:
     empty = np.zeros((frame.height, frame.width), dtype=bool)
-    for at, column in enumerate(frame.get_columns()):
+    for index, column in enumerate(frame.get_columns()):
         if column.null_count():
-            empty[:, at] = column.is_null().to_numpy()
+            empty[:, index] = column.is_null().to_numpy()
     return empty
 
 
-def _fitting(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Flags:
+def _check_mask_shape(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Flags:
     if mask.dtype != np.bool_ or mask.shape != (frame.height, frame.width):
         raise DataError(
             f"{source}: the mask of private entries holds {mask.dtype} and has the shape {mask.shape}; it must hold "
@@ -194,39 +196,40 @@ def _fitting(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Flags:
     return mask.astype(bool)
 
 
-def _at(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Flags:
-    _refuse_unknown([name for name in columns if isinstance(name, str)], frame, source)
-    place = {name: at for at, name in enumerate(frame.columns)} | {at: at for at in range(frame.width)}
-    far = sum(row >= frame.height for row in rows) + sum(column not in place for column in columns)
+def _mask_cells(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Flags:
+    _refuse_unknown_entry_columns([name for name in columns if isinstance(name, str)], frame, source)
+    column_index = {name: index for index, name in enumerate(frame.columns)} | {
+        index: index for index in range(frame.width)
+    }
+    far = sum(row >= frame.height for row in rows) + sum(column not in column_index for column in columns)
     if far:
         raise DataError(
             f"{source}: {far} private entries lie outside the table, which has {frame.height} rows, counted from 0, "
             f"and {frame.width} columns"
         )
     mask = np.zeros((frame.height, frame.width), dtype=bool)
-    mask[np.asarray(rows, dtype=np.int64), [place[column] for column in columns]] = True
+    mask[np.asarray(rows, dtype=np.int64), [column_index[column] for column in columns]] = True
     return mask
 
 
-def _from_file(file: str, frame: pl.DataFrame, source: str) -> Flags:
+def _mask_from_file(file: str, frame: pl.DataFrame, source: str) -> Flags:
     listed = read_frame(file, TextFormat())
     if not {"row", "column"} <= set(listed.columns):
-        raise DataError(f"{file}: a file of private entries has the columns «row» (counted from 0) and «column»")
+        raise DataError(f'{file}: a file of private entries has the columns "row" (counted from 0) and "column"')
     if listed.is_empty():
         return np.zeros((frame.height, frame.width), dtype=bool)
     rows, columns = listed["row"], listed["column"].cast(pl.String)
     unread = rows.null_count() + columns.null_count()
     if not rows.dtype.is_integer() or unread or bool((rows < 0).any()):
         raise DataError(
-            f"{file}: the column «row» must hold whole numbers from 0 on, and «column» a name in every line"
+            f'{file}: the column "row" must hold whole numbers from 0 on, and "column" a name in every line'
         )
-    return _at(rows.to_list(), columns.to_list(), frame, f"{source}, {file}")
+    return _mask_cells(rows.to_list(), columns.to_list(), frame, f"{source}, {file}")
 
 
-def _refuse_unknown(names: Iterable[str], frame: pl.DataFrame, source: str) -> None:
+def _refuse_unknown_entry_columns(names: Iterable[str], frame: pl.DataFrame, source: str) -> None:
     unknown = sorted({name for name in names if name not in frame.columns})
     if unknown:
         raise PolicyError(
-            f"{source}: private entries are named in {', '.join(f'«{name}»' for name in unknown[:12])}, "
-            "which is no column of the table"
+            f"{source}: private entries are named in {quote_names(unknown[:12])}, which is no column of the table"
         )

@@ -43,7 +43,9 @@ def _copy_texts(column: pl.Series) -> pa.Array:
     assert texts.type == pa.large_string()
     assert texts.offset == 0
     _, bounds, letters = texts.buffers()
-    return pa.Array.from_buffers(pa.large_string(), len(texts), [_mask(column), bounds, letters], column.null_count())
+    return pa.Array.from_buffers(
+        pa.large_string(), len(texts), [_pack_present_bits(column), bounds, letters], column.null_count()
+    )
 
 
 def _copy_numbers(column: pl.Series) -> pa.Array:
@@ -52,7 +54,7 @@ def _copy_numbers(column: pl.Series) -> pa.Array:
     return pa.array(values, mask=column.is_null().to_numpy() if column.null_count() else None)
 
 
-def _mask(column: pl.Series) -> pa.Buffer | None:
+def _pack_present_bits(column: pl.Series) -> pa.Buffer | None:
     """The bits of the cells that are there."""
     if not column.null_count():
         return None

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from types import MappingProxyType
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote_names
 
 
 class Role(StrEnum):
@@ -32,7 +32,7 @@ class Role(StrEnum):
         try:
             return _ALIASES[plain]
         except KeyError:
-            raise DataError(f"«{word}» is not a role; the roles are {', '.join(role.value for role in cls)}") from None
+            raise DataError(f'"{word}" is not a role; the roles are {", ".join(role.value for role in cls)}') from None
 
 
 _ALIASES = {
@@ -53,29 +53,29 @@ _ALIASES = {
 }
 
 
-def roles_for(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mapping[str, Role]:
+def assign_roles(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mapping[str, Role]:
     """One role for every column, in column order; a column without one, or a role without one, is an error."""
     names = list(columns)
     known = set(names)
     unknown = [name for name in given if name not in known]
     if unknown:
         near = [match for name in unknown for match in get_close_matches(name, names, n=1)]
-        meant = f"did you mean {_listed(near)}?" if near else "check their spelling"
-        if not plausible_names(names):
+        meant = f"did you mean {_list_column_names(near)}?" if near else "check their spelling"
+        if not are_plausible_names(names):
             meant = "if the file has no line of names, say header = false and name its columns"
         elif not near:
-            meant = f"its columns are {_listed(names)}"
-        raise DataError(f"roles name {_listed(unknown)}, which the table does not have; {meant}")
+            meant = f"its columns are {_list_column_names(names)}"
+        raise DataError(f"roles name {_list_column_names(unknown)}, which the table does not have; {meant}")
     forgotten = [name for name in names if name not in given]
     if forgotten:
         raise DataError(
-            f"no role is given for {_listed(forgotten)}; every column is named once, as "
+            f"no role is given for {_list_column_names(forgotten)}; every column is named once, as "
             f"{', '.join(role.value for role in Role)}"
         )
     return MappingProxyType({name: Role.parse(given[name]) for name in names})
 
 
-def plausible_names(names: Iterable[str]) -> bool:
+def are_plausible_names(names: Iterable[str]) -> bool:
     """Whether these look like column names; else they may be the first person's cells, and must not be printed."""
     return all(name.isprintable() and len(name) <= 64 and not _NUMBER.match(name) for name in names)
 
@@ -83,6 +83,6 @@ def plausible_names(names: Iterable[str]) -> bool:
 _NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*$")
 
 
-def _listed(names: list[str], most: int = 12) -> str:
-    shown = ", ".join(f"«{name}»" for name in names[:most])
+def _list_column_names(names: list[str], most: int = 12) -> str:
+    shown = quote_names(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -54,7 +54,7 @@ def parse_rule(text: str) -> Rule:
     return parse_itemset(sides[0]), parse_itemset(sides[1])
 
 
-def read_rules(path: str | Path) -> RuleFile:
+def read_rule_file(path: str | Path) -> RuleFile:
     """The rules and itemsets of a file; an error names the line, never an item."""
     rules: list[Rule] = []
     itemsets: list[Itemset] = []
@@ -73,15 +73,15 @@ def read_rules(path: str | Path) -> RuleFile:
     return RuleFile(tuple(rules), tuple(itemsets))
 
 
-def write_rules(path: str | Path, rules: Sequence[Rule] = (), itemsets: Sequence[Itemset] = ()) -> None:
+def write_rule_file(path: str | Path, rules: Sequence[Rule] = (), itemsets: Sequence[Itemset] = ()) -> None:
     """Write rules and itemsets so that they read back."""
     from sfumato.data.basket_files import write_text
 
-    lines = [f"{_spelt(left)} {ARROW} {_spelt(right)}" for left, right in rules]
-    write_text(Path(path), [*lines, *map(_spelt, itemsets)])
+    lines = [f"{_spell_itemset(left)} {ARROW} {_spell_itemset(right)}" for left, right in rules]
+    write_text(Path(path), [*lines, *map(_spell_itemset, itemsets)])
 
 
-def _spelt(items: Itemset) -> str:
+def _spell_itemset(items: Itemset) -> str:
     names = [str(item) for item in items]
     unwritable = sum(not name.strip() or "\n" in name or "\r" in name or ARROW in name for name in names)
     if unwritable:

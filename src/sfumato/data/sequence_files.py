@@ -20,7 +20,7 @@ import polars as pl
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.data import basket_files as files
 from sfumato.data import long_form
-from sfumato.data.basket_files import Tokens, Values
+from sfumato.data.basket_files import TextTokens, Values
 from sfumato.errors import DataError
 
 _ELEMENT_END = "-1"
@@ -39,46 +39,46 @@ class SequenceArrays(NamedTuple):
     ids: Values | None = None
 
 
-def guess_format(path: Path) -> str:
+def guess_sequence_format(path: Path) -> str:
     """The format of a sequence file, from its name alone: what is no table is SPMF."""
-    return "long" if files.guess_format(path, writing=True) == "long" else "spmf"
+    return "long" if files.guess_basket_format(path, writing=True) == "long" else "spmf"
 
 
-def read_spmf(path: Path) -> SequenceArrays:
+def read_spmf_sequences(path: Path) -> SequenceArrays:
     """Read one sequence from each line that is neither empty nor a comment, with items' names if given."""
-    text, names = files.without_comments(files.read_text(path))
+    text, names = files.strip_spmf_comments(files.read_text(path))
     tokens = files.tokenize(text)
     if not tokens.lines.size:
         raise DataError(f"{path}: the file holds no sequence; an SPMF file has one on each plain line")
-    closes, ends = _marks(tokens, _ELEMENT_END), _marks(tokens, _SEQUENCE_END)
+    closes, ends = _flag_marks(tokens, _ELEMENT_END), _flag_marks(tokens, _SEQUENCE_END)
     _check_marks(path, tokens, closes, ends)
     is_item = ~(closes | ends)
     items_before = np.concatenate(([0], np.cumsum(is_item, dtype=np.int64)))
     closes_before = np.concatenate(([0], np.cumsum(closes, dtype=np.int64)))
     element_offsets = np.concatenate(([0], items_before[np.flatnonzero(closes)]))
     offsets = np.concatenate(([0], closes_before[np.flatnonzero(ends)]))
-    words, codes = _without_marks(tokens.words, tokens.codes[is_item])
-    return SequenceArrays(files.named(path, words, names), offsets, element_offsets, codes)
+    words, codes = _drop_marks(tokens.words, tokens.codes[is_item])
+    return SequenceArrays(files.name_items(path, words, names), offsets, element_offsets, codes)
 
 
-def read_long(
+def read_long_sequences(
     path: Path, *, id_column: str, item_column: str, time_column: str, separator: str | None = None
 ) -> SequenceArrays:
     """Gather the rows of each id into a sequence, ordered by time."""
     rows = long_form.read_long_form(path, (id_column, item_column, time_column), separator)
     assert rows.times is not None
-    times = _time_ranks(path, rows.times)
+    times = _rank_times(path, rows.times)
     order = np.lexsort((times, rows.id_codes))
     ids, times = rows.id_codes[order], times[order]
-    starts = files.first_of_runs(ids * (times.max() + 1) + times)
-    offsets = files.offsets_of(ids[starts], len(rows.ids))
+    starts = files.find_run_starts(ids * (times.max() + 1) + times)
+    offsets = files.compute_offsets(ids[starts], len(rows.ids))
     return SequenceArrays(rows.items, offsets, np.append(starts, ids.size), rows.item_codes[order], rows.ids)
 
 
-def write_spmf(path: Path, sequences: SequenceArrays) -> None:
+def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
     """Write one sequence a line, under a header of names when items are text; ids are left out."""
     files.refuse_nothing(path, sequences.offsets)
-    header, words = files.numbered(path, sequences.items)
+    header, words = files.number_items(path, sequences.items)
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
     bounds = pairwise(sequences.element_offsets.tolist())
     elements = [" ".join([*tokens[start:stop], _ELEMENT_END]) for start, stop in bounds]
@@ -86,7 +86,7 @@ def write_spmf(path: Path, sequences: SequenceArrays) -> None:
     files.write_text(path, [*header, *lines])
 
 
-def write_long(
+def write_long_sequences(
     path: Path,
     sequences: SequenceArrays,
     *,
@@ -101,29 +101,31 @@ def write_long(
     lengths = np.diff(sequences.offsets)
     places = np.arange(sequences.offsets[-1]) - np.repeat(sequences.offsets[:-1], lengths)
     columns = (
-        long_form.repeated_ids(sequences.ids, np.diff(sequences.element_offsets[sequences.offsets])),
+        long_form.repeat_ids(sequences.ids, np.diff(sequences.element_offsets[sequences.offsets])),
         pl.Series(sequences.items).gather(sequences.codes),
         pl.Series(np.repeat(places, np.diff(sequences.element_offsets))),
     )
     long_form.write_table(path, (id_column, item_column, time_column), columns, separator)
 
 
-def _marks(tokens: Tokens, mark: str) -> Flags:
+def _flag_marks(tokens: TextTokens, mark: str) -> Flags:
     if mark not in tokens.words:
         return np.zeros(tokens.codes.size, dtype=bool)
     return np.asarray(tokens.codes == tokens.words.index(mark))
 
 
-def _check_marks(path: Path, tokens: Tokens, closes: Flags, ends: Flags) -> None:
+def _check_marks(path: Path, tokens: TextTokens, closes: Flags, ends: Flags) -> None:
     is_first = np.concatenate(([True], tokens.lines[1:] != tokens.lines[:-1]))
     is_last = np.concatenate((is_first[1:], [True]))
     after_item = ~np.concatenate(([True], (closes | ends)[:-1])) & ~is_first
     negative = np.array([word.startswith("-") and word[1:].isdecimal() for word in tokens.words])
-    _refuse(path, tokens, is_last & ~ends, "do not end in -2; add it or, for baskets, use Baskets.read")
-    _refuse(path, tokens, ends & ~is_last, "go on after -2; write one sequence a line")
-    _refuse(path, tokens, ends & after_item, "hold items between the last -1 and -2; close that element with -1")
-    _refuse(path, tokens, closes & ~after_item, "hold a -1 that closes no item; remove it")
-    _refuse(
+    _refuse_bad_lines(path, tokens, is_last & ~ends, "do not end in -2; add it or, for baskets, use Baskets.read")
+    _refuse_bad_lines(path, tokens, ends & ~is_last, "go on after -2; write one sequence a line")
+    _refuse_bad_lines(
+        path, tokens, ends & after_item, "hold items between the last -1 and -2; close that element with -1"
+    )
+    _refuse_bad_lines(path, tokens, closes & ~after_item, "hold a -1 that closes no item; remove it")
+    _refuse_bad_lines(
         path,
         tokens,
         negative[tokens.codes] & ~(closes | ends),
@@ -131,20 +133,20 @@ def _check_marks(path: Path, tokens: Tokens, closes: Flags, ends: Flags) -> None
     )
 
 
-def _refuse(path: Path, tokens: Tokens, is_bad: Flags, what: str) -> None:
+def _refuse_bad_lines(path: Path, tokens: TextTokens, is_bad: Flags, what: str) -> None:
     lines = np.unique(tokens.lines[is_bad])
     if lines.size:
         raise DataError(f"{path}: {lines.size} lines {what}; the first is line {lines[0] + 1}")
 
 
-def _without_marks(words: list[str], codes: Codes) -> tuple[list[str], Codes]:
+def _drop_marks(words: list[str], codes: Codes) -> tuple[list[str], Codes]:
     is_item = np.array([word not in (_ELEMENT_END, _SEQUENCE_END) for word in words], dtype=bool)
     renumbered = (np.cumsum(is_item) - 1).astype(np.int32)
     kept = [word for word, keep in zip(words, is_item, strict=True) if keep]
     return kept, renumbered[codes]
 
 
-def _time_ranks(path: Path, times: pl.Series) -> Ints:
+def _rank_times(path: Path, times: pl.Series) -> Ints:
     """The place of each time among all distinct times."""
     if times.dtype in (pl.Categorical, pl.Enum):
         times = times.cast(pl.String)
@@ -155,5 +157,5 @@ def _time_ranks(path: Path, times: pl.Series) -> Ints:
                 times = numbers
                 break
     if not (times.dtype == pl.String or times.dtype.is_numeric() or times.dtype.is_temporal()):
-        raise DataError(f"{path}: column «{times.name}» is {times.dtype}; times are numbers, dates or text")
+        raise DataError(f'{path}: column "{times.name}" is {times.dtype}; times are numbers, dates or text')
     return times.to_physical().rank("dense").cast(pl.Int64).to_numpy() - 1

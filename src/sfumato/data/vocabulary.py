@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Word lists, and nothing else: what columns are called, and what invented people are called.
 
-The words for columns feed `data.propose`. An entry ends at «|» or at the end of its line. Entries are written
-apart («date of birth»); a column is matched whether it writes them apart or together. Accents and capitals do
+The words for columns feed `data.role_proposals`. An entry ends at "|" or at the end of its line. Entries are written
+apart ("date of birth"); a column is matched whether it writes them apart or together. Accents and capitals do
 not count, and a plural in -s is understood. The languages are English, German, French, Spanish, Italian,
 Portuguese and Dutch, with the commonest Russian, Chinese and Japanese words.
 
@@ -76,7 +76,7 @@ IDENTIFYING = {
 ALONE = """
     name|id|identifier|nom|nombre|nome|naam|kennung|identifiant|identificador|identificativo
     patient|person|customer|client|employee|user|participant"""
-"""Words that name a person only when they are a column's whole name: «product name» is not about anyone."""
+"""Words that name a person only when they are a column's whole name: "product name" is not about anyone."""
 
 PERSONS = """
     patient|person|customer|client|employee|worker|user|member|student|pupil|subject|participant
@@ -85,7 +85,7 @@ PERSONS = """
     contact|kunde|mitarbeiter|personal|versicherter|paciente|cliente|empleado|salarie|usager|paziente
     dipendente|utente|medewerker|klant"""
 NUMBERS = "id|identifier|number|no|nr|num|code|key|uuid|guid|name|nummer|numero|nom|nombre|nome|naam"
-"""A word for a person followed by one of these («patient id», «customer name») names the person."""
+"""A word for a person followed by one of these ("patient id", "customer name") names the person."""
 
 QUASI_IDENTIFYING = {
     "age or a date in a person's life": """

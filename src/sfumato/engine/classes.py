@@ -21,63 +21,63 @@ _LARGEST_KEY = 1 << 62
 _FEW = 1 << 16
 
 
-def class_sizes(frame: Any, columns: Sequence[str]) -> Ints:
+def count_class_sizes(frame: Any, columns: Sequence[str]) -> Ints:
     """The number of rows of each distinct combination of values, in no particular order; missing is a value."""
     if isinstance(frame, pl.DataFrame):
-        return _sizes_in_memory(frame, columns)
-    counted = nw.from_native(frame).lazy().group_by(*columns).agg(nw.len().alias("size")).select("size")
-    sizes: Ints = counted.collect().get_column("size").to_numpy().astype(np.int64)
+        return _count_sizes_in_memory(frame, columns)
+    group_sizes = nw.from_native(frame).lazy().group_by(*columns).agg(nw.len().alias("size")).select("size")
+    sizes: Ints = group_sizes.collect().get_column("size").to_numpy().astype(np.int64)
     return sizes
 
 
-def _sizes_in_memory(frame: pl.DataFrame, columns: Sequence[str]) -> Ints:
+def _count_sizes_in_memory(frame: pl.DataFrame, columns: Sequence[str]) -> Ints:
     if not frame.height:
         return np.zeros(0, dtype=np.int64)
-    key, radix = packed_key(frame, columns)
+    key, radix = pack_row_keys(frame, columns)
     if radix <= max(_FEW, frame.height // 4):
         counts = np.bincount(key, minlength=0)
         return counts[counts > 0].astype(np.int64)
     if frame.height < _FEW:  # not worth loading a compiler for
         return np.unique(key, return_counts=True)[1].astype(np.int64)
-    from sfumato.kernels.counting import sizes_of_equal
+    from sfumato.kernels.key_counts import count_equal_keys
 
-    sizes: Ints = sizes_of_equal(key)
+    sizes: Ints = count_equal_keys(key)
     return sizes
 
 
-def packed_key(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
+def pack_row_keys(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[Ints, int]:
     """One whole number a row, equal exactly where all columns are, and an upper bound for it."""
     key = np.zeros(frame.height, dtype=np.int64)
     radix = 1
-    coded = _numbered_text(frame.select(columns))
+    coded = _number_text_columns(frame.select(columns))
     for name in columns:
-        codes, lowest, width = _codes(coded[name])
+        codes, lowest, width = _encode_column(coded[name])
         if radix * width > _LARGEST_KEY:
             key = pl.Series(key).rank("dense").to_numpy().astype(np.int64)
             radix = frame.height + 1
-        _append_digit(key, codes, lowest, width)
+        _append_key_digit(key, codes, lowest, width)
         radix *= width
     return key, radix
 
 
-def _numbered_text(frame: pl.DataFrame) -> pl.DataFrame:
+def _number_text_columns(frame: pl.DataFrame) -> pl.DataFrame:
     """Text columns as the numbers of their values, all columns at once, so that polars may use every core."""
     texts = [name for name, kind in frame.schema.items() if kind == pl.String]
     # A vocabulary of its own for each column keeps the numbers small.
     return frame.with_columns(pl.col(name).cast(pl.Categorical(pl.Categories.random())).to_physical() for name in texts)
 
 
-def _append_digit(key: Ints, codes: npt.NDArray[Any], lowest: int, width: int) -> None:
+def _append_key_digit(key: Ints, codes: npt.NDArray[Any], lowest: int, width: int) -> None:
     if len(key) < _FEW:
         np.multiply(key, width, out=key)
         np.add(key, codes.astype(np.int64) - lowest, out=key)
         return
-    from sfumato.kernels.counting import append_digit
+    from sfumato.kernels.key_counts import append_digits
 
-    append_digit(key, codes if codes.dtype == np.uint8 else codes.astype(np.int64, copy=False), lowest, width)
+    append_digits(key, codes if codes.dtype == np.uint8 else codes.astype(np.int64, copy=False), lowest, width)
 
 
-def _codes(column: pl.Series) -> tuple[npt.NDArray[Any], int, int]:
+def _encode_column(column: pl.Series) -> tuple[npt.NDArray[Any], int, int]:
     """Whole numbers for the values of a column, the lowest of them, and how many there may be from there on."""
     if column.dtype == pl.Boolean:
         return column.cast(pl.UInt8).fill_null(2).to_numpy(), 0, 3

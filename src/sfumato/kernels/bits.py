@@ -9,7 +9,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 
 def _count_bits(typing_context: Any, word: Any) -> Any:
@@ -24,31 +24,31 @@ def _count_bits(typing_context: Any, word: Any) -> Any:
 popcount: Any = intrinsic(_count_bits)
 
 
-@compiled("int64(uint64[::1], int64, int64, int64)")
-def common(bits, one, other, words):  # type: ignore[no-untyped-def]
+@compile_cached("int64(uint64[::1], int64, int64, int64)")
+def count_common_rows(bits, first_set, other, words):  # type: ignore[no-untyped-def]
     """How many rows two sets share that begin at two places of an array."""
     total = np.uint64(0)
-    first, second = np.uint64(one), np.uint64(other)
+    first, second = np.uint64(first_set), np.uint64(other)
     for word in range(np.uint64(words)):
         total += popcount(bits[first + word] & bits[second + word])
     return np.int64(total)
 
 
-@compiled("boolean(uint64[::1], int64, int64, int64)")
-def meet(bits, one, other, words):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(uint64[::1], int64, int64, int64)")
+def do_rows_meet(bits, first_set, other, words):  # type: ignore[no-untyped-def]
     """Whether two sets share a row."""
-    first, second = np.uint64(one), np.uint64(other)
+    first, second = np.uint64(first_set), np.uint64(other)
     for word in range(np.uint64(words)):  # noqa: SIM110  (a generator does not compile)
         if bits[first + word] & bits[second + word]:
             return True
     return False
 
 
-@compiled("int64(uint64[::1], int64, int64, int64, int64)")
-def intersect(bits, one, other, words, to):  # type: ignore[no-untyped-def]
+@compile_cached("int64(uint64[::1], int64, int64, int64, int64)")
+def intersect_row_sets(bits, first_set, other, words, to):  # type: ignore[no-untyped-def]
     """Write what two sets share to a third place; returns how many rows that are."""
     total = np.uint64(0)
-    first, second, third = np.uint64(one), np.uint64(other), np.uint64(to)
+    first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(to)
     for word in range(np.uint64(words)):
         both = bits[first + word] & bits[second + word]
         bits[third + word] = both
@@ -56,16 +56,16 @@ def intersect(bits, one, other, words, to):  # type: ignore[no-untyped-def]
     return np.int64(total)
 
 
-@compiled("void(uint64[::1], int64, int64, int64, int64)")
-def add_common(bits, one, other, words, to):  # type: ignore[no-untyped-def]
+@compile_cached("void(uint64[::1], int64, int64, int64, int64)")
+def add_common_rows(bits, first_set, other, words, to):  # type: ignore[no-untyped-def]
     """Add what two sets share to a third."""
-    first, second, third = np.uint64(one), np.uint64(other), np.uint64(to)
+    first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(to)
     for word in range(np.uint64(words)):
         bits[third + word] |= bits[first + word] & bits[second + word]
 
 
-@compiled("int64(uint64[::1], int64, int64, int32[::1], int64, int64)")
-def pick(bits, begin, words, rows, base, to):  # type: ignore[no-untyped-def]
+@compile_cached("int64(uint64[::1], int64, int64, int32[::1], int64, int64)")
+def list_set_rows(bits, begin, words, rows, base, to):  # type: ignore[no-untyped-def]
     """List the rows of a set: bit i is row number `rows[base + i]`; returns the place after the last one listed."""
     for word in range(words):
         left = bits[begin + word]

@@ -10,12 +10,12 @@ from sfumato.lazy import open_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sfumato.measure.anonymity.achieved import Anonymity as Anonymity
-    from sfumato.measure.anonymity.achieved import anonymity as anonymity
-    from sfumato.measure.anonymity.classes import crowds as crowds
+    from sfumato.measure.anonymity.anonymity_table import Anonymity as Anonymity
+    from sfumato.measure.anonymity.anonymity_table import anonymity as anonymity
     from sfumato.measure.anonymity.closeness import t_equal as t_equal
     from sfumato.measure.anonymity.closeness import t_hierarchical as t_hierarchical
     from sfumato.measure.anonymity.closeness import t_ordered as t_ordered
+    from sfumato.measure.anonymity.crowd_sizes import crowds as crowds
     from sfumato.measure.anonymity.diversity import alpha as alpha
     from sfumato.measure.anonymity.diversity import basic_beta as basic_beta
     from sfumato.measure.anonymity.diversity import delta_disclosure as delta_disclosure
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from sfumato.measure.anonymity.risk import Risks as Risks
     from sfumato.measure.anonymity.risk import Uniques as Uniques
     from sfumato.measure.anonymity.risk import risk as risk
-    from sfumato.measure.baskets.hiding import SideEffects as SideEffects
-    from sfumato.measure.baskets.hiding import exposed_item_rules as exposed_item_rules
-    from sfumato.measure.baskets.hiding import exposed_rules as exposed_rules
-    from sfumato.measure.baskets.hiding import side_effects as side_effects
+    from sfumato.measure.baskets.side_effects import SideEffects as SideEffects
+    from sfumato.measure.baskets.side_effects import exposed_item_rules as exposed_item_rules
+    from sfumato.measure.baskets.side_effects import exposed_rules as exposed_rules
+    from sfumato.measure.baskets.side_effects import side_effects as side_effects
     from sfumato.measure.checks import CHECKS as CHECKS
     from sfumato.measure.checks import Evidence as Evidence
-    from sfumato.measure.checks import measured as measured
+    from sfumato.measure.checks import measure_claim as measure_claim
     from sfumato.measure.classification import Accuracy as Accuracy
     from sfumato.measure.classification import classification_accuracy as classification_accuracy
     from sfumato.measure.codes.tree_equality import same_tree as same_tree
@@ -54,20 +54,20 @@ if TYPE_CHECKING:
     from sfumato.measure.distances import non_uniform_entropy as non_uniform_entropy
     from sfumato.measure.distances import pair_distance as pair_distance
     from sfumato.measure.distances import precision as precision
-    from sfumato.measure.entries.rules_left import leftover_rules as leftover_rules
-    from sfumato.measure.entries.rules_left import visible_private_entries as visible_private_entries
+    from sfumato.measure.entries.leftover_rules import leftover_rules as leftover_rules
+    from sfumato.measure.entries.leftover_rules import visible_private_entries as visible_private_entries
     from sfumato.measure.moments import correlations as correlations
     from sfumato.measure.moments import moments as moments
-    from sfumato.measure.noise.noise import noise_privacy as noise_privacy
+    from sfumato.measure.noise.noise_checks import noise_privacy as noise_privacy
     from sfumato.measure.patterns.pattern_privacy import inferable_patterns as inferable_patterns
     from sfumato.measure.queries import QueryAccuracy as QueryAccuracy
     from sfumato.measure.queries import query_accuracy as query_accuracy
-    from sfumato.measure.swapping.swapping import identifiable_records as identifiable_records
-    from sfumato.measure.swapping.swapping import joint_total_variation as joint_total_variation
+    from sfumato.measure.swapping.swap_checks import identifiable_records as identifiable_records
+    from sfumato.measure.swapping.swap_checks import joint_total_variation as joint_total_variation
     from sfumato.measure.synthesis.closest_record import closest_records as closest_records
-    from sfumato.measure.synthesis.synthetic import against_holdout as against_holdout
-    from sfumato.measure.synthesis.synthetic import exact_copies as exact_copies
-    from sfumato.measure.synthesis.synthetic import pairwise_total_variation as pairwise_total_variation
+    from sfumato.measure.synthesis.synthesis_checks import against_holdout as against_holdout
+    from sfumato.measure.synthesis.synthesis_checks import exact_copies as exact_copies
+    from sfumato.measure.synthesis.synthesis_checks import pairwise_total_variation as pairwise_total_variation
     from sfumato.measure.truth import untrue_cells as untrue_cells
     from sfumato.measure.utility import average_class_size as average_class_size
     from sfumato.measure.utility import blanked_share as blanked_share

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote_names
 from sfumato.release import Number
 from sfumato.table import Table
 
@@ -21,7 +21,7 @@ Rows = Sequence[int] | Ints | None
 """Which original row each published one was made from; None where they are the same rows."""
 
 
-def originals_behind(original: Table, rows: Rows) -> pl.DataFrame:
+def select_originals(original: Table, rows: Rows) -> pl.DataFrame:
     """The original rows that published ones were made from."""
     if rows is None:
         return original.frame
@@ -33,9 +33,9 @@ def originals_behind(original: Table, rows: Rows) -> pl.DataFrame:
     return original.frame[numbers]
 
 
-def beside(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
+def align_originals(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
     """The original rows, one a published row; refused where they are not as many."""
-    taken = originals_behind(original, rows)
+    taken = select_originals(original, rows)
     if taken.height != len(published):
         raise DataError(
             f"{published.source}: {len(published)} published rows cannot be compared with {taken.height} originals; "
@@ -44,14 +44,14 @@ def beside(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
     return taken
 
 
-def present(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
+def require_columns(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
     """Refuse a frame that lacks a column."""
     absent = [name for name in names if name not in frame.columns]
     if absent:
-        raise DataError(f"{source}: there is no column {', '.join(f'«{name}»' for name in absent)}")
+        raise DataError(f"{source}: there is no column {quote_names(absent)}")
 
 
-def compared(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
+def make_comparison_check(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
     """A measure of originals, release and rows as a check of claims."""
 
     def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.change import Change, ChangeKind
-from sfumato.data.hierarchy import spelt
-from sfumato.data.published import Domain
-from sfumato.errors import ClaimBroken
-from sfumato.measure.alignment import beside
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.published_labels import Domain
+from sfumato.errors import ClaimBroken, quote_names
+from sfumato.measure.alignment import align_originals
 from sfumato.measure.truth import cover_cells
 from sfumato.table import Table
 
@@ -53,13 +53,13 @@ def measure_changes(
     original: Table, published: Table, rows: npt.NDArray[np.int64] | None = None
 ) -> dict[str, ColumnDifference]:
     """Compare every published column with the original rows that its cells were made from."""
-    before = beside(original, published, rows)
+    before = align_originals(original, published, rows)
     return {name: _compare_columns(before[name], published.frame[name], original) for name in published.frame.columns}
 
 
 def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> ColumnDifference:
     name = before.name
-    was, now = spelt(before), spelt(after)
+    was, now = spell_cells(before), spell_cells(after)
     differs = ~was.eq_missing(now)
     blanked = int((differs & now.is_null()).sum())
     pairs = pl.DataFrame({"was": was, "now": now}).filter(differs & now.is_not_null()).group_by("was", "now").len()
@@ -94,7 +94,7 @@ def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str,
         stated.setdefault(change.column, []).append(change)
     false = [name for name, difference in differences.items() if not _admits(stated.get(name, []), difference)]
     if false:
-        columns = ", ".join(f'"{name}"' for name in false)
+        columns = quote_names(false)
         raise ClaimBroken(
             f"nothing was released, because what the methods state of {columns} is not what happened to "
             f"{'it' if len(false) == 1 else 'them'} on the written file"

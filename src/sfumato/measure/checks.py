@@ -141,10 +141,10 @@ def has_known_form(claim: Mapping[str, Any]) -> bool:
     )
 
 
-def measured(claim: Claim, evidence: Evidence) -> Finding:
+def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     """Measure a claim again; without the originals, a claim that needs them is left open."""
     if claim.measure not in CHECKS:
-        raise PolicyError(f"the claim «{claim.property}» names the measure «{claim.measure}», which does not exist")
+        raise PolicyError(f'the claim "{claim.property}" names the measure "{claim.measure}", which does not exist')
     if not evidence.knows(claim):
         return Finding.of(claim, None)
     check, arguments = CHECKS[claim.measure], dict(claim.arguments)
@@ -152,4 +152,4 @@ def measured(claim: Claim, evidence: Evidence) -> Finding:
     try:
         return Finding.of(claim, check(seen, arguments))
     except (KeyError, TypeError, ValueError):
-        raise PolicyError(f"the claim «{claim.property}» does not say what its measure needs to know") from None
+        raise PolicyError(f'the claim "{claim.property}" does not say what its measure needs to know') from None

@@ -20,9 +20,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.published import Cover, Domain, Reading
+from sfumato.data.published_labels import ColumnReading, Domain, LabelCover
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.distances import compared_columns
+from sfumato.measure.distances import choose_compared_columns
 from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table
 
@@ -74,43 +74,48 @@ def classification_accuracy(
     strange = [name for name in models if name not in MODELS]
     if strange or folds < 2:
         raise PolicyError(f"folds are 2 or more, and models are of {', '.join(MODELS)}")
-    names = [name for name in compared_columns(original, published, columns) if name != target]
-    compared_columns(original, published, [target])
+    names = [name for name in choose_compared_columns(original, published, columns) if name != target]
+    choose_compared_columns(original, published, [target])
     if not names:
-        raise DataError(f"{original.source}: there is no column to learn «{target}» from")
+        raise DataError(f'{original.source}: there is no column to learn "{target}" from')
     chance = randomness or Randomness.seeded(0)
-    classes = _Classes.of(original, published, target)
-    fold_of = _folds(classes.true, _counted(original), folds, chance)
-    spaces = [_Space.of(original, name) for name in names]
+    classes = _TargetClasses.of(original, published, target)
+    fold_of = _assign_folds(classes.true, _flag_counted_people(original), folds, chance)
+    spaces = [_FeatureSpace.of(original, name) for name in names]
     after = [space.domain.read(published.frame[space.name], space.holes) for space in spaces]
     # A tree splits on one value at a time, which shares of values would mislead: it learns from drawn values.
-    drawn = [_drawn(reading, chance.generator()) for reading in after] if "tree" in models else after
-    source = _origins(original, published, rows)
-    released = _Examples.of(spaces, after, classes.published, source)
-    for_tree = _Examples.of(spaces, drawn, classes.published, source)
+    drawn_readings = [_draw_leaves(reading, chance.generator()) for reading in after] if "tree" in models else after
+    source = _check_row_origins(original, published, rows)
+    released = _TrainingExamples.of(spaces, after, classes.published, source)
+    for_tree = _TrainingExamples.of(spaces, drawn_readings, classes.published, source)
     before = [space.domain.exact(original.frame[space.name]) for space in spaces]
-    true = _Examples.of(spaces, before, classes.originals, np.arange(len(original)))
+    true = _TrainingExamples.of(spaces, before, classes.originals, np.arange(len(original)))
     seed = int(chance.generator().integers(2**31))
     tests = [(fold_of == fold, (fold_of >= 0) & (fold_of != fold)) for fold in range(folds)]
     tested = classes.true[fold_of >= 0]
     zero_r = int(np.bincount(tested).max())
-    found = {}
+    accuracies = {}
     for name in models:
         lessons = (for_tree if name == "tree" else released, true)
-        right = (sum(_right(name, one, true, fold, classes.true, seed) for fold in tests) for one in lessons)
-        found[name] = Accuracy(*(round(one / len(tested), 12) for one in (*right, zero_r)))
-    return found
+        right = (
+            sum(_count_right_answers(name, examples, true, fold, classes.true, seed) for fold in tests)
+            for examples in lessons
+        )
+        accuracies[name] = Accuracy(*(round(right_count / len(tested), 12) for right_count in (*right, zero_r)))
+    return accuracies
 
 
-def _right(model: str, lessons: _Examples, true: _Examples, fold: tuple[Flags, Flags], answers: Ints, seed: int) -> int:
+def _count_right_answers(
+    model: str, lessons: _TrainingExamples, true: _TrainingExamples, fold: tuple[Flags, Flags], answers: Ints, seed: int
+) -> int:
     """How many held-out originals a model gets right that learnt from the others."""
     test, train = fold
-    learnt = _learnt(model, lessons.lesson(train, model), seed)
+    learnt = _train_model(model, lessons.lesson(train, model), seed)
     return int((learnt(true.features(model)[true.group[test]]) == answers[test]).sum())
 
 
 @dataclass(frozen=True)
-class _Labelled:
+class _LabelledRows:
     """Which row counts as which class, and by how much."""
 
     row: Ints
@@ -119,21 +124,21 @@ class _Labelled:
 
 
 @dataclass(frozen=True)
-class _Classes:
+class _TargetClasses:
     """The target: classes are the values that somebody has, −1 is a missing one."""
 
     true: Ints
-    published: _Labelled
+    published: _LabelledRows
 
     @classmethod
-    def of(cls, original: Table, published: Table, target: str) -> _Classes:
+    def of(cls, original: Table, published: Table, target: str) -> _TargetClasses:
         column = original.frame[target]
         domain = Domain.of(column, original.hierarchies.get(target))
         codes = domain.codes(column)
         seen = np.unique(codes[codes < len(domain.leaves)])
         if not 2 <= len(seen) <= _MOST_CLASSES:
             raise DataError(
-                f"{original.source}: «{target}» has {len(seen)} values, and a target has 2 to {_MOST_CLASSES}; "
+                f'{original.source}: "{target}" has {len(seen)} values, and a target has 2 to {_MOST_CLASSES}; '
                 "choose another one, or group its values first"
             )
         number = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
@@ -142,16 +147,16 @@ class _Classes:
         inside = reading.cover.matrix()[:, seen].astype(np.float64)
         parts = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
         row, label = np.nonzero(parts[reading.codes])
-        return cls(number[codes], _Labelled(row, label, parts[reading.codes[row], label]))
+        return cls(number[codes], _LabelledRows(row, label, parts[reading.codes[row], label]))
 
     @property
-    def originals(self) -> _Labelled:
+    def originals(self) -> _LabelledRows:
         row = np.flatnonzero(self.true >= 0)
-        return _Labelled(row, self.true[row], np.ones(len(row)))
+        return _LabelledRows(row, self.true[row], np.ones(len(row)))
 
 
 @dataclass(frozen=True)
-class _Examples:
+class _TrainingExamples:
     """Rows to learn from; those that look alike are one example with a weight."""
 
     group: Ints
@@ -160,13 +165,15 @@ class _Examples:
     """The features of the distinct rows for trees and regressions."""
     bins: Floats
     """Their features for naive Bayes: how much of each value, or part of the numbers, a cell may be."""
-    labelled: _Labelled
+    labelled: _LabelledRows
     person: Ints
     """The original row that each row was made from."""
 
     @classmethod
-    def of(cls, spaces: Sequence[_Space], readings: Sequence[Reading], labelled: _Labelled, person: Ints) -> _Examples:
-        group, chosen = _alike([reading.codes for reading in readings])
+    def of(
+        cls, spaces: Sequence[_FeatureSpace], readings: Sequence[ColumnReading], labelled: _LabelledRows, person: Ints
+    ) -> _TrainingExamples:
+        group, chosen = _group_alike_rows([reading.codes for reading in readings])
         pairs = list(zip(spaces, readings, strict=True))
         numbers = [reading.share(space.numbers)[reading.codes[chosen]] for space, reading in pairs]
         bins = [reading.share(space.bins)[reading.codes[chosen]] for space, reading in pairs]
@@ -181,13 +188,13 @@ class _Examples:
         some = train[self.person[given.row]]
         classes = int(given.label.max(initial=0)) + 1
         both = self.group[given.row[some]] * classes + given.label[some]
-        kind, place = np.unique(both, return_inverse=True)
-        weights = np.bincount(place, given.weight[some], len(kind)).astype(np.float64)
+        kind, kind_index = np.unique(both, return_inverse=True)
+        weights = np.bincount(kind_index, given.weight[some], len(kind)).astype(np.float64)
         return self.features(model)[kind // classes], kind % classes, weights
 
 
 @dataclass(frozen=True)
-class _Space:
+class _FeatureSpace:
     """The features of one column, as values of its leaves, with the missing value last."""
 
     name: str
@@ -197,29 +204,31 @@ class _Space:
     bins: Floats
 
     @classmethod
-    def of(cls, original: Table, name: str) -> _Space:
+    def of(cls, original: Table, name: str) -> _FeatureSpace:
         column = original.frame[name]
         domain = Domain.of(column, original.hierarchies.get(name))
         people = domain.exact(column).rows
         if column.dtype.is_numeric() and domain.numbers is not None and people[:-1].any():
-            numbers, bins = _scaled(domain.numbers, people), _binned(domain.numbers, people)
+            numbers, bins = _scale_numbers(domain.numbers, people), _bin_numbers(domain.numbers, people)
         else:
-            numbers = bins = _indicators(people)
+            numbers = bins = _build_indicators(people)
         return cls(name, domain, column.null_count() > 0, numbers, bins)
 
 
-def _drawn(reading: Reading, generator: np.random.Generator) -> Reading:
+def _draw_leaves(reading: ColumnReading, generator: np.random.Generator) -> ColumnReading:
     """One leaf for each row, drawn evenly from those that its label covers."""
     cover, leaves = reading.cover, len(reading.cover.order)
     ends = np.cumsum(cover.stop - cover.start)
     before = np.cumsum(cover.counts) - cover.counts
-    place = before[reading.codes] + generator.integers(0, cover.counts[reading.codes])
-    run = np.searchsorted(ends, place, side="right")
+    leaf_places = before[reading.codes] + generator.integers(0, cover.counts[reading.codes])
+    run = np.searchsorted(ends, leaf_places, side="right")
     every = np.arange(leaves, dtype=np.int64)
-    return Reading(cover.order[cover.stop[run] - (ends[run] - place)], Cover(leaves, every, every, every, every + 1))
+    return ColumnReading(
+        cover.order[cover.stop[run] - (ends[run] - leaf_places)], LabelCover(leaves, every, every, every, every + 1)
+    )
 
 
-def _scaled(numbers: Floats, people: Ints) -> Floats:
+def _scale_numbers(numbers: Floats, people: Ints) -> Floats:
     """Numbers in standard deviations from their mean; a missing one is at the mean, and has a mark of its own."""
     mean = np.average(numbers, weights=people[:-1])
     spread = np.sqrt(np.average((numbers - mean) ** 2, weights=people[:-1]))
@@ -229,7 +238,7 @@ def _scaled(numbers: Floats, people: Ints) -> Floats:
     return np.column_stack([scaled, missing])
 
 
-def _binned(numbers: Floats, people: Ints) -> Floats:
+def _bin_numbers(numbers: Floats, people: Ints) -> Floats:
     """One feature a part of the numbers, with about as many people in each; the last is for missing ones."""
     order = np.argsort(numbers, kind="stable")
     before = np.cumsum(people[:-1][order]) - people[:-1][order]
@@ -240,7 +249,7 @@ def _binned(numbers: Floats, people: Ints) -> Floats:
     return np.eye(_BINS + 1)[part]
 
 
-def _indicators(people: Ints) -> Floats:
+def _build_indicators(people: Ints) -> Floats:
     """One feature for each of the most frequent values, one for all others."""
     frequent = np.argsort(-people, kind="stable")[:_MOST_FEATURES]
     feature = np.full(len(people), len(frequent))
@@ -249,7 +258,7 @@ def _indicators(people: Ints) -> Floats:
     return indicators
 
 
-def _alike(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
+def _group_alike_rows(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     """The number of each row's kind, and a row of each kind."""
     kind = np.zeros(len(columns[0]), dtype=np.int64)
     chosen = np.zeros(0, dtype=np.int64)
@@ -260,26 +269,27 @@ def _alike(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
     return kind, chosen
 
 
-def _origins(original: Table, published: Table, rows: Sequence[int] | Ints | None) -> Ints:
-    found = np.arange(len(original)) if rows is None else np.asarray(rows, dtype=np.int64)
-    if len(found) != len(published) or (len(found) and (found.min() < 0 or found.max() >= len(original))):
+def _check_row_origins(original: Table, published: Table, rows: Sequence[int] | Ints | None) -> Ints:
+    origins = np.arange(len(original)) if rows is None else np.asarray(rows, dtype=np.int64)
+    if len(origins) != len(published) or (len(origins) and (origins.min() < 0 or origins.max() >= len(original))):
         raise DataError(
-            f"{published.source}: {len(published)} rows are published of {len(original)}, {len(found)} accounted for; "
+            f"{published.source}: {len(published)} rows are published of {len(original)}, {len(origins)} accounted "
+            "for; "
             'say which original row each was made from: rows=release.details["rows"]'
         )
-    return found
+    return origins
 
 
-def _counted(original: Table) -> Flags:
+def _flag_counted_people(original: Table) -> Flags:
     if original.missing is not Missing.DROP:
         return np.ones(len(original), dtype=np.bool_)
     whole = pl.all_horizontal(pl.col(name).is_not_null() for name in original.quasi_identifying)
     return original.frame.select(whole).to_series().to_numpy()
 
 
-def _folds(true: Ints, counted: Flags, folds: int, chance: Randomness) -> Ints:
+def _assign_folds(true: Ints, is_counted: Flags, folds: int, chance: Randomness) -> Ints:
     """The fold of each person, classes dealt out evenly; −1 for people who are not tested or learnt from."""
-    order = chance.generator().permutation(np.flatnonzero((true >= 0) & counted))
+    order = chance.generator().permutation(np.flatnonzero((true >= 0) & is_counted))
     if len(order) < folds:
         raise DataError(f"{len(order)} rows have a target, too few for {folds} folds; take fewer folds")
     order = order[np.argsort(true[order], kind="stable")]
@@ -288,7 +298,7 @@ def _folds(true: Ints, counted: Flags, folds: int, chance: Randomness) -> Ints:
     return fold
 
 
-def _learnt(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Callable[[Floats], Ints]:
+def _train_model(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Callable[[Floats], Ints]:
     """A trained model as a function; one class alone is always said, and nothing is learnt from no rows."""
     features, classes, weights = lesson
     known = np.unique(classes)
@@ -297,23 +307,23 @@ def _learnt(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Calla
     from sklearn.exceptions import ConvergenceWarning
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    trained = _untrained(model, float(weights.sum()), seed)
+    trained = _make_untrained_model(model, float(weights.sum()), seed)
     # Threads wait for each other longer than they work on so little; one of them also adds up in one order.
     with threadpool_limits(1), warnings.catch_warnings():
         # A regression that stops early is still the analyst's regression.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        trained.fit(_sparse(features) if model == "logistic" else features, classes, sample_weight=weights)
+        trained.fit(_make_sparse(features) if model == "logistic" else features, classes, sample_weight=weights)
     return lambda rows: np.asarray(trained.predict(rows), dtype=np.int64)
 
 
-def _sparse(features: Floats) -> Any:
+def _make_sparse(features: Floats) -> Any:
     """Most features of a row are 0; only the others are worked on."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix(features)
 
 
-def _untrained(model: str, weight: float, seed: int) -> Any:
+def _make_untrained_model(model: str, weight: float, seed: int) -> Any:
     if model == "tree":
         from sklearn.tree import DecisionTreeClassifier
 

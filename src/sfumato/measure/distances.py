@@ -21,11 +21,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import Cover, Domain, Reading
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import ColumnReading, Domain, LabelCover
 from sfumato.data.roles import Role
-from sfumato.errors import DataError, PolicyError
-from sfumato.measure.anonymity.classes import StarredRows
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.utility import average_class_size
 from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table
@@ -57,14 +57,14 @@ def marginal_distance(
 
     KL is infinite where an original value can be read from no published row, as when rows were left out.
     """
-    truth = counted_rows(original)
-    found = {}
-    for name in compared_columns(original, published, columns):
+    truth = select_counted_rows(original)
+    distances = {}
+    for name in choose_compared_columns(original, published, columns):
         before, after = read_column(truth, published, name)
         there = before.spread()
         seen = np.flatnonzero(there)
-        found[name] = _distance(there[seen], after.spread()[seen], len(truth), len(published), kind)
-    return found
+        distances[name] = _compute_distance(there[seen], after.spread()[seen], len(truth), len(published), kind)
+    return distances
 
 
 def pair_distance(
@@ -77,27 +77,29 @@ def pair_distance(
     randomness: Randomness | None = None,
 ) -> Mapping[tuple[str, str], float]:
     """How far the joint distribution of each two columns moved; of all pairs, or of so many drawn by chance."""
-    truth = counted_rows(original)
-    every = list(combinations(compared_columns(original, published, columns), 2))
+    truth = select_counted_rows(original)
+    every = list(combinations(choose_compared_columns(original, published, columns), 2))
     if pairs is not None and pairs < len(every):
         generator = (randomness or Randomness.seeded(0)).generator()
         every = [every[i] for i in sorted(generator.choice(len(every), pairs, replace=False).tolist())]
     readings = {name: read_column(truth, published, name) for pair in every for name in pair}
-    found = {}
-    for one, other in every:
-        (before, after), (before_other, after_other) = readings[one], readings[other]
-        people = _crossed(before.codes, before_other.codes)
-        read = _joint_at(after, after_other, people.first, people.second)
-        found[one, other] = _distance(people.rows.astype(np.float64), read, len(truth), len(published), kind)
-    return found
+    distances = {}
+    for column, other in every:
+        (before, after), (before_other, after_other) = readings[column], readings[other]
+        people = _cross_codes(before.codes, before_other.codes)
+        read = _count_joint_rows(after, after_other, people.first, people.second)
+        distances[column, other] = _compute_distance(
+            people.rows.astype(np.float64), read, len(truth), len(published), kind
+        )
+    return distances
 
 
 def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str] | None = None) -> NonUniformEntropy:
     """How many bits of each quasi-identifying cell were lost; a row that was left out lost them all."""
-    truth = counted_rows(original)
-    left_out = _left_out(truth, published)
+    truth = select_counted_rows(original)
+    left_out = _count_left_out(truth, published)
     shares, bits = {}, 0.0
-    names = _quasi_identifying(original, columns)
+    names = _choose_quasi_identifying(original, columns)
     for name in names:
         before, after = read_column(truth, published, name)
         people = before.spread()
@@ -105,7 +107,7 @@ def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str
         if (under < 0.5).any():
             cells = int(after.rows[under < 0.5].sum())
             raise DataError(
-                f"column «{name}»: {cells} published cells stand for values that no original cell has; non-uniform "
+                f'column "{name}": {cells} published cells stand for values that no original cell has; non-uniform '
                 "entropy is defined for generalized tables only"
             )
         known = float((people[people > 0] * np.log2(people[people > 0])).sum())
@@ -124,15 +126,15 @@ def precision(original: Table, published: Table, columns: Sequence[str] | None =
     A label is at the lowest level at which it has its widest meaning; a range or a set is at the lowest level that
     has one label for all of it.
     """
-    truth = counted_rows(original)
-    left_out = _left_out(truth, published)
-    names = _quasi_identifying(original, columns)
+    truth = select_counted_rows(original)
+    left_out = _count_left_out(truth, published)
+    names = _choose_quasi_identifying(original, columns)
     risen = 0.0
     for name in names:
         hierarchy = truth.hierarchy(name)
         domain = Domain.of(truth.frame[name], hierarchy)
         cells = published.frame[name].value_counts(name="\0rows")
-        levels = _levels(domain, hierarchy, cells[name])
+        levels = _compute_level_shares(domain, hierarchy, cells[name])
         risen += (float(cells["\0rows"].to_numpy() @ levels) + left_out) / len(truth)
     return round(1 - risen / len(names), _DIGITS)
 
@@ -144,7 +146,7 @@ def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> flo
     return round(average_class_size(table, starred_rows) / k, _DIGITS)
 
 
-def counted_rows(original: Table) -> Table:
+def select_counted_rows(original: Table) -> Table:
     """The originals who count: all, unless the table says that people with missing cells are dropped."""
     if original.missing is Missing.DROP:
         original = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
@@ -153,7 +155,7 @@ def counted_rows(original: Table) -> Table:
     return original
 
 
-def compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:
+def choose_compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:
     """The columns asked for, or every published one that names nobody; an error if one is not in both tables."""
     there = set(original.frame.columns)
     if columns is None:
@@ -164,7 +166,7 @@ def compared_columns(original: Table, published: Table, columns: Sequence[str] |
     absent = [name for name in names if name not in there or name not in published.frame.columns]
     if absent:
         raise DataError(
-            f"{published.source}: {', '.join(f'«{name}»' for name in absent)} cannot be compared: not a column of both "
+            f"{published.source}: {quote_names(absent)} cannot be compared: not a column of both "
             "the original and the release; name the columns to compare"
         )
     if not names:
@@ -172,21 +174,21 @@ def compared_columns(original: Table, published: Table, columns: Sequence[str] |
     return names
 
 
-def read_column(truth: Table, published: Table, name: str) -> tuple[Reading, Reading]:
+def read_column(truth: Table, published: Table, name: str) -> tuple[ColumnReading, ColumnReading]:
     """A column before and after, read over the same leaves."""
     column = truth.frame[name]
     domain = Domain.of(column, truth.hierarchies.get(name))
     return domain.exact(column), domain.read(published.frame[name], column.null_count() > 0)
 
 
-def _quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:
+def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:
     names = list(original.quasi_identifying if columns is None else columns)
     if not names:
         raise DataError(f"{original.source}: no column is quasi_identifying, so there is nothing to measure")
     return names
 
 
-def _left_out(truth: Table, published: Table) -> int:
+def _count_left_out(truth: Table, published: Table) -> int:
     if len(published) > len(truth):
         raise DataError(
             f"{published.source}: {len(published)} rows are published of {len(truth)} originals; this measure is "
@@ -195,20 +197,20 @@ def _left_out(truth: Table, published: Table) -> int:
     return len(truth) - len(published)
 
 
-def _distance(before: Floats, after: Floats, rows: int, published: int, kind: Distance) -> float:
+def _compute_distance(before: Floats, after: Floats, rows: int, published: int, kind: Distance) -> float:
     """Both distances need the release's shares only where there are originals."""
     true, read = before / rows, after / max(published, 1)
     if kind == "total_variation":
         return abs(round(1 - float(np.minimum(true, read).sum()), _DIGITS))
     if kind != "kl":
-        raise PolicyError(f"the distance «{kind}» is not known; choose total_variation or kl")
+        raise PolicyError(f'the distance "{kind}" is not known; choose total_variation or kl')
     if (read <= 0).any():
         return float("inf")
     return abs(round(float((true * np.log2(true / read)).sum()), _DIGITS))
 
 
 @dataclass(frozen=True)
-class _Crossed:
+class _CodePairs:
     """The distinct pairs of two codes."""
 
     first: Ints
@@ -216,7 +218,7 @@ class _Crossed:
     rows: Ints
 
 
-def _crossed(first: Ints, second: Ints) -> _Crossed:
+def _cross_codes(first: Ints, second: Ints) -> _CodePairs:
     wide = int(second.max(initial=0)) + 1
     mixed = first * wide + second
     if int(mixed.max(initial=0)) < 10 * len(mixed):
@@ -225,63 +227,65 @@ def _crossed(first: Ints, second: Ints) -> _Crossed:
         rows = counts[both]
     else:
         both, rows = np.unique(mixed, return_counts=True)
-    return _Crossed(both // wide, both % wide, rows.astype(np.int64))
+    return _CodePairs(both // wide, both % wide, rows.astype(np.int64))
 
 
-def _joint_at(one: Reading, other: Reading, first: Ints, second: Ints) -> Floats:
+def _count_joint_rows(first_reading: ColumnReading, other: ColumnReading, first: Ints, second: Ints) -> Floats:
     """The rows that a release, spread evenly, has at given pairs of leaves."""
     from scipy.sparse import csr_matrix
 
     leaves = np.unique(first)
     if len(leaves) > len(np.unique(second)):
-        return _joint_at(other, one, second, first)
-    pairs = _crossed(one.codes, other.codes)
-    shape = (one.cover.labels, other.cover.labels)
+        return _count_joint_rows(other, first_reading, second, first)
+    pairs = _cross_codes(first_reading.codes, other.codes)
+    shape = (first_reading.cover.labels, other.cover.labels)
     rows: Any = csr_matrix((pairs.rows.astype(np.float64), (pairs.first, pairs.second)), shape=shape)
-    if int((one.cover.counts[pairs.first] * other.cover.counts[pairs.second]).sum()) <= _ENTRIES:
-        joint = _shares(one.cover).T @ rows @ _shares(other.cover)
+    if int((first_reading.cover.counts[pairs.first] * other.cover.counts[pairs.second]).sum()) <= _ENTRIES:
+        joint = _build_share_matrix(first_reading.cover).T @ rows @ _build_share_matrix(other.cover)
         return np.asarray(joint[first, second], dtype=np.float64).ravel()
     read = np.zeros(len(first))
-    for some in _portions(leaves, max(*shape, len(one.cover.order), len(other.cover.order))):
-        chosen = np.zeros((len(one.cover.order), len(some)))
+    for some in _split_leaves(leaves, max(*shape, len(first_reading.cover.order), len(other.cover.order))):
+        chosen = np.zeros((len(first_reading.cover.order), len(some)))
         chosen[some, np.arange(len(some))] = 1.0
-        spread = other.cover.spread(rows.T @ one.share(chosen))
+        spread = other.cover.spread(rows.T @ first_reading.share(chosen))
         here = (first >= some[0]) & (first <= some[-1])
         read[here] = spread[second[here], np.searchsorted(some, first[here])]
     return read
 
 
-def _shares(cover: Cover) -> Any:
+def _build_share_matrix(cover: LabelCover) -> Any:
     """Labels × leaves, sparse: each leaf's share of a label."""
     from scipy.sparse import csr_matrix
 
     many = cover.stop - cover.start
-    place = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many - cover.start, many)
+    leaf_places = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many - cover.start, many)
     label = np.repeat(cover.label, many)
-    return csr_matrix((1 / cover.counts[label], (label, cover.order[place])), shape=(cover.labels, len(cover.order)))
+    return csr_matrix(
+        (1 / cover.counts[label], (label, cover.order[leaf_places])), shape=(cover.labels, len(cover.order))
+    )
 
 
-def _portions(leaves: Ints, width: int) -> Iterator[Ints]:
+def _split_leaves(leaves: Ints, width: int) -> Iterator[Ints]:
     step = max(1, _ENTRIES // max(width, 1))
     for begin in range(0, len(leaves), step):
         yield leaves[begin : begin + step]
 
 
-def _levels(domain: Domain, hierarchy: Hierarchy, labels: pl.Series) -> Floats:
+def _compute_level_shares(domain: Domain, hierarchy: Hierarchy, labels: pl.Series) -> Floats:
     """The level of each label, as a share of the hierarchy's height."""
-    cover, height, own = domain.cover(labels), hierarchy.height, _own_levels(hierarchy)
+    cover, height, own = domain.cover(labels), hierarchy.height, _index_own_levels(hierarchy)
     levels = np.full(cover.labels, height, dtype=np.int64)
     for level in range(height, -1, -1):
-        lowest, highest = _extremes(cover, hierarchy.levels[level].group_of_leaf)
+        lowest, highest = _find_cover_extremes(cover, hierarchy.levels[level].group_of_leaf)
         levels[lowest == highest] = level
-    named = np.array([own.get(label, -1) for label in spelt(labels).to_list()], dtype=np.int64)
-    shares = np.where(named < 0, levels, named) / max(height, 1)
+    own_levels = np.array([own.get(label, -1) for label in spell_cells(labels).to_list()], dtype=np.int64)
+    shares = np.where(own_levels < 0, levels, own_levels) / max(height, 1)
     shares[cover.counts == 0] = 0.0
-    shares[(spelt(labels) == SUPPRESSED).fill_null(False).to_numpy()] = 1.0
+    shares[(spell_cells(labels) == SUPPRESSED).fill_null(False).to_numpy()] = 1.0
     return shares
 
 
-def _own_levels(hierarchy: Hierarchy) -> dict[str, int]:
+def _index_own_levels(hierarchy: Hierarchy) -> dict[str, int]:
     """The lowest level at which each label of the hierarchy has its widest meaning."""
     widest: dict[str, tuple[int, int]] = {}
     for number, level in enumerate(hierarchy.levels):
@@ -291,7 +295,7 @@ def _own_levels(hierarchy: Hierarchy) -> dict[str, int]:
     return {label: number for label, (_, number) in widest.items()}
 
 
-def _extremes(cover: Cover, values: Ints | Any) -> tuple[Ints, Ints]:
+def _find_cover_extremes(cover: LabelCover, values: Ints | Any) -> tuple[Ints, Ints]:
     """The least and the greatest of the leaves' values over what each label covers."""
     ordered = np.append(np.asarray(values, dtype=np.int64)[cover.order], 0)
     ends = np.column_stack([cover.start, cover.stop]).ravel()

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, quote_names
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
-class Moments:
+class NumberMoments:
     """One column's, of the cells that are known; dates count in days since 1970. None where there is nothing."""
 
     count: int
@@ -39,8 +39,8 @@ class ColumnMoments:
     """One column before and after."""
 
     column: str
-    before: Moments
-    after: Moments
+    before: NumberMoments
+    after: NumberMoments
 
     @property
     def mean_shift(self) -> float | None:
@@ -64,30 +64,35 @@ class MomentTable:
 
     def __getitem__(self, column: str) -> ColumnMoments:
         """One column's."""
-        for one in self.columns:
-            if one.column == column:
-                return one
-        raise DataError(f"«{column}» is no column of numbers in both; there are: {', '.join(self.names)}")
+        for moments_of_column in self.columns:
+            if moments_of_column.column == column:
+                return moments_of_column
+        raise DataError(f'"{column}" is no column of numbers in both; there are: {", ".join(self.names)}')
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, in the table's order."""
-        return tuple(one.column for one in self.columns)
+        return tuple(moments_of_column.column for moments_of_column in self.columns)
 
     def to_frame(self) -> pl.DataFrame:
         """One row a column and measure: `column`, `measure`, `before`, `after`."""
-        rows = [(one.column, *row) for one in self.columns for row in self._rows(one)]
+        rows = [
+            (moments_of_column.column, *row)
+            for moments_of_column in self.columns
+            for row in self._rows(moments_of_column)
+        ]
         kinds = {"column": pl.String, "measure": pl.String, "before": pl.Float64, "after": pl.Float64}
         return pl.DataFrame(rows, schema=kinds, orient="row")
 
-    def _rows(self, one: ColumnMoments) -> list[tuple[str, float | None, float | None]]:
-        found: list[tuple[str, float | None, float | None]] = [
-            (word, getattr(one.before, word), getattr(one.after, word)) for word in ("mean", "std", "skewness")
+    def _rows(self, moments_of_column: ColumnMoments) -> list[tuple[str, float | None, float | None]]:
+        rows: list[tuple[str, float | None, float | None]] = [
+            (word, getattr(moments_of_column.before, word), getattr(moments_of_column.after, word))
+            for word in ("mean", "std", "skewness")
         ]
-        if one.before.quantiles and one.after.quantiles:
-            pairs = zip(self.shares, one.before.quantiles, one.after.quantiles, strict=True)
-            found += [(f"quantile {share:g}", before, after) for share, before, after in pairs]
-        return found
+        if moments_of_column.before.quantiles and moments_of_column.after.quantiles:
+            pairs = zip(self.shares, moments_of_column.before.quantiles, moments_of_column.after.quantiles, strict=True)
+            rows += [(f"quantile {share:g}", before, after) for share, before, after in pairs]
+        return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,77 +124,84 @@ def moments(
     original: Any, published: Any, columns: Sequence[str] | None = None, quantiles: Sequence[float] = QUANTILES
 ) -> MomentTable:
     """The moments of every column of numbers or dates that both have; rows need not be the same, or as many."""
-    shares = tuple(float(one) for one in quantiles)
-    if not all(0 <= one <= 1 for one in shares):
+    shares = tuple(float(quantile) for quantile in quantiles)
+    if not all(0 <= quantile <= 1 for quantile in shares):
         raise PolicyError("a quantile is asked for at a share between 0 and 1")
-    first, second = _frame(original), _frame(published)
-    names = _names(first, second, columns)
-    found = (ColumnMoments(name, *(_moments(_known(one[name]), shares) for one in (first, second))) for name in names)
-    return MomentTable(tuple(found), shares)
+    first, second = _get_frame(original), _get_frame(published)
+    names = _choose_number_columns(first, second, columns)
+    table = (
+        ColumnMoments(
+            name, *(_compute_moments(_select_finite_numbers(frame[name]), shares) for frame in (first, second))
+        )
+        for name in names
+    )
+    return MomentTable(tuple(table), shares)
 
 
 def correlations(original: Any, published: Any, columns: Sequence[str] | None = None) -> Correlations:
     """Pearson's correlation of every pair of columns, over the rows in which both are known."""
-    first, second = _frame(original), _frame(published)
-    names = _names(first, second, columns)
-    before, after = (_correlations([_numbers(one[name]) for name in names]) for one in (first, second))
+    first, second = _get_frame(original), _get_frame(published)
+    names = _choose_number_columns(first, second, columns)
+    before, after = (
+        _compute_correlations([_read_physical_numbers(frame[name]) for name in names]) for frame in (first, second)
+    )
     upper = np.triu_indices(len(names), 1)
     gaps = np.abs(np.nan_to_num(before) - np.nan_to_num(after))[upper]
     largest, mean = (float(gaps.max()), float(gaps.mean())) if len(gaps) else (0.0, 0.0)
     return Correlations(names, before, after, largest, mean)
 
 
-def _frame(data: Any) -> pl.DataFrame:
-    found = getattr(data, "frame", data)
-    if not isinstance(found, pl.DataFrame):
+def _get_frame(data: Any) -> pl.DataFrame:
+    frame = getattr(data, "frame", data)
+    if not isinstance(frame, pl.DataFrame):
         raise DataError("moments are taken of tables or polars frames")
-    return found
+    return frame
 
 
-def _names(first: pl.DataFrame, second: pl.DataFrame, wanted: Sequence[str] | None) -> tuple[str, ...]:
+def _choose_number_columns(first: pl.DataFrame, second: pl.DataFrame, wanted: Sequence[str] | None) -> tuple[str, ...]:
     both = [name for name in first.columns if name in second.columns]
     if wanted is None:
-        return tuple(name for name in both if _is_number(first[name]) and _is_number(second[name]))
-    strange = [n for n in wanted if n not in both or not (_is_number(first[n]) and _is_number(second[n]))]
+        return tuple(name for name in both if _is_number_column(first[name]) and _is_number_column(second[name]))
+    strange = [n for n in wanted if n not in both or not (_is_number_column(first[n]) and _is_number_column(second[n]))]
     if strange:
-        raise DataError(f"{', '.join(f'«{name}»' for name in strange)} is no column of numbers or dates in both tables")
+        raise DataError(f"{quote_names(strange)} is no column of numbers or dates in both tables")
     return tuple(wanted)
 
 
-def _is_number(column: pl.Series) -> bool:
+def _is_number_column(column: pl.Series) -> bool:
     return column.dtype.is_numeric() or column.dtype == pl.Date
 
 
-def _numbers(column: pl.Series) -> Floats:
+def _read_physical_numbers(column: pl.Series) -> Floats:
     return np.asarray(column.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)
 
 
-def _known(column: pl.Series) -> Floats:
-    found = _numbers(column)
-    return found[np.isfinite(found)]
+def _select_finite_numbers(column: pl.Series) -> Floats:
+    numbers = _read_physical_numbers(column)
+    return numbers[np.isfinite(numbers)]
 
 
-def _moments(values: Floats, shares: tuple[float, ...]) -> Moments:
+def _compute_moments(values: Floats, shares: tuple[float, ...]) -> NumberMoments:
     if not len(values):
-        return Moments(0, None, None, None, ())
+        return NumberMoments(0, None, None, None, ())
     mean, std = float(values.mean()), float(values.std())
     flat = values.min() == values.max()
     skewness = None if flat or std == 0 else float((((values - mean) / std) ** 3).mean())
-    found = tuple(float(one) for one in np.quantile(values, shares)) if shares else ()
-    return Moments(len(values), mean, 0.0 if flat else std, skewness, found)
+    quantiles = tuple(float(quantile) for quantile in np.quantile(values, shares)) if shares else ()
+    return NumberMoments(len(values), mean, 0.0 if flat else std, skewness, quantiles)
 
 
-def _correlations(columns: Sequence[Floats]) -> Floats:
-    found = np.eye(len(columns))
-    for row, one in enumerate(columns):
+def _compute_correlations(columns: Sequence[Floats]) -> Floats:
+    matrix = np.eye(len(columns))
+    for row, numbers in enumerate(columns):
         for to in range(row + 1, len(columns)):
-            found[row, to] = found[to, row] = _correlation(one, columns[to])
-    return found
+            matrix[row, to] = matrix[to, row] = _compute_correlation(numbers, columns[to])
+    return matrix
 
 
-def _correlation(one: Floats, other: Floats) -> float:
-    known = np.isfinite(one) & np.isfinite(other)
-    first, second = one[known], other[known]
+def _compute_correlation(first_column: Floats, other: Floats) -> float:
+    known = np.isfinite(first_column) & np.isfinite(other)
+    first, second = first_column[known], other[known]
     if len(first) < 2 or first.min() == first.max() or second.min() == second.max():
         return float("nan")
     first, second = first - first.mean(), second - second.mean()

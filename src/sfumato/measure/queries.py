@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How far aggregates move: random COUNT and SUM queries, answered from the originals and from the release.
 
-An analyst who asks the release «how many women between 30 and 39 live here» spreads each published row evenly over
+An analyst who asks the release "how many women between 30 and 39 live here" spreads each published row evenly over
 what its labels cover, column by column (Xiao & Tao 2006; LeFevre, DeWitt & Ramakrishnan 2006); a suppressed row is
 spread over everything, a missing cell answers no condition, and a row that was left out is not there to be counted.
 The errors are computed from the originals: they are for the custodian, and say nothing about a single person.
@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.published import Domain, Reading
+from sfumato.data.published_labels import ColumnReading, Domain
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.distances import compared_columns, counted_rows
+from sfumato.measure.distances import choose_compared_columns, select_counted_rows
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
@@ -31,7 +31,7 @@ _ENTRIES = 4_000_000
 
 
 @dataclass(frozen=True)
-class Errors:
+class QueryErrors:
     """Relative errors |answer from the release − true answer| / |true answer| of many queries."""
 
     queries: int
@@ -44,31 +44,31 @@ class Errors:
     """The error that each of these shares of the queries does not exceed."""
 
     @classmethod
-    def between(cls, true: Floats, read: Floats) -> Errors:
+    def compare_answers(cls, true: Floats, read: Floats) -> QueryErrors:
         """Compare answers; without a single one to compare, everything is 0."""
         asked = true != 0
         errors = np.round(np.abs(read[asked] - true[asked]) / np.abs(true[asked]), _DIGITS)
         if not len(errors):
             return cls(0, 0.0, 0.0, MappingProxyType(dict.fromkeys(QUANTILES, 0.0)))
-        found = dict(zip(QUANTILES, np.quantile(errors, QUANTILES).round(_DIGITS).tolist(), strict=True))
+        quantiles = dict(zip(QUANTILES, np.quantile(errors, QUANTILES).round(_DIGITS).tolist(), strict=True))
         mean = round(float(errors.mean()), _DIGITS)
-        return cls(len(errors), found[0.5], mean, MappingProxyType(found))
+        return cls(len(errors), quantiles[0.5], mean, MappingProxyType(quantiles))
 
 
 @dataclass(frozen=True)
 class QueryAccuracy:
     """What queries cost: their errors on the release."""
 
-    count: Errors
+    count: QueryErrors
     """The errors of COUNT."""
-    sum: Errors | None
+    sum: QueryErrors | None
     """The errors of SUM over `sum_column`; None if there is no column of numbers."""
     sum_column: str | None
     """The column that was summed."""
 
 
 @dataclass(frozen=True)
-class Query:
+class AggregateQuery:
     """Conditions that a row satisfies together: for each column, which leaves will do."""
 
     conditions: Mapping[str, Flags]
@@ -93,40 +93,44 @@ def query_accuracy(
     """
     if queries < 1 or columns_per_query < 1 or not 0 < selectivity <= 1:
         raise PolicyError("queries and columns_per_query are at least 1, selectivity is above 0 and at most 1")
-    truth = counted_rows(original)
+    truth = select_counted_rows(original)
     if columns is None:
         columns = [name for name in (*truth.quasi_identifying, *truth.sensitive) if name in published.frame.columns]
-    names = compared_columns(truth, published, columns)
-    summed = _summed(truth, published, names, sum_column)
-    release = _Answers.of(truth, published, [*names, summed] if summed else names)
-    originals = _Answers.of(truth, None, [*names, summed] if summed else names)
+    names = choose_compared_columns(truth, published, columns)
+    summed = _choose_sum_column(truth, published, names, sum_column)
+    release = _QueryTable.of(truth, published, [*names, summed] if summed else names)
+    originals = _QueryTable.of(truth, None, [*names, summed] if summed else names)
     generator = (randomness or Randomness.seeded(0)).generator()
-    asked = _draw(originals, names, set(truth.quasi_identifying), (queries, columns_per_query), selectivity, generator)
-    counted, read = originals.answer(asked, None), release.answer(asked, None)
-    sums = Errors.between(originals.answer(asked, summed), release.answer(asked, summed)) if summed else None
-    return QueryAccuracy(Errors.between(counted, read), sums, summed)
+    asked = _draw_queries(
+        originals, names, set(truth.quasi_identifying), (queries, columns_per_query), selectivity, generator
+    )
+    true_answers, read = originals.answer(asked, None), release.answer(asked, None)
+    sums = (
+        QueryErrors.compare_answers(originals.answer(asked, summed), release.answer(asked, summed)) if summed else None
+    )
+    return QueryAccuracy(QueryErrors.compare_answers(true_answers, read), sums, summed)
 
 
 @dataclass(frozen=True)
-class _Answers:
+class _QueryTable:
     """A table that queries are put to: every column read over its leaves."""
 
     domains: Mapping[str, Domain]
-    readings: Mapping[str, Reading]
+    readings: Mapping[str, ColumnReading]
 
     @classmethod
-    def of(cls, truth: Table, published: Table | None, names: Sequence[str]) -> _Answers:
+    def of(cls, truth: Table, published: Table | None, names: Sequence[str]) -> _QueryTable:
         domains, readings = {}, {}
         for name in dict.fromkeys(names):
             column = truth.frame[name]
-            domain = domains[name] = _domain(truth, name)
+            domain = domains[name] = _get_column_domain(truth, name)
             if published is None:
                 readings[name] = domain.exact(column)
             else:
                 readings[name] = domain.read(published.frame[name], column.null_count() > 0)
         return cls(domains, readings)
 
-    def answer(self, queries: Sequence[Query], summed: str | None) -> Floats:
+    def answer(self, queries: Sequence[AggregateQuery], summed: str | None) -> Floats:
         """COUNT of every query, or SUM of a column; queries over the same columns are answered together."""
         together: dict[tuple[str, ...], list[int]] = {}
         for number, query in enumerate(queries):
@@ -140,84 +144,84 @@ class _Answers:
                 answers[some] = self._answer(alike, [queries[number] for number in some], summed)
         return answers
 
-    def _alike(self, names: tuple[str, ...], summed: str | None) -> _Alike:
+    def _alike(self, names: tuple[str, ...], summed: str | None) -> _AlikeRows:
         """The distinct rows of some columns, with how many there are, or with their sum of another column."""
         rows = pl.DataFrame({name: self.readings[name].codes for name in names})
-        means = np.ones(rows.height) if summed is None else self._means(summed)
+        means = np.ones(rows.height) if summed is None else self._expect_amounts(summed)
         weighed = (
             rows.with_columns(pl.Series("\0weight", means)).group_by(names, maintain_order=True).agg(pl.sum("\0weight"))
         )
-        return _Alike({name: weighed[name].to_numpy() for name in names}, weighed["\0weight"].to_numpy())
+        return _AlikeRows({name: weighed[name].to_numpy() for name in names}, weighed["\0weight"].to_numpy())
 
-    def _means(self, summed: str) -> Floats:
+    def _expect_amounts(self, summed: str) -> Floats:
         """What each row is expected to add to a sum."""
         reading = self.readings[summed]
-        return reading.share(_values(self.domains[summed]))[reading.codes]
+        return reading.share(_compute_leaf_amounts(self.domains[summed]))[reading.codes]
 
-    def _answer(self, alike: _Alike, queries: list[Query], summed: str | None) -> Floats:
-        found = np.repeat(alike.weights[:, None], len(queries), axis=1)
+    def _answer(self, alike: _AlikeRows, queries: list[AggregateQuery], summed: str | None) -> Floats:
+        weights = np.repeat(alike.weights[:, None], len(queries), axis=1)
         for name, codes in alike.codes.items():
             wanted = np.column_stack([query.conditions[name] for query in queries]).astype(np.float64)
             if name == summed:
-                wanted *= _values(self.domains[name])[:, None]
-            found *= self.readings[name].share(wanted)[codes]
-        answers: Floats = found.sum(axis=0)
+                wanted *= _compute_leaf_amounts(self.domains[name])[:, None]
+            weights *= self.readings[name].share(wanted)[codes]
+        answers: Floats = weights.sum(axis=0)
         return answers
 
 
 @dataclass(frozen=True)
-class _Alike:
+class _AlikeRows:
     codes: Mapping[str, Ints]
     weights: Floats
 
 
-def _values(domain: Domain) -> Floats:
+def _compute_leaf_amounts(domain: Domain) -> Floats:
     """What each leaf adds to a sum; a missing cell adds nothing."""
     assert domain.numbers is not None
     return np.append(domain.numbers, 0.0)
 
 
-def _summed(truth: Table, published: Table, names: Sequence[str], asked: str | None) -> str | None:
+def _choose_sum_column(truth: Table, published: Table, names: Sequence[str], asked: str | None) -> str | None:
     if asked is None:
-        every = dict.fromkeys([*names, *compared_columns(truth, published, None)])
+        every = dict.fromkeys([*names, *choose_compared_columns(truth, published, None)])
         numeric = (name for name in every if truth.frame.schema[name].is_numeric())
-        sums = (name for name in numeric if _domain(truth, name).numbers is not None)
+        sums = (name for name in numeric if _get_column_domain(truth, name).numbers is not None)
         return next(sums, None)
-    compared_columns(truth, published, [asked])
-    if _domain(truth, asked).numbers is None:
-        raise DataError(f"{truth.source}: the column «{asked}» does not hold numbers only, so it cannot be summed")
+    choose_compared_columns(truth, published, [asked])
+    if _get_column_domain(truth, asked).numbers is None:
+        raise DataError(f'{truth.source}: the column "{asked}" does not hold numbers only, so it cannot be summed')
     return asked
 
 
-def _domain(truth: Table, name: str) -> Domain:
+def _get_column_domain(truth: Table, name: str) -> Domain:
     return Domain.of(truth.frame[name], truth.hierarchies.get(name))
 
 
-def _draw(
-    originals: _Answers,
+def _draw_queries(
+    originals: _QueryTable,
     names: Sequence[str],
     first: set[str],
     size: tuple[int, int],
     selectivity: float,
     generator: np.random.Generator,
-) -> list[Query]:
+) -> list[AggregateQuery]:
     """Random queries, each with one quasi-identifying column at least where there is one."""
     queries, wide = size[0], min(size[1], len(names))
     share = selectivity ** (1 / wide)
     leaders = [i for i, name in enumerate(names) if name in first] or list(range(len(names)))
-    seen = {name: _Seen.of(originals, name) for name in names}
+    seen = {name: _SeenLeaves.of(originals, name) for name in names}
     people = generator.integers(0, len(next(iter(originals.readings.values())).codes), queries)
-    drawn = []
+    drawn_queries = []
     for person in people.tolist():
         leader = leaders[int(generator.integers(len(leaders)))]
         others = [i for i in generator.permutation(len(names)).tolist() if i != leader][: wide - 1]
         chosen = [names[i] for i in sorted([leader, *others])]
-        drawn.append(Query({name: seen[name].condition(person, share, generator) for name in chosen}))
-    return drawn
+        drawn_queries.append(AggregateQuery({name: seen[name].condition(person, share, generator) for name in chosen}))
+    return drawn_queries
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _SeenLeaves:
     """The leaves of a column that somebody has, in the order in which a range runs through them."""
 
     leaves: Ints
@@ -227,14 +231,14 @@ class _Seen:
     size: int
 
     @classmethod
-    def of(cls, originals: _Answers, name: str) -> _Seen:
+    def of(cls, originals: _QueryTable, name: str) -> _SeenLeaves:
         domain, codes = originals.domains[name], originals.readings[name].codes
         known = np.unique(codes[codes < len(domain.leaves)])
         if domain.numbers is not None:
             known = known[np.argsort(domain.numbers[known], kind="stable")]
-        place = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
-        place[known] = np.arange(len(known))
-        return cls(known, place[codes], domain.numbers is not None, len(domain.leaves) + 1)
+        places = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
+        places[known] = np.arange(len(known))
+        return cls(known, places[codes], domain.numbers is not None, len(domain.leaves) + 1)
 
     def condition(self, person: int, share: float, generator: np.random.Generator) -> Flags:
         """Some of the leaves, the person's among them: neighbours if the column is ordered, any otherwise."""
@@ -242,14 +246,14 @@ class _Seen:
         if not len(self.leaves):
             return wanted
         many = min(max(1, round(share * len(self.leaves))), len(self.leaves))
-        place = int(self.place[person])
-        if place < 0:
-            place = int(generator.integers(len(self.leaves)))
+        leaf_place = int(self.place[person])
+        if leaf_place < 0:
+            leaf_place = int(generator.integers(len(self.leaves)))
         if self.ordered:
-            begin = int(generator.integers(max(0, place - many + 1), min(place, len(self.leaves) - many) + 1))
+            begin = int(generator.integers(max(0, leaf_place - many + 1), min(leaf_place, len(self.leaves) - many) + 1))
             wanted[self.leaves[begin : begin + many]] = True
         else:
             others = generator.permutation(len(self.leaves) - 1)[: many - 1]
-            wanted[self.leaves[others + (others >= place)]] = True
-            wanted[self.leaves[place]] = True
+            wanted[self.leaves[others + (others >= leaf_place)]] = True
+            wanted[self.leaves[leaf_place]] = True
         return wanted

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import SUPPRESSED, spelt
-from sfumato.data.published import Domain
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
@@ -24,7 +24,7 @@ def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
     generalized = set(original.quasi_identifying)
     wrong = 0
     for name in published.frame.columns:
-        before, after = spelt(original.frame[name][rows]), spelt(published.frame[name])
+        before, after = spell_cells(original.frame[name][rows]), spell_cells(published.frame[name])
         changed = pl.DataFrame({"before": before, "after": after}).filter(~before.eq_missing(after))
         if name in generalized and len(changed):
             domain = Domain.of(original.frame[name], original.hierarchies.get(name))
@@ -36,13 +36,13 @@ def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
     return wrong
 
 
-def changed_cells(published: Table, original: Table, rows: Ints) -> int:
+def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
     """How many published cells say something else than their original; an empty cell says nothing."""
     if len(rows) != len(published):
         raise DataError(f"{published.source}: {len(published)} rows are published, {len(rows)} are accounted for")
     wrong = 0
     for name in published.frame.columns:
-        before, after = spelt(original.frame[name][rows]), spelt(published.frame[name])
+        before, after = spell_cells(original.frame[name][rows]), spell_cells(published.frame[name])
         wrong += int((after.is_not_null() & ~before.eq_missing(after)).sum())
     return wrong
 
@@ -74,5 +74,5 @@ checks_claim("untrue_cells", "exactly", needs_original=True, of_the_rest=True)(
     lambda evidence, _: untrue_cells(evidence.published, evidence.original, evidence.all_rows())
 )
 checks_claim("changed_cells", "exactly", needs_original=True, of_the_rest=True)(
-    lambda evidence, _: changed_cells(evidence.published, evidence.original, evidence.all_rows())
+    lambda evidence, _: count_changed_cells(evidence.published, evidence.original, evidence.all_rows())
 )

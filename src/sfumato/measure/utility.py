@@ -5,29 +5,29 @@ from __future__ import annotations
 
 import polars as pl
 
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import Domain
-from sfumato.measure.anonymity.classes import StarredRows, crowds, starred
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import Domain
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
 from sfumato.table import Table
 
 
 def discernibility(table: Table, starred_rows: StarredRows = "class", rows: int | None = None) -> int:
     """Σ over classes of |class|², and |D| for every suppressed row; `rows` is |D| where rows were left out."""
     total = len(table) if rows is None else rows
-    found = crowds(table, None, starred_rows)
-    published = int(found.select((pl.col("rows") * pl.col("crowd")).sum()).item())
-    return published + (total - int(found["rows"].sum())) * total
+    class_frame = crowds(table, None, starred_rows)
+    published = int(class_frame.select((pl.col("rows") * pl.col("crowd")).sum()).item())
+    return published + (total - int(class_frame["rows"].sum())) * total
 
 
 def average_class_size(table: Table, starred_rows: StarredRows = "class") -> float:
     """Published rows for each class."""
-    found = crowds(table, None, starred_rows)
-    return float(found["rows"].sum()) / len(found) if len(found) else 0.0
+    class_frame = crowds(table, None, starred_rows)
+    return float(class_frame["rows"].sum()) / len(class_frame) if len(class_frame) else 0.0
 
 
 def column_loss(published: pl.Series, domain: Domain) -> float:
     """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
-    labels = published if published.dtype.is_numeric() else spelt(published)  # a number may be a mean, no label
+    labels = published if published.dtype.is_numeric() else spell_cells(published)  # a number may be a mean, no label
     counts = labels.alias("label").value_counts(name="count")
     lost = domain.losses(counts["label"]) @ counts["count"].to_numpy()
     return float(lost) / len(published) if len(published) else 0.0
@@ -53,14 +53,14 @@ def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy
     Original cells are counted under the published label that covers them, so that only what suppression took
     away shows as a difference, beside the coarser labels themselves.
     """
-    after = spelt(published).alias("value").fill_null("(missing)").value_counts(name="published")
+    after = spell_cells(published).alias("value").fill_null("(missing)").value_counts(name="published")
     labels = set(after["value"]) - {SUPPRESSED}
-    before = spelt(original).alias("value").fill_null("(missing)")
+    before = spell_cells(original).alias("value").fill_null("(missing)")
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
         before = before.replace(cover)
-    counted = before.value_counts(name="original")
-    both = counted.join(after, on="value", how="full", coalesce=True)
+    value_counts = before.value_counts(name="original")
+    both = value_counts.join(after, on="value", how="full", coalesce=True)
     return both.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
 
 
@@ -84,4 +84,4 @@ def total_variation(before_and_after: pl.DataFrame) -> float:
 
 def suppressed_rows(table: Table) -> int:
     """Rows with `*` in every quasi-identifying column."""
-    return int(starred(table.frame, table.quasi_identifying).sum())
+    return int(flag_starred_rows(table.frame, table.quasi_identifying).sum())

@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from sfumato.mine.answers.proportions import warner_estimate as warner_estimate
     from sfumato.mine.answers.truthfulness import compare_truthfulness as compare_truthfulness
     from sfumato.mine.answers.truthfulness import simulate_truthfulness as simulate_truthfulness
+    from sfumato.mine.baskets.association_rules import association_rules as association_rules
     from sfumato.mine.baskets.itemsets import frequent_itemsets as frequent_itemsets
-    from sfumato.mine.baskets.pattern_files import read_itemsets as read_itemsets
-    from sfumato.mine.baskets.pattern_files import read_rules as read_rules
-    from sfumato.mine.baskets.pattern_files import save_itemsets as save_itemsets
-    from sfumato.mine.baskets.pattern_files import save_rules as save_rules
-    from sfumato.mine.baskets.pattern_files import write_itemsets as write_itemsets
+    from sfumato.mine.baskets.mined_files import read_itemsets as read_itemsets
+    from sfumato.mine.baskets.mined_files import read_rules as read_rules
+    from sfumato.mine.baskets.mined_files import save_itemsets as save_itemsets
+    from sfumato.mine.baskets.mined_files import save_rules as save_rules
+    from sfumato.mine.baskets.mined_files import write_itemsets as write_itemsets
     from sfumato.mine.baskets.published_rules import individuals_behind as individuals_behind
     from sfumato.mine.baskets.published_rules import patterns_behind as patterns_behind
-    from sfumato.mine.baskets.rules import association_rules as association_rules
     from sfumato.mine.codes.decoded_tree import decode_tree as decode_tree
     from sfumato.mine.codes.decoded_tree import tree_rules as tree_rules
-    from sfumato.mine.codes.encoded_items import decode_itemsets as decode_itemsets
-    from sfumato.mine.codes.encoded_items import filter_requests as filter_requests
-    from sfumato.mine.codes.encoded_items import mine_filters as mine_filters
+    from sfumato.mine.codes.item_key import decode_itemsets as decode_itemsets
+    from sfumato.mine.codes.item_key import filter_requests as filter_requests
+    from sfumato.mine.codes.item_key import mine_filters as mine_filters
     from sfumato.mine.codes.tree_files import read_tree as read_tree
     from sfumato.mine.codes.tree_files import write_tree as write_tree
     from sfumato.mine.entries.adversarial_rules import AdversarialRule as AdversarialRule
@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from sfumato.mine.noise.reconstruction import reconstruct_distribution as reconstruct_distribution
     from sfumato.mine.noise.tree_on_noise import TreeOnNoise as TreeOnNoise
     from sfumato.mine.noise.tree_on_noise import train_tree_on_noise as train_tree_on_noise
-    from sfumato.mine.patterns.channels import inference_channels as inference_channels
     from sfumato.mine.patterns.derivability import forced_patterns as forced_patterns
     from sfumato.mine.patterns.derivability import support_bounds as support_bounds
+    from sfumato.mine.patterns.inference_channels import inference_channels as inference_channels
     from sfumato.public.noise_law import Noise as Noise
     from sfumato.public.noise_law import privacy_level as privacy_level
 

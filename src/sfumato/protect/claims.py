@@ -10,7 +10,7 @@ from sfumato.release import Claim, Number
 from sfumato.table import Table
 
 
-def nobody_named(table: Table) -> Claim:
+def claim_nobody_named(table: Table) -> Claim:
     """No column that names a person is in the release."""
     return Claim(
         property="identifying_columns",
@@ -22,7 +22,7 @@ def nobody_named(table: Table) -> Claim:
     )
 
 
-def with_originals(
+def claim_with_originals(
     measure: str,
     threshold: Number,
     bound: Literal["at_least", "at_most", "exactly"],
@@ -41,7 +41,7 @@ def with_originals(
     )
 
 
-def nothing_untrue() -> Claim:
+def claim_nothing_untrue() -> Claim:
     """Every published cell covers its original; only someone with the originals can check."""
     return Claim(
         property="untrue_cells",
@@ -53,7 +53,7 @@ def nothing_untrue() -> Claim:
     )
 
 
-def suppression_within(limit: float, starred_rows: str, left_out: bool = False) -> Claim:
+def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = False) -> Claim:
     """The share of suppressed rows is within the limit; rows left out can only be counted with the originals."""
     return Claim(
         property="suppressed_share",

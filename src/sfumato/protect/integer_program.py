@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Floats, Ints
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ProgramAnswer:
     """A solution, and the least that any could cost."""
 
     values: Floats
@@ -26,7 +26,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class IntegerProgram:
     """Whole numbers from 0 to `upper`, and sums of them within limits."""
 
     upper: Floats
@@ -36,7 +36,7 @@ class Program:
     high: list[float] = field(default_factory=list)
 
     @classmethod
-    def of(cls, upper: Floats) -> Program:
+    def of(cls, upper: Floats) -> IntegerProgram:
         """No limits yet."""
         return cls(upper)
 
@@ -54,10 +54,10 @@ class Program:
         self.low.append(low)
         self.high.append(high)
 
-    def limited(self, costs: Floats, most: float) -> Program:
+    def limit_costs(self, costs: Floats, most: float) -> IntegerProgram:
         """The same program where the costs are no larger than `most`."""
         columns = np.flatnonzero(costs)
-        return Program(
+        return IntegerProgram(
             self.upper,
             [*self.columns, columns.astype(np.int64)],
             [*self.weights, costs[columns]],
@@ -66,19 +66,19 @@ class Program:
         )
 
 
-def solve(program: Program, costs: Floats, seconds: float) -> Found | None:
+def solve_program(program: IntegerProgram, costs: Floats, seconds: float) -> ProgramAnswer | None:
     """The cheapest whole numbers found in the time; None if none were found."""
-    done = _solved(program, costs, seconds)
+    done = _run_solver(program, costs, seconds)
     if done.x is None:
         return None
     values: Floats = np.round(np.asarray(done.x)).astype(np.float64)
     cost = round(float(costs @ values))
     # Costs are whole, so the bound may be rounded up; a millionth is HiGHS's own tolerance.
     bound = cost if done.status == 0 else max(0, ceil(float(done.mip_dual_bound) - 1e-6))
-    return Found(values, min(bound, cost), done.status == 0)
+    return ProgramAnswer(values, min(bound, cost), done.status == 0)
 
 
-def _solved(program: Program, costs: Floats, seconds: float) -> Any:
+def _run_solver(program: IntegerProgram, costs: Floats, seconds: float) -> Any:
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -94,17 +94,17 @@ def _solved(program: Program, costs: Floats, seconds: float) -> Any:
         "constraints": limits,
         "options": {"time_limit": max(seconds, 0.1), "mip_rel_gap": 0.0},
     }
-    return _awaited(lambda: milp(costs, **asked))
+    return _await_solver(lambda: milp(costs, **asked))
 
 
-def _awaited(work: Callable[[], Any]) -> Any:
+def _await_solver(work: Callable[[], Any]) -> Any:
     """Wait for the solver in a thread of its own, and tell so that somebody can interrupt."""
-    found: list[Any] = []
+    results: list[Any] = []
     failed: list[BaseException] = []
 
     def run() -> None:
         try:
-            found.append(work())
+            results.append(work())
         except BaseException as problem:
             failed.append(problem)
 
@@ -113,8 +113,8 @@ def _awaited(work: Callable[[], Any]) -> Any:
     waited = 0
     while thread.is_alive():
         thread.join(timeout=0.2)
-        tell("solving the integer program", waited)
+        report_progress("solving the integer program", waited)
         waited += 1
     if failed:
         raise failed[0]
-    return found[0]
+    return results[0]

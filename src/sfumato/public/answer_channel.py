@@ -18,10 +18,10 @@ import polars as pl
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.release import Release
 
 Kind = Literal["warner", "k_ary", "unary"]
@@ -32,7 +32,7 @@ MARK = "x"
 """A cell of bits begins with it, so that no reader of the file takes the hexadecimal digits for a number."""
 
 
-class Channel(Description):
+class AnswerChannel(Description):
     """How one column's answers came about. It is public."""
 
     kind: Kind
@@ -42,14 +42,14 @@ class Channel(Description):
     q: float = Field(ge=0.0, le=1.0)
     """The probability of each other answer; `unary`: that another category's bit is set."""
     categories: tuple[str | None, ...] = Field(min_length=2)
-    """The possible answers as they are spelt, in the order of the bits; null where «missing» is an answer."""
+    """The possible answers as they are spelt, in the order of the bits; null where "missing" is an answer."""
     memoized: bool = False
     """Whether a person who is asked again says the same."""
     repeats: float = Field(default=1.0, ge=1.0)
     """How much answers given more than once widen a variance: Σ m² / n if the same answer stands in m rows."""
 
     @model_validator(mode="after")
-    def _sound(self) -> Channel:
+    def _check_sound(self) -> AnswerChannel:
         others = len(self.categories) - 1
         if self.kind != "unary" and abs(self.p + others * self.q - 1) > 1e-9:
             raise ValueError("the probabilities of all answers do not add up to 1")
@@ -58,12 +58,12 @@ class Channel(Description):
         return self
 
     @classmethod
-    def of(cls, told: Any) -> Channel:
+    def of(cls, given: Any) -> AnswerChannel:
         """A channel as a release tells it, or itself."""
-        if isinstance(told, cls):
-            return told
+        if isinstance(given, cls):
+            return given
         try:
-            return cls.model_validate({name: told[name] for name in cls.model_fields if name in told})
+            return cls.model_validate({name: given[name] for name in cls.model_fields if name in given})
         except (ValidationError, TypeError):
             raise DataError(
                 "randomized answers are told as kind (warner, k_ary or unary), p, q and two or more categories"
@@ -96,11 +96,11 @@ class Channel(Description):
     def codes(self, cells: pl.Series) -> Ints:
         """The number of each cell's category, `NO_ANSWER` where it is missing, `STRANGE` where it is no category."""
         known = [name for name in self.categories if name is not None]
-        places = [at for at, name in enumerate(self.categories) if name is not None]
+        places = [index for index, name in enumerate(self.categories) if name is not None]
         missing = self.categories.index(None) if None in self.categories else NO_ANSWER
-        texts = spelt(cells)
-        found = texts.replace_strict(known, places, default=STRANGE, return_dtype=pl.Int64)
-        return found.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
+        texts = spell_cells(cells)
+        codes = texts.replace_strict(known, places, default=STRANGE, return_dtype=pl.Int64)
+        return codes.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
 
     def bits(self, cells: pl.Series) -> Bytes:
         """The bits of cells that are not missing, one row a cell."""
@@ -121,42 +121,44 @@ class Channel(Description):
         raise DataError(f"{len(texts)} answers of {width} bits are not all spelt as such; read the release again")
 
 
-_DIGITS = np.asarray([int(chr(one), 16) if chr(one) in "0123456789abcdefABCDEF" else 255 for one in range(256)], "u1")
+_DIGITS = np.asarray(
+    [int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 255 for byte in range(256)], "u1"
+)
 """What a byte of text is as a hexadecimal digit; 255 if it is none."""
 
 
-def answer_by_chance(truth: Ints, channel: Channel, drawn: Callable[[slice, int], Floats]) -> Ints | Bytes:
+def answer_by_chance(truth: Ints, channel: AnswerChannel, draw: Callable[[slice, int], Floats]) -> Ints | Bytes:
     """An answer for each truth: the number of a category, or bits.
 
     `drawn` gives numbers between 0 and 1: as many as it is told for each of some rows.
     """
     size = len(channel.categories)
     if channel.one_answer:
-        chance = drawn(slice(0, len(truth)), 1)[:, 0]
+        chance = draw(slice(0, len(truth)), 1)[:, 0]
         # What is left of the draw, once it is not the truth, says which of the others it is.
         other = np.minimum(((chance - channel.p) / (1 - channel.p) * (size - 1)).astype(np.int64), size - 2)
         return np.where(chance < channel.p, truth, other + (other >= truth))
-    found = np.empty((len(truth), size), dtype=np.uint8)
+    bits = np.empty((len(truth), size), dtype=np.uint8)
     step = max(_CELLS // size, 1)
     for begin in range(0, len(truth), step):
-        tell("asking everybody", begin, len(truth))
-        chance = drawn(slice(begin, begin + step), size)
-        found[begin : begin + step] = chance < channel.q
+        report_progress("asking everybody", begin, len(truth))
+        chance = draw(slice(begin, begin + step), size)
+        bits[begin : begin + step] = chance < channel.q
         rows, own = np.arange(len(chance)), truth[begin : begin + step]
-        found[begin + rows, own] = chance[rows, own] < channel.p
-    return found
+        bits[begin + rows, own] = chance[rows, own] < channel.p
+    return bits
 
 
-def as_values(categories: Sequence[str | None], kind: pl.DataType) -> pl.Series | None:
+def cast_categories(categories: Sequence[str | None], kind: pl.DataType) -> pl.Series | None:
     """Categories as values of a column's type; None where they are not spelt as its cells are."""
     texts = pl.Series(list(categories), dtype=pl.String)
     if kind == pl.Boolean:
-        found = texts.replace_strict(["true", "false"], [True, False], default=None, return_dtype=pl.Boolean)
+        values = texts.replace_strict(["true", "false"], [True, False], default=None, return_dtype=pl.Boolean)
     elif kind == pl.Date:
-        found = texts.str.to_date("%Y-%m-%d", strict=False)
+        values = texts.str.to_date("%Y-%m-%d", strict=False)
     else:
-        found = texts.cast(kind, strict=False)
-    return found if spelt(found).eq_missing(texts).all() else None
+        values = texts.cast(kind, strict=False)
+    return values if spell_cells(values).eq_missing(texts).all() else None
 
 
 def spell_bits(bits: Bytes) -> pl.Series:
@@ -170,14 +172,14 @@ def spell_bits(bits: Bytes) -> pl.Series:
     text[:, 1:] = digits[packed].reshape(len(bits), 2 * packed.shape[1])
     ends = np.arange(len(bits) + 1, dtype=np.int64) * text.shape[1]
     made = pa.LargeStringArray.from_buffers(len(bits), pa.py_buffer(ends), pa.py_buffer(text))
-    found = pl.from_arrow(made)
-    assert isinstance(found, pl.Series)
-    return found.cast(pl.String)
+    texts = pl.from_arrow(made)
+    assert isinstance(texts, pl.Series)
+    return texts.cast(pl.String)
 
 
-def designed(
+def design_channel(
     kind: Kind | Literal["auto"], categories: Sequence[str | None], p: float | None, epsilon: float | None
-) -> Channel:
+) -> AnswerChannel:
     """The channel that an argument asks for: by the probability of the truth, or by ε.
 
     Given ε, `auto` takes the kind whose estimates vary less: unary from k = 3 e^ε + 2 categories on. Whoever gives p
@@ -190,49 +192,53 @@ def designed(
         raise PolicyError(f"kind = warner is for two categories, and there are {size}; use k_ary or unary")
     if kind == "unary" and p is not None:
         raise PolicyError("kind = unary keeps the true category's bit with probability 1/2, always; give `epsilon`")
-    p = _kept(size, epsilon) if p is None else p
+    p = _compute_truth_probability(size, epsilon) if p is None else p
     if epsilon is not None and p >= 1.0:
         raise PolicyError(
             f"epsilon = {epsilon:g} is so much that every answer is the truth itself, and nothing is protected; choose "
             "a smaller one, 10 at most"
         )
     if not 0.0 < p < 1.0:
-        said = "is the truth itself" if p else "tells what is not true"
+        reason = "is the truth itself" if p else "tells what is not true"
         raise PolicyError(
-            f"p = {p:g}: every answer {said}, so nothing is protected (ε is infinite); choose p between 0 and 1"
+            f"p = {p:g}: every answer {reason}, so nothing is protected (ε is infinite); choose p between 0 and 1"
         )
     q = (1 - p) / (size - 1)
     if epsilon is not None:
         many = size >= 3 * exp(min(epsilon, 700.0)) + 2 and abs(p - q) > 1e-12
         if kind == "unary" or (kind == "auto" and many):
-            return Channel(kind="unary", p=0.5, q=_kept(2, -epsilon), categories=tuple(categories))
-    return Channel(kind="warner" if size == 2 and kind != "k_ary" else "k_ary", p=p, q=q, categories=tuple(categories))
+            return AnswerChannel(
+                kind="unary", p=0.5, q=_compute_truth_probability(2, -epsilon), categories=tuple(categories)
+            )
+    return AnswerChannel(
+        kind="warner" if size == 2 and kind != "k_ary" else "k_ary", p=p, q=q, categories=tuple(categories)
+    )
 
 
-def _kept(size: int, epsilon: float | None) -> float:
+def _compute_truth_probability(size: int, epsilon: float | None) -> float:
     """The probability of the truth that gives ε; a negative ε is the other way round."""
     if epsilon is None:
         raise PolicyError("say how much is randomized: the probability `p` of the true answer, or `epsilon`")
     return 1 / (1 + (size - 1) * exp(min(-epsilon, 700.0)))
 
 
-def answered_columns(release: Release) -> tuple[str, ...]:
+def list_answered_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold randomized answers."""
-    return tuple(name for name, told in release.public.items() if told.get("kind") in KINDS)
+    return tuple(name for name, facts in release.public.items() if facts.get("kind") in KINDS)
 
 
-def channel_of(release: Release, column: str) -> Channel:
+def get_channel(release: Release, column: str) -> AnswerChannel:
     """The channel of one column, as the release tells it."""
-    names = answered_columns(release)
+    names = list_answered_columns(release)
     if column not in names:
         where = f"; they are in: {', '.join(names)}" if names else ""
-        raise DataError(f"the release tells of no randomized answers in «{column}»{where}")
-    return Channel.of(release.public[column])
+        raise DataError(f'the release tells of no randomized answers in "{column}"{where}')
+    return AnswerChannel.of(release.public[column])
 
 
-def told(channel: Channel, **more: Any) -> Mapping[str, Any]:
+def describe_channel(channel: AnswerChannel, **more: Any) -> Mapping[str, Any]:
     """What a release tells of a column."""
-    said: dict[str, Any] = channel.model_dump(mode="json") | {"epsilon": channel.epsilon}
+    facts: dict[str, Any] = channel.model_dump(mode="json") | {"epsilon": channel.epsilon}
     if channel.repeats == 1.0:
-        del said["repeats"]
-    return said | more
+        del facts["repeats"]
+    return facts | more

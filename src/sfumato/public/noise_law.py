@@ -48,23 +48,23 @@ class Noise(Description):
     are not whole far less than the scale, so that an estimate need not heed it; 0 if nothing is known of it."""
 
     @classmethod
-    def of(cls, told: Any) -> Noise:
+    def of(cls, given: Any) -> Noise:
         """Noise in any of its spellings: itself, `("gaussian", 2.5)`, `{"kind": …, "scale": …}` or `{"sigma": 2.5}`.
 
         Upper and lower case are the same; normal is gaussian; std, sd and stddev are sigma.
         """
-        if isinstance(told, cls):
-            return told
-        if isinstance(told, tuple | list) and len(told) == 2:
-            known = {"kind": _kind(told[0]), "scale": told[1]}
-        elif isinstance(told, Mapping):
-            known = _known(told)
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, tuple | list) and len(given) == 2:
+            known = {"kind": _normalize_kind(given[0]), "scale": given[1]}
+        elif isinstance(given, Mapping):
+            known = _normalize_noise(given)
         else:
             raise PolicyError(_CURE)
         try:
             return cls.model_validate(known)
         except ValidationError as error:
-            wrong = ", ".join(dict.fromkeys(".".join(map(str, one["loc"])) for one in error.errors()))
+            wrong = ", ".join(dict.fromkeys(".".join(map(str, problem["loc"])) for problem in error.errors()))
             raise PolicyError(
                 f"this is no noise: look at its {wrong} (the kind is uniform, gaussian or discretize, and the scale a "
                 f"finite number above 0); {_CURE}"
@@ -75,11 +75,11 @@ class Noise(Description):
         cls, kind: Literal["uniform", "gaussian", "discretize"], width: float, confidence: float, step: float = 0.0
     ) -> Noise:
         """The noise under which a value is told to within `width` with the confidence, and no better."""
-        return cls(kind=kind, scale=width / _interval(kind, confidence), step=step)
+        return cls(kind=kind, scale=width / _compute_unit_interval(kind, confidence), step=step)
 
     def interval(self, confidence: float) -> float:
         """The width of the interval that a value is told to lie in, with a confidence."""
-        return _interval(self.kind, confidence) * self.scale
+        return _compute_unit_interval(self.kind, confidence) * self.scale
 
     @property
     def variance(self) -> float:
@@ -94,46 +94,46 @@ class Noise(Description):
             return chance.normal(0.0, self.scale, count)
         raise PolicyError("intervals add nothing to a value; they stand in its place")
 
-    def density(self, at: Floats) -> Floats:
+    def density(self, points: Floats) -> Floats:
         """How dense the noise is at some differences, rounding left aside."""
         if self.kind == "gaussian":
-            return np.asarray(np.exp(-0.5 * (at / self.scale) ** 2) / (self.scale * np.sqrt(2 * np.pi)))
+            return np.asarray(np.exp(-0.5 * (points / self.scale) ** 2) / (self.scale * np.sqrt(2 * np.pi)))
         half = self.scale if self.kind == "uniform" else self.scale / 2
-        return np.where(np.abs(at) <= half, 1 / (2 * half), 0.0)
+        return np.where(np.abs(points) <= half, 1 / (2 * half), 0.0)
 
-    def below(self, at: Floats) -> Floats:
+    def below(self, points: Floats) -> Floats:
         """The probability that the noise is at most so much."""
         if self.kind == "gaussian":
             from scipy.special import ndtr
 
-            return np.asarray(ndtr(at / self.scale))
+            return np.asarray(ndtr(points / self.scale))
         half = self.scale if self.kind == "uniform" else self.scale / 2
-        return np.clip((at + half) / (2 * half), 0.0, 1.0)
+        return np.clip((points + half) / (2 * half), 0.0, 1.0)
 
 
-def _kind(told: Any) -> Any:
-    if not isinstance(told, str):
-        return told
-    word = told.strip().lower()
+def _normalize_kind(given: Any) -> Any:
+    if not isinstance(given, str):
+        return given
+    word = given.strip().lower()
     return _ALSO.get(word, word)
 
 
-def _known(told: Mapping[str, Any]) -> dict[str, Any]:
+def _normalize_noise(given: Mapping[str, Any]) -> dict[str, Any]:
     """Kind, scale, step, origin and grid, however the first two are spelt; what else a release tells is left aside."""
-    known = {name: told[name] for name in Noise.model_fields if name in told}
+    known = {name: given[name] for name in Noise.model_fields if name in given}
     if "kind" in known:
-        known["kind"] = _kind(known["kind"])
-    spelt = [name for name in _SPELT if name in told]
+        known["kind"] = _normalize_kind(known["kind"])
+    spelt = [name for name in _SPELT if name in given]
     if len(spelt) + ("scale" in known) > 1:
         raise PolicyError(f"the noise's scale is told twice: {', '.join([*spelt, *{'scale'} & known.keys()])}")
     for name in spelt:
         if known.setdefault("kind", _SPELT[name]) != _SPELT[name]:
-            raise PolicyError(f"«{name}» is of {_SPELT[name]} noise, and the kind says otherwise; use «scale»")
-        known["scale"] = told[name]
+            raise PolicyError(f'"{name}" is of {_SPELT[name]} noise, and the kind says otherwise; use "scale"')
+        known["scale"] = given[name]
     return known
 
 
-def _interval(kind: str, confidence: float) -> float:
+def _compute_unit_interval(kind: str, confidence: float) -> float:
     """How wide the interval is for noise of scale 1."""
     if not 0.0 < confidence < 1.0:
         raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
@@ -152,39 +152,39 @@ def privacy_level(noise: Any, range: Any, confidence: float = 0.95) -> float:  #
     return Noise.of(noise).interval(confidence) / width
 
 
-def numbers_of(column: pl.Series) -> Floats:
+def read_numbers(column: pl.Series) -> Floats:
     """A column as numbers, missing ones NaN; dates, also those spelt 2009-06-30, count in days since 1970."""
-    found = column
+    numbers = column
     if column.dtype == pl.String:
-        found = column.str.to_date("%Y-%m-%d", strict=False)
-        if found.null_count() > column.null_count():
-            raise DataError(f"«{column.name}» holds text, and noise is in numbers and dates (spelt 2009-06-30) alone")
+        numbers = column.str.to_date("%Y-%m-%d", strict=False)
+        if numbers.null_count() > column.null_count():
+            raise DataError(f'"{column.name}" holds text, and noise is in numbers and dates (spelt 2009-06-30) alone')
     elif not (column.dtype.is_numeric() or column.dtype == pl.Date):
-        raise DataError(f"«{column.name}» holds neither numbers nor dates, but {column.dtype}")
-    return np.asarray(found.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)
+        raise DataError(f'"{column.name}" holds neither numbers nor dates, but {column.dtype}')
+    return np.asarray(numbers.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)
 
 
-def noisy_columns(release: Release) -> tuple[str, ...]:
+def list_noisy_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold noisy numbers."""
     kinds = ("uniform", "gaussian", "correlated", "discretize")
-    return tuple(name for name, told in release.public.items() if told.get("kind") in kinds)
+    return tuple(name for name, facts in release.public.items() if facts.get("kind") in kinds)
 
 
-def noise_of(release: Release, column: str) -> Noise:
+def get_noise(release: Release, column: str) -> Noise:
     """The noise of one column, as the release tells it."""
-    if column not in noisy_columns(release):
+    if column not in list_noisy_columns(release):
         raise DataError(
-            f"the release tells of no noise in «{column}»; noise is in: {', '.join(noisy_columns(release))}"
+            f'the release tells of no noise in "{column}"; noise is in: {", ".join(list_noisy_columns(release))}'
         )
     return Noise.of(release.public[column])
 
 
-def noise_covariance(release: Release, columns: tuple[str, ...]) -> Floats:
+def get_noise_covariance(release: Release, columns: tuple[str, ...]) -> Floats:
     """The covariance of what was added to some columns; only `correlated` noise goes together."""
-    found = np.diag([noise_of(release, name).variance for name in columns])
+    covariance = np.diag([get_noise(release, name).variance for name in columns])
     for row, name in enumerate(columns):
         together: Mapping[str, float] = release.public[name].get("covariance", {})
-        for place, other in enumerate(columns):
+        for position, other in enumerate(columns):
             if other in together:
-                found[row, place] = together[other]
-    return found
+                covariance[row, position] = together[other]
+    return covariance

@@ -22,22 +22,22 @@ FIRST_CODE, LAST_CODE = 10**9, 10**10
 """Codes have ten digits: two keys hardly share one, so that a wrong key is noticed."""
 
 
-def sealed(method: str, secret: Mapping[str, Any]) -> Key:
+def seal_key(method: str, secret: Mapping[str, Any]) -> Key:
     """A key with a seal over its content."""
-    return Key(method, {**secret, "seal": _seal(method, secret)})
+    return Key(method, {**secret, "seal": _compute_seal(method, secret)})
 
 
-def unsealed(key: Key | None, method: str) -> dict[str, Any]:
+def unseal_key(key: Key | None, method: str) -> dict[str, Any]:
     """What a key holds; one that was changed, or that is another method's, is refused."""
     if not isinstance(key, Key):
         raise PolicyError(f"{method} has a secret: make one with new_key(data), keep it, and give it to protect")
     secret = dict(key.secret)
-    if key.method != method or secret.pop("seal", None) != _seal(method, secret):
+    if key.method != method or secret.pop("seal", None) != _compute_seal(method, secret):
         raise DataError(f"the key was changed or damaged, or is no key of {method}; find the one you saved")
     return secret
 
 
-def fingerprint(baskets: Baskets) -> str:
+def fingerprint_baskets(baskets: Baskets) -> str:
     """The same for the same baskets in the same order."""
     mark = hashlib.sha256(json.dumps(baskets.items).encode())
     mark.update(baskets.offsets.astype("<i8").tobytes())
@@ -45,9 +45,9 @@ def fingerprint(baskets: Baskets) -> str:
     return mark.hexdigest()
 
 
-def refuse_others(baskets: Baskets, known: str) -> None:
+def refuse_other_baskets(baskets: Baskets, known: str) -> None:
     """Stop where baskets are not those that a key was drawn for."""
-    if fingerprint(baskets) != known:
+    if fingerprint_baskets(baskets) != known:
         raise DataError(
             f"the key was drawn for other baskets than these {len(baskets)}; find its own, or draw a new key"
         )
@@ -63,10 +63,10 @@ def draw_codes(count: int, taken: Baskets, randomness: Randomness) -> list[int]:
     codes: dict[int, None] = {}
     while len(codes) < count:
         if randomness.for_publication:
-            drawn = [FIRST_CODE + secrets.randbelow(LAST_CODE - FIRST_CODE) for _ in range(count - len(codes))]
+            new_codes = [FIRST_CODE + secrets.randbelow(LAST_CODE - FIRST_CODE) for _ in range(count - len(codes))]
         else:
-            drawn = randomness.generator().integers(FIRST_CODE, LAST_CODE, count - len(codes)).tolist()
-        codes.update((code, None) for code in drawn if str(code) not in known)
+            new_codes = randomness.generator().integers(FIRST_CODE, LAST_CODE, count - len(codes)).tolist()
+        codes.update((code, None) for code in new_codes if str(code) not in known)
     return list(codes)
 
 
@@ -75,5 +75,5 @@ def draw_bytes(randomness: Randomness) -> bytes:
     return secrets.token_bytes(32) if randomness.for_publication else randomness.generator().bytes(32)
 
 
-def _seal(method: str, secret: Mapping[str, Any]) -> str:
+def _compute_seal(method: str, secret: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps([method, secret], sort_keys=True, default=repr).encode()).hexdigest()

@@ -16,7 +16,7 @@ Support = int | float
 Confidence = Fraction | float | int
 
 
-def least_count(min_support: Support, rows: int) -> int:
+def compute_least_count(min_support: Support, rows: int) -> int:
     """The least number of rows that is frequent: the count itself, or a share of the rows, rounded up."""
     if isinstance(min_support, bool) or not isinstance(min_support, int | float):
         raise PolicyError("min_support is a whole number of rows, or a share of them above 0 and up to 1")
@@ -29,7 +29,7 @@ def least_count(min_support: Support, rows: int) -> int:
     return max(1, ceil(Fraction(repr(min_support)) * rows))
 
 
-def exact(confidence: Confidence, name: str = "confidence") -> Fraction:
+def parse_exact_confidence(confidence: Confidence, name: str = "confidence") -> Fraction:
     """A confidence between 0 and 1 as the fraction it is written as."""
     if isinstance(confidence, bool) or not isinstance(confidence, Fraction | float | int):
         raise PolicyError(f"{name} is a number above 0 and up to 1")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Baskets in which it is not said whether some items are there: ``milk?`` stands for «milk, perhaps».
+"""Baskets in which it is not said whether some items are there: ``milk?`` stands for "milk, perhaps".
 
 An item that is certain bears its name, one that is unknown its name and a question mark; an item without either is
 certainly not there. So such baskets are written and read like any others, and whoever overlooks the marks sees what is
@@ -26,7 +26,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, slots=True)
-class Parted:
+class KnownAndUnknown:
     """Baskets with unknowns, taken apart; both have as many baskets as there were, in the same order."""
 
     known: Baskets
@@ -36,19 +36,19 @@ class Parted:
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class PossibleInterval:
     """What is possible, both ends included."""
 
     low: Fraction
     high: Fraction
 
 
-def with_unknowns(known: Baskets, rows: Sequence[int], items: Sequence[Item]) -> Baskets:
+def mark_unknowns(known: Baskets, rows: Sequence[int], items: Sequence[Item]) -> Baskets:
     """The baskets, where it is left open whether basket `rows[i]` holds `items[i]`, which it does not certainly."""
     marked = sum(str(item).endswith(MARK) for item in (*known.items, *items))
     if marked:
-        raise DataError(f"{marked} items end in «{MARK}», which marks an unknown; rename them first")
-    names: dict[str, int] = {str(item): place for place, item in enumerate(known.items)}
+        raise DataError(f'{marked} items end in "{MARK}", which marks an unknown; rename them first')
+    names: dict[str, int] = {str(item): position for position, item in enumerate(known.items)}
     new = [names.setdefault(f"{item}{MARK}", len(names)) for item in items]
     owners = np.concatenate([np.repeat(np.arange(len(known)), np.diff(known.offsets)), np.array(rows, dtype=np.int64)])
     codes = np.concatenate([known.codes, np.array(new, dtype=np.int32)])
@@ -57,41 +57,44 @@ def with_unknowns(known: Baskets, rows: Sequence[int], items: Sequence[Item]) ->
     return Baskets(tuple(names), offsets, codes[order].astype(np.int32))
 
 
-def parted(published: Baskets) -> Parted:
+def split_unknowns(published: Baskets) -> KnownAndUnknown:
     """What is certain and what is unknown; names that are all whole numbers become numbers again."""
     names = [str(item) for item in published.items]
     marked = np.array([name.endswith(MARK) for name in names], dtype=np.bool_)
     plain: list[Item] = [name.removesuffix(MARK) for name in names]
     if all(_INTEGER.fullmatch(str(name)) for name in plain):
         plain = [int(name) for name in plain]
-    place = {name: at for at, name in enumerate(dict.fromkeys(plain))}
-    code = np.array([place[name] for name in plain], dtype=np.int32)
+    name_index = {name: index for index, name in enumerate(dict.fromkeys(plain))}
+    code = np.array([name_index[name] for name in plain], dtype=np.int32)
     unknown = marked[published.codes] if names else np.zeros(0, dtype=np.bool_)
-    return Parted(_within(published, tuple(place), code, ~unknown), _within(published, tuple(place), code, unknown))
+    return KnownAndUnknown(
+        _select_items(published, tuple(name_index), code, ~unknown),
+        _select_items(published, tuple(name_index), code, unknown),
+    )
 
 
-def _within(published: Baskets, items: tuple[Item, ...], code: Codes, kept: Flags) -> Baskets:
+def _select_items(published: Baskets, items: tuple[Item, ...], code: Codes, kept: Flags) -> Baskets:
     owners = np.repeat(np.arange(len(published)), np.diff(published.offsets))[kept]
     offsets = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=len(published)))]).astype(np.int64)
     return Baskets(items, offsets, code[published.codes[kept]])
 
 
-def support_interval(published: Baskets, items: Sequence[Item]) -> Interval:
+def bound_item_support(published: Baskets, items: Sequence[Item]) -> PossibleInterval:
     """The baskets that certainly hold the items, and those that may."""
-    parts = parted(published)
-    certain, possible = _certain(parts, items), _possible(parts, items)
-    return Interval(Fraction(int(certain.sum())), Fraction(int(possible.sum())))
+    parts = split_unknowns(published)
+    certain, possible = _flag_certain(parts, items), _flag_possible(parts, items)
+    return PossibleInterval(Fraction(int(certain.sum())), Fraction(int(possible.sum())))
 
 
-def confidence_interval(published: Baskets, left: Sequence[Item], right: Sequence[Item]) -> Interval | None:
+def bound_rule_confidence(published: Baskets, left: Sequence[Item], right: Sequence[Item]) -> PossibleInterval | None:
     """The least and the greatest confidence that the unknowns leave open; None if the left side is nowhere.
 
     Least: no unknown of the whole rule was there, and every one that makes up its left side alone was. Greatest: the
     other way round. Both ends are reached by some way of filling in the unknowns.
     """
-    parts = parted(published)
-    left_certain, left_possible = _certain(parts, left), _possible(parts, left)
-    right_certain, right_possible = _certain(parts, right), _possible(parts, right)
+    parts = split_unknowns(published)
+    left_certain, left_possible = _flag_certain(parts, left), _flag_possible(parts, left)
+    right_certain, right_possible = _flag_certain(parts, right), _flag_possible(parts, right)
     if not left_possible.any():
         return None
     held = int((left_certain & right_certain).sum())
@@ -100,23 +103,23 @@ def confidence_interval(published: Baskets, left: Sequence[Item], right: Sequenc
     low = Fraction(held, held + without) if held + without else Fraction(1)
     may = int((left_possible & right_possible).sum())
     surely_not = int((left_certain & ~right_possible).sum())
-    return Interval(low, Fraction(may, may + surely_not) if may + surely_not else Fraction(0))
+    return PossibleInterval(low, Fraction(may, may + surely_not) if may + surely_not else Fraction(0))
 
 
-def _certain(parts: Parted, items: Sequence[Item]) -> Flags:
-    held: Flags = np.logical_and.reduce([_holding(parts.known, item) for item in items])
+def _flag_certain(parts: KnownAndUnknown, items: Sequence[Item]) -> Flags:
+    held: Flags = np.logical_and.reduce([_flag_holding(parts.known, item) for item in items])
     return held
 
 
-def _possible(parts: Parted, items: Sequence[Item]) -> Flags:
-    both = [_holding(parts.known, item) | _holding(parts.unknown, item) for item in items]
+def _flag_possible(parts: KnownAndUnknown, items: Sequence[Item]) -> Flags:
+    both = [_flag_holding(parts.known, item) | _flag_holding(parts.unknown, item) for item in items]
     held: Flags = np.logical_and.reduce(both)
     return held
 
 
-def _holding(baskets: Baskets, item: Item) -> Flags:
+def _flag_holding(baskets: Baskets, item: Item) -> Flags:
     held = np.zeros(len(baskets), dtype=np.bool_)
-    wanted = [place for place, name in enumerate(baskets.items) if str(name) == str(item)]
+    wanted = [position for position, name in enumerate(baskets.items) if str(name) == str(item)]
     if wanted:
         owners = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
         held[owners[baskets.codes == wanted[0]]] = True

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The HTML report: one page that stays with the custodian, and one that may leave with the release."""
 
-from sfumato.report.account import Account
+from sfumato.report.run_account import RunAccount
 
-__all__ = ["Account", "render"]
+__all__ = ["RunAccount", "render_report"]
 
 
-def render(account: Account) -> str:
+def render_report(account: RunAccount) -> str:
     """The report as one self-contained HTML page: an account without originals gives the page that leaves."""
-    from sfumato.report.page import page
+    from sfumato.report.page import render_page
 
-    return page(account)
+    return render_page(account)

@@ -3,43 +3,47 @@
 
 from __future__ import annotations
 
-from sfumato.measure.codes.tree_risk import Shelter, shelter
+from sfumato.measure.codes.tree_risk import ColumnShelter, shelter
 from sfumato.release import Release
-from sfumato.report import words
-from sfumato.report.account import Figure, Section
-from sfumato.report.pictures import PALETTE, Spec, drawn
+from sfumato.report import wording
+from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.table import Table
 
 
-def code_section(release: Release, original: Table) -> Section:
+def build_code_section(release: Release, original: Table) -> ReportSection:
     """What shelters each encoded column, by the recipe of Bu, Lakshmanan, Ng and Ramesh (2007), Section 5.4."""
     method = release.method
     columns = [name for name in release.details.get("pieces", {}) if original.frame[name].count()]
-    found = shelter(original, method.target, columns, method.min_width)
-    unsafe = sum(not one.safe for one in found)
+    shelters = shelter(original, method.target, columns, method.min_width)
+    unsafe = sum(not shelter.safe for shelter in shelters)
     intro = (
-        f"{words.several(len(found), 'column')} of numbers became codes. The key is in private/ and decodes the tree. "
-        f"{words.several(unsafe, 'column is', 'columns are')} not safe from somebody who sorts the codes and knows the "
+        f"{wording.count_noun(len(shelters), 'column')} of numbers became codes. The key is in private/ and decodes "
+        "the tree. "
+        f"{wording.count_noun(unsafe, 'column is', 'columns are')} not safe from somebody who sorts the codes and "
+        "knows the "
         "least and the greatest value."
     )
-    notes = tuple(f"{one.column}: {one.advice}" for one in found)
-    return Section("codes", "What shelters the codes", intro, (_sheltered(found),) if found else (), notes)
+    notes = tuple(f"{shelter.column}: {shelter.advice}" for shelter in shelters)
+    return ReportSection(
+        "codes", "What shelters the codes", intro, (_build_shelter_figure(shelters),) if shelters else (), notes
+    )
 
 
-def _sheltered(found: tuple[Shelter, ...]) -> Figure:
+def _build_shelter_figure(shelters: tuple[ColumnShelter, ...]) -> ReportFigure:
     rows = tuple(
         (
-            one.column,
-            words.number(one.distinct),
-            words.number(one.discontinuities),
-            words.percent(one.pure_share),
-            words.percent(one.worst_sorting),
+            shelter.column,
+            wording.format_count(shelter.distinct),
+            wording.format_count(shelter.discontinuities),
+            wording.format_percent(shelter.pure_share),
+            wording.format_percent(shelter.worst_sorting),
         )
-        for one in found
+        for shelter in shelters
     )
-    return Figure(
+    return ReportFigure(
         "What sorting cracks at worst",
-        _bars(found),
+        _draw_shelter_bars(shelters),
         "For each column the share of values that sorting finds within 2 % of the range, at worst.",
         "The share of values that sorting finds within 2 % of the range, at worst. Pure pieces and gaps in the domain "
         "shelter a column.",
@@ -49,10 +53,17 @@ def _sheltered(found: tuple[Shelter, ...]) -> Figure:
     )
 
 
-def _bars(found: tuple[Shelter, ...]) -> str:
+def _draw_shelter_bars(shelters: tuple[ColumnShelter, ...]) -> str:
     values = [
-        {"column": name, "share": one.worst_sorting, "said": words.percent(one.worst_sorting), "safe": one.safe}
-        for name, one in zip(words.distinct([one.column for one in found], 22), found, strict=True)
+        {
+            "column": name,
+            "share": shelter.worst_sorting,
+            "said": wording.format_percent(shelter.worst_sorting),
+            "safe": shelter.safe,
+        }
+        for name, shelter in zip(
+            wording.shorten_distinctly([shelter.column for shelter in shelters], 22), shelters, strict=True
+        )
     ]
     colour: Spec = {"condition": {"test": "datum.safe", "value": PALETTE["accent"][0]}, "value": PALETTE["warn"][0]}
     axis: Spec = {"grid": False, "labelLimit": 180}
@@ -65,4 +76,4 @@ def _bars(found: tuple[Shelter, ...]) -> str:
         {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "said"}}},
     ]
     spec: Spec = {"width": 420, "height": 26 * len(values), "data": {"values": values}}
-    return drawn(spec | {"encoding": encoding, "layer": layers})
+    return render_svg(spec | {"encoding": encoding, "layer": layers})

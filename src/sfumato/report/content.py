@@ -14,13 +14,13 @@ import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.measure.changes import ColumnDifference
-from sfumato.report import words
-from sfumato.report.account import Account
-from sfumato.report.findings import lost_by
+from sfumato.report import wording
+from sfumato.report.findings import name_loss_kind
+from sfumato.report.run_account import RunAccount
 
 
 @dataclass(frozen=True)
-class Gate:
+class GateLine:
     """One limit of the release gate, and what was found."""
 
     name: str
@@ -32,7 +32,7 @@ class Gate:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ReportVerdict:
     """The whole report in one sentence."""
 
     good: bool
@@ -42,7 +42,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Tile:
+class KeyFigure:
     """One key figure."""
 
     figure: str
@@ -67,30 +67,33 @@ class ColumnRow:
     """None on the page that leaves."""
 
 
-def gates(body: Mapping[str, Any]) -> list[Gate]:
+def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
     """Every limit of the gate beside what was found, in words."""
     rows = []
     for gate in body.get("gate", ()):
-        title, meaning = words.GATES.get(gate["gate"]) or _risk_gate(gate["gate"])
-        found = words.percent(gate["found"]) if "found" in gate else ""
-        rows.append(Gate(title, meaning, words.percent(gate["limit"]), found, gate["open"]))
+        title, meaning = wording.GATES.get(gate["gate"]) or _describe_risk_gate(gate["gate"])
+        measured = wording.format_percent(gate["found"]) if "found" in gate else ""
+        rows.append(GateLine(title, meaning, wording.format_percent(gate["limit"]), measured, gate["open"]))
     return rows
 
 
-def _risk_gate(name: str) -> tuple[str, str]:
+def _describe_risk_gate(name: str) -> tuple[str, str]:
     """A limit on one attack, `max_risk.ATTACK`; whatever else there is by its name."""
-    said, _, attack = name.partition(".")
-    if said != "max_risk" or not attack:
-        return words.spaced(name), ""
-    return f"Risk by {words.spaced(attack)}", "The share of guesses that are right, at the upper end of its interval."
+    limit_name, _, attack = name.partition(".")
+    if limit_name != "max_risk" or not attack:
+        return wording.space_name(name), ""
+    return (
+        f"Risk by {wording.space_name(attack)}",
+        "The share of guesses that are right, at the upper end of its interval.",
+    )
 
 
-def verdict(body: Mapping[str, Any]) -> Verdict:
+def state_verdict(body: Mapping[str, Any]) -> ReportVerdict:
     """Whether the claims hold and the gate opened."""
     claims = body["claims"]
     broken = [claim for claim in claims if claim["holds"] is False]
-    shut = [gate for gate in gates(body) if not gate.passed]
-    day = words.moment(body["created"])
+    shut = [gate for gate in list_gates(body) if not gate.passed]
+    day = wording.format_moment(body["created"])
     hold = (
         f"All {len(claims)} claims hold" if len(claims) > 1 else "The claim holds" if claims else "Nothing was claimed"
     )
@@ -100,116 +103,141 @@ def verdict(body: Mapping[str, Any]) -> Verdict:
         else "Not for publication: chance came from a seed, and whoever knows the seed can replay it."
     )
     if broken:
-        said = f"{words.several(len(broken), 'claim does', 'claims do')} not hold on the written file."
-        return Verdict(False, "Broken", f"{said} {day}.", warning)
+        reason = f"{wording.count_noun(len(broken), 'claim does', 'claims do')} not hold on the written file."
+        return ReportVerdict(False, "Broken", f"{reason} {day}.", warning)
     if shut:
         which = "; ".join(f"{gate.name.lower()} {gate.found}, limit {gate.limit}" for gate in shut)
         sentence = f"Refused by the gate ({which}). Nothing was released, although {hold[0].lower()}{hold[1:]}. {day}."
-        return Verdict(False, "Refused by the gate", sentence, warning)
+        return ReportVerdict(False, "Refused by the gate", sentence, warning)
     measured = ", each measured again on the file as written" if len(claims) > 1 else ""
     sentence = f"{hold}{measured}. The certificate is signed. {day}."
-    return Verdict(True, hold, sentence, warning)
+    return ReportVerdict(True, hold, sentence, warning)
 
 
-def drawn_rows(account: Account) -> bool:
+def are_rows_drawn(account: RunAccount) -> bool:
     """Whether no published cell is anybody's own: every column is drawn, and no row is a person's."""
     names, public = getattr(getattr(account.published, "frame", None), "columns", ()), account.certificate.get("public")
     return bool(names) and all((public or {}).get(name, {}).get("kind") == "synthetic" for name in names)
 
 
-def things(account: Account) -> str:
+def name_things(account: RunAccount) -> str:
     """What the release is made of: people, unless their rows are drawn."""
-    return "rows" if drawn_rows(account) else words.THINGS[account.certificate["data"]["shape"]][0]
+    return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]][0]
 
 
-def tiles(account: Account) -> list[Tile]:
+def list_tiles(account: RunAccount) -> list[KeyFigure]:
     """The key figures; who stands in which crowd means nothing where rows are drawn."""
-    body, drawn = account.certificate, drawn_rows(account)
-    made = [_size_tile(body["data"], things(account))]
-    if account.sizes_after.height and not drawn:
-        made.append(_crowd_tile(account))
-    if account.sizes_after.height and not drawn and body["suppression"]["rows"] is not None:
-        made.append(Tile(words.number(body["suppression"]["rows"]), "rows suppressed", _suppressed_share(body)))
+    body, is_drawn = account.certificate, are_rows_drawn(account)
+    made = [_build_size_tile(body["data"], name_things(account))]
+    if account.sizes_after.height and not is_drawn:
+        made.append(_build_crowd_tile(account))
+    if account.sizes_after.height and not is_drawn and body["suppression"]["rows"] is not None:
+        made.append(
+            KeyFigure(
+                wording.format_count(body["suppression"]["rows"]), "rows suppressed", _describe_suppressed_share(body)
+            )
+        )
     if account.internal:
-        made += _method_tiles(body["losses"])
-    made += [] if drawn else _linking_tile(account)
-    return made + _kept_tiles(body)
+        made += _list_method_tiles(body["losses"])
+    made += [] if is_drawn else _list_linking_tiles(account)
+    return made + _list_kept_tiles(body)
 
 
-def _linking_tile(account: Account) -> list[Tile]:
+def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
     """How many people can be linked: for the custodian before and after, for others at the most."""
-    linking, caption = main_attack(account.certificate), "of people can be linked to their row"
+    linking, caption = find_main_attack(account.certificate), "of people can be linked to their row"
     if linking is None:
         return []
     if "risk_at_most" in linking:
         most = linking["risk_at_most"]
-        return [] if most is None else [Tile(f"≤ {words.percent(most)}", caption, "at 95 % confidence, rounded up")]
+        return (
+            []
+            if most is None
+            else [KeyFigure(f"≤ {wording.format_percent(most)}", caption, "at 95 % confidence, rounded up")]
+        )
     if account.before is None:
         return []
-    note = f"before → after; 95 % interval {words.span(linking['low'], linking['high'])}"
-    figure = f"{words.percent(account.before.risk)} → {words.percent(linking['risk'])}"
-    return [Tile(figure, caption, note, wide=True)]
+    note = f"before → after; 95 % interval {wording.format_span(linking['low'], linking['high'])}"
+    figure = f"{wording.format_percent(account.before.risk)} → {wording.format_percent(linking['risk'])}"
+    return [KeyFigure(figure, caption, note, wide=True)]
 
 
-def _kept_tiles(body: Mapping[str, Any]) -> list[Tile]:
+def _list_kept_tiles(body: Mapping[str, Any]) -> list[KeyFigure]:
     """What is left: by the method's own loss where it takes no detail but swaps, adds or draws."""
-    by = lost_by(body)
-    own = body["losses"].get("loss") if by in words.KEPT_OF else None
+    by = name_loss_kind(body)
+    own = body["losses"].get("loss") if by in wording.KEPT_OF else None
     if own is not None:
-        return [Tile(words.percent(1 - own), *words.KEPT_OF[by])]
+        return [KeyFigure(wording.format_percent(1 - own), *wording.KEPT_OF[by])]
     loss = body["utility"].get("loss")
     if loss is None:
         return []
-    return [Tile(words.percent(1 - loss), "of the detail kept", words.KEPT[body["data"]["shape"]])]
+    return [KeyFigure(wording.format_percent(1 - loss), "of the detail kept", wording.KEPT[body["data"]["shape"]])]
 
 
-def _size_tile(data: Mapping[str, Any], things: str) -> Tile:
-    columns = words.THINGS[data["shape"]][1]
+def _build_size_tile(data: Mapping[str, Any], things: str) -> KeyFigure:
+    columns = wording.THINGS[data["shape"]][1]
     parts = data.get("columns") if data.get("columns") is not None else data.get("items")
-    return Tile(words.number(data["rows"]), f"{things} in the release", words.several(parts or 0, columns))
+    return KeyFigure(
+        wording.format_count(data["rows"]), f"{things} in the release", wording.count_noun(parts or 0, columns)
+    )
 
 
-def size(data: Mapping[str, Any]) -> str:
+def describe_size(data: Mapping[str, Any]) -> str:
     """How large the data file is: rows and columns, or what else it is made of."""
     if data["shape"] == "table":
-        return f"{words.number(data['rows'])} rows, {words.number(data['columns'])} columns"
-    things, parts = words.THINGS[data["shape"]]
-    return f"{words.number(data['rows'])} {things}, {words.several(data.get('items', 0), parts)}"
+        return f"{wording.format_count(data['rows'])} rows, {wording.format_count(data['columns'])} columns"
+    things, parts = wording.THINGS[data["shape"]]
+    return f"{wording.format_count(data['rows'])} {things}, {wording.count_noun(data.get('items', 0), parts)}"
 
 
-def _method_tiles(losses: Mapping[str, Any]) -> list[Tile]:
+def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:
     """Figures that only some methods have."""
     made = []
     if "derived_entries" in losses:
         hidden = losses["derived_entries"] + losses["private_entries"]
-        private, derived = words.number(losses["private_entries"]), words.number(losses["derived_entries"])
-        made.append(Tile(words.number(hidden), "entries blanked", f"{private} private, {derived} to protect"))
+        private, derived = (
+            wording.format_count(losses["private_entries"]),
+            wording.format_count(losses["derived_entries"]),
+        )
+        made.append(
+            KeyFigure(wording.format_count(hidden), "entries blanked", f"{private} private, {derived} to protect")
+        )
     if "changes" in losses:
-        made.append(Tile(words.number(losses["changes"]), "changes", "items added, removed or made unknown"))
+        made.append(
+            KeyFigure(wording.format_count(losses["changes"]), "changes", "items added, removed or made unknown")
+        )
     return made
 
 
-def _crowd_tile(account: Account) -> Tile:
+def _build_crowd_tile(account: RunAccount) -> KeyFigure:
     claims = [claim for claim in account.certificate["claims"] if claim["property"] == "k_anonymity"]
     if claims:
         least = max(int(claim["threshold"]) for claim in claims)
         reached = min((c["measured"] for c in claims if c["measured"] is not None), default=None)
-        return Tile(f"k = {words.number(reached)}", "smallest crowd", f"promised: at least {words.number(least)}")
-    return Tile(f"k = {words.number(smallest(account.sizes_after))}", "smallest crowd", "not promised, only measured")
+        return KeyFigure(
+            f"k = {wording.format_count(reached)}",
+            "smallest crowd",
+            f"promised: at least {wording.format_count(least)}",
+        )
+    return KeyFigure(
+        f"k = {wording.format_count(find_smallest_crowd(account.sizes_after))}",
+        "smallest crowd",
+        "not promised, only measured",
+    )
 
 
-def _suppressed_share(body: Mapping[str, Any]) -> str:
+def _describe_suppressed_share(body: Mapping[str, Any]) -> str:
     shares = [claim["measured"] for claim in body["claims"] if claim["property"] == "suppressed_share"]
-    return f"{words.percent(shares[0])} of all rows" if shares and shares[0] is not None else "of all rows"
+    return f"{wording.format_percent(shares[0])} of all rows" if shares and shares[0] is not None else "of all rows"
 
 
-def smallest(sizes: pl.DataFrame) -> int:
+def find_smallest_crowd(sizes: pl.DataFrame) -> int:
     """The smallest crowd; 0 when there is none."""
     least = sizes["size"].min() if sizes.height else 0
     return int(least) if isinstance(least, int) else 0
 
 
-def main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The linking attack that went furthest."""
     linking = [attack for attack in body["attacks"] if attack.get("attack") == "linking"]
     return max(linking, key=lambda attack: float(attack.get("risk", attack.get("risk_at_most")) or 0), default=None)
@@ -226,22 +254,22 @@ BINS: tuple[tuple[str, int, int | None], ...] = (
 """Crowd sizes: how a bin is called, its smallest and its largest."""
 
 
-def crowd_shares(sizes: pl.DataFrame) -> list[float]:
+def compute_crowd_shares(sizes: pl.DataFrame) -> list[float]:
     """The share of people in each bin of crowd sizes."""
     total = int(sizes["rows"].sum()) if sizes.height else 0
     if not total:
         return [0.0] * len(BINS)
-    return [share_between(sizes, low, high) for _, low, high in BINS]
+    return [compute_share_between(sizes, low, high) for _, low, high in BINS]
 
 
-def share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
+def compute_share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
     """The share of people whose crowd is of these sizes."""
     total = int(sizes["rows"].sum()) if sizes.height else 0
     inside = (pl.col("size") >= low) & (pl.col("size") <= high if high is not None else pl.lit(True))
     return int(sizes.filter(inside)["rows"].sum()) / total if total else 0.0
 
 
-def columns(account: Account) -> list[ColumnRow]:
+def list_column_rows(account: RunAccount) -> list[ColumnRow]:
     """One line a released column: what the methods state of it, and, for the custodian, what was measured."""
     stated = _stated_changes(account.certificate)
     return [_column_row(account, name, stated.get(name, [])) for name in account.distributions]
@@ -254,23 +282,23 @@ def _stated_changes(body: Mapping[str, Any]) -> dict[str, list[Change]]:
     return stated
 
 
-def _column_row(account: Account, name: str, changes: list[Change]) -> ColumnRow:
+def _column_row(account: RunAccount, name: str, changes: list[Change]) -> ColumnRow:
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     seen = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
     blanked = any(change.kind is ChangeKind.BLANKED for change in changes)
-    seen = seen.filter(~pl.col("value").is_in(words.UNTOLD)) if blanked else seen.filter(pl.col("value") != "*")
+    seen = seen.filter(~pl.col("value").is_in(wording.UNTOLD)) if blanked else seen.filter(pl.col("value") != "*")
     generalized = next((change for change in changes if change.level is not None), None)
     difference = account.differences.get(name)
     return ColumnRow(
         name=name,
-        role=words.ROLES.get(role, (words.spaced(role), ""))[0],
+        role=wording.ROLES.get(role, (wording.space_name(role), ""))[0],
         level=generalized.level if generalized else None,
         height=generalized.height if generalized else None,
         done=_describe_column(changes, difference, nothing_left=not seen.height),
         loss=difference.loss if difference is not None and difference.coarser else None,
         values=seen.height,
-        examples=tuple(words.short(label, 28) for label in seen["value"].head(3).to_list()),
-        original_values=_original_values(account, name) if account.internal else None,
+        examples=tuple(wording.shorten_label(label, 28) for label in seen["value"].head(3).to_list()),
+        original_values=_count_original_values(account, name) if account.internal else None,
     )
 
 
@@ -281,22 +309,22 @@ def _describe_column(changes: list[Change], difference: ColumnDifference | None,
         said = f"{said}: no value is published"
     if difference is None or not difference.changed:
         return said
-    return f"{said} ({words.percent(difference.share)} of cells changed)"
+    return f"{said} ({wording.format_percent(difference.share)} of cells changed)"
 
 
-def _original_values(account: Account, name: str) -> int | None:
+def _count_original_values(account: RunAccount, name: str) -> int | None:
     frame = account.original.frame
     return frame[name].n_unique() if name in frame.columns else None
 
 
-def roles(body: Mapping[str, Any]) -> str:
+def describe_roles(body: Mapping[str, Any]) -> str:
     """What the roles that occur mean, as one sentence."""
-    present = [words.ROLES[role] for role in words.ROLES if role in body.get("roles", {}).values()]
-    said = "; ".join(f"{'a' if name[0] not in 'aeiou' else 'an'} {name} one {meaning}" for name, meaning in present)
-    return f"Every column has a role: {said}." if said else ""
+    present = [wording.ROLES[role] for role in wording.ROLES if role in body.get("roles", {}).values()]
+    meanings = "; ".join(f"{'a' if name[0] not in 'aeiou' else 'an'} {name} one {meaning}" for name, meaning in present)
+    return f"Every column has a role: {meanings}." if meanings else ""
 
 
-def parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each method with its parameters, and what its own fields say they mean."""
     from sfumato.protect import METHODS
 
@@ -306,8 +334,8 @@ def parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         fields = kinds[method["method"]].model_fields if method["method"] in kinds else {}
         rows = [
             (
-                "ISO/IEC 20889 class" if name == "iso_20889" else words.spaced(name),
-                _parameter(value),
+                "ISO/IEC 20889 class" if name == "iso_20889" else wording.space_name(name),
+                _format_parameter(value),
                 ((fields[name].description or "") if name in fields else ""),
             )
             for name, value in method.items()
@@ -315,18 +343,18 @@ def parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
         ]
         made.append(
             {
-                "name": words.spaced(method["method"]),
+                "name": wording.space_name(method["method"]),
                 "rows": [(name, value, meaning.replace("`", "")) for name, value, meaning in rows],
             }
         )
     return made
 
 
-def _parameter(value: Any) -> str:
+def _format_parameter(value: Any) -> str:
     if isinstance(value, Mapping):
         tag = next((str(value[key]) for key in ("model", "kind", "method", "attack") if key in value), "")
-        rest = ", ".join(f"{key} = {_parameter(one)}" for key, one in value.items() if str(one) != tag)
-        return f"{words.spaced(tag)} ({rest})" if tag and rest else words.spaced(tag) or rest
+        rest = ", ".join(f"{key} = {_format_parameter(part)}" for key, part in value.items() if str(part) != tag)
+        return f"{wording.space_name(tag)} ({rest})" if tag and rest else wording.space_name(tag) or rest
     if isinstance(value, list | tuple):
-        return ", ".join(_parameter(one) for one in value[:24]) + (" …" if len(value) > 24 else "")
-    return "none" if value is None else words.short(words.number(value), 80)
+        return ", ".join(_format_parameter(part) for part in value[:24]) + (" …" if len(value) > 24 else "")
+    return "none" if value is None else wording.shorten_label(wording.format_count(value), 80)

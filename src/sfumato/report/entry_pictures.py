@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.report import words
-from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
+from sfumato.report import wording
+from sfumato.report.pictures import LABEL, PALETTE, Spec, render_svg
 
 _INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line", "card"))
 _PRIVATE, _BLANKED, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
@@ -42,25 +42,25 @@ class ColumnExposure:
     """Entries blanked to protect private ones, in this or other columns."""
 
 
-def blanked_map(columns: Sequence[str], private: Flags, derived: Flags, title: str | None = None) -> str:
+def draw_blanked_map(columns: Sequence[str], private: Flags, derived: Flags, title: str | None = None) -> str:
     """Rows by columns: private entries and blanked ones; many rows in bands, darker where more are hidden."""
-    kept = _busiest(private.sum(axis=0) + derived.sum(axis=0))
-    names = words.distinct([columns[at] for at in kept], LABEL)
+    kept = _choose_busiest_columns(private.sum(axis=0) + derived.sum(axis=0))
+    names = wording.shorten_distinctly([columns[index] for index in kept], LABEL)
     rows = len(private)
     alone = rows <= ROWS_ALONE
     edges = np.linspace(0, rows, (rows if alone else BANDS) + 1).astype(np.int64)
-    squares, most = _squares(private[:, kept], derived[:, kept], edges, alone=alone)
+    squares, most = _build_squares(private[:, kept], derived[:, kept], edges, alone=alone)
     heading = title if title is not None else "Entries that are not published"
     note = "Each square is one entry."
     if not alone:
-        about = words.number(max(1, round(rows / BANDS)))
-        note = f"Each band: about {about} rows; full colour: {words.percent(most)} of them."
+        about = wording.format_count(max(1, round(rows / BANDS)))
+        note = f"Each band: about {about} rows; full colour: {wording.format_percent(most)} of them."
     if len(kept) < len(columns):
         note += f" The {COLUMNS} columns with the most."
-    return drawn(_map_spec(names, edges, squares, most, alone=alone) | titled(heading, note))
+    return render_svg(_build_map_spec(names, edges, squares, most, alone=alone) | build_title(heading, note))
 
 
-def _squares(private: Flags, derived: Flags, edges: Ints, *, alone: bool) -> tuple[list[Spec], float]:
+def _build_squares(private: Flags, derived: Flags, edges: Ints, *, alone: bool) -> tuple[list[Spec], float]:
     """A square for each band, column and kind that has hidden entries; and the largest share of them.
 
     In bands both kinds can fall into one square: each has its half, private on the left.
@@ -72,21 +72,21 @@ def _squares(private: Flags, derived: Flags, edges: Ints, *, alone: bool) -> tup
         for band, (low, high) in enumerate(pairwise(edges)):
             shares = mask[low:high].mean(axis=0)
             values += [
-                {**_box(at + left, half, band), "kind": kind, "share": round(float(shares[at]), 5)}
-                for at in np.flatnonzero(shares).tolist()
+                {**_build_box(index + left, half, band), "kind": kind, "share": round(float(shares[index]), 5)}
+                for index in np.flatnonzero(shares).tolist()
             ]
     return values, max((value["share"] for value in values), default=1.0)
 
 
-def _box(left: float, width: float, band: int) -> Spec:
+def _build_box(left: float, width: float, band: int) -> Spec:
     gap = 0.05
     return {"x": left + gap, "x2": left + width - gap, "y": band + gap, "y2": band + 1 - gap}
 
 
-def _map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most: float, *, alone: bool) -> Spec:
+def _build_map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most: float, *, alone: bool) -> Spec:
     bands, wide = len(edges) - 1, 34 if alone else 44 if len(names) <= 14 else 24
-    ground = [_box(at, 1, band) for at in range(len(names)) for band in range(bands)]
-    place: Spec = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    ground = [_build_box(index, 1, band) for index in range(len(names)) for band in range(bands)]
+    corners: Spec = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     hues: Spec = {"domain": list(_KINDS), "range": [_PRIVATE, _BLANKED]}
     shade: Spec = {
         "field": "share",
@@ -95,13 +95,13 @@ def _map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most: floa
         "legend": None,
     }
     layers = [
-        {"data": {"values": ground}, "mark": {"type": "rect", "color": _LINE, "opacity": 0.4}, "encoding": place},
+        {"data": {"values": ground}, "mark": {"type": "rect", "color": _LINE, "opacity": 0.4}, "encoding": corners},
         {
             "data": {"values": squares},
             "mark": {"type": "rect"},
             "encoding": {
-                **place,
-                "color": {"field": "kind", "type": "nominal", "scale": hues, "legend": legend()},
+                **corners,
+                "color": {"field": "kind", "type": "nominal", "scale": hues, "legend": build_legend()},
                 "opacity": {"value": 1} if alone else shade,
             },
         },
@@ -109,18 +109,18 @@ def _map_spec(names: Sequence[str], edges: Ints, squares: list[Spec], most: floa
     return {
         "width": len(names) * wide,
         "height": max(bands, 1) * (18 if alone else 10),
-        "encoding": {"x": _column_axis(names, wide), "y": _row_axis(edges, alone=alone)},
+        "encoding": {"x": _build_column_axis(names, wide), "y": _build_row_axis(edges, alone=alone)},
         "layer": layers,
     }
 
 
-def _column_axis(names: Sequence[str], wide: int) -> Spec:
+def _build_column_axis(names: Sequence[str], wide: int) -> Spec:
     """Column names under the middle of their squares, aslant if they are longer than these are wide."""
     aslant = any(len(name) * 7 > wide for name in names)
     look: Spec = {"labelAngle": -40, "labelAlign": "right", "labelBaseline": "top"} if aslant else {"labelAngle": 0}
     axis: Spec = {
         **look,
-        "values": [at + 0.5 for at in range(len(names))],
+        "values": [index + 0.5 for index in range(len(names))],
         "labelExpr": f"{json.dumps(list(names))}[floor(datum.value)]",
         "labelColor": _INK,
         "labelOverlap": False,
@@ -132,14 +132,14 @@ def _column_axis(names: Sequence[str], wide: int) -> Spec:
     return {"field": "x", "type": "quantitative", "title": None, "scale": scale, "axis": axis}
 
 
-def _row_axis(edges: Ints, *, alone: bool) -> Spec:
+def _build_row_axis(edges: Ints, *, alone: bool) -> Spec:
     """Row numbers, from 0 at the top."""
     bands = len(edges) - 1
-    shown = [at for at in range(bands) if alone or at % 6 == 0]
-    said = [words.number(int(edges[at])) for at in range(bands)]
+    shown = [index for index in range(bands) if alone or index % 6 == 0]
+    labels = [wording.format_count(int(edges[index])) for index in range(bands)]
     axis: Spec = {
-        "values": [at + (0.5 if alone else 0.0) for at in shown],
-        "labelExpr": f"{json.dumps(said)}[floor(datum.value)]",
+        "values": [index + (0.5 if alone else 0.0) for index in shown],
+        "labelExpr": f"{json.dumps(labels)}[floor(datum.value)]",
         "labelOverlap": False,
         "labelFlush": False,
         "domain": False,
@@ -149,21 +149,21 @@ def _row_axis(edges: Ints, *, alone: bool) -> Spec:
     return {"field": "y", "type": "quantitative", "title": "row", "scale": scale, "axis": axis}
 
 
-def _busiest(hidden: Ints) -> list[int]:
+def _choose_busiest_columns(hidden: Ints) -> list[int]:
     """The columns that are drawn, in the table's order."""
     if len(hidden) <= COLUMNS:
         return list(range(len(hidden)))
-    return sorted(int(at) for at in np.argsort(-hidden, kind="stable")[:COLUMNS])
+    return sorted(int(index) for index in np.argsort(-hidden, kind="stable")[:COLUMNS])
 
 
-def legend() -> Spec:
+def build_legend() -> Spec:
     """Above the picture, where the colours are told."""
     look: Spec = {"labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1}
     # Fonts differ from browser to browser: room, so that a wider one does not run into the next symbol.
     return {"orient": "top", "title": None, "offset": 6, "columnPadding": 26, **look}
 
 
-def titled(title: str, note: str = "") -> Spec:
+def build_title(title: str, note: str = "") -> Spec:
     """A heading in words; an empty title leaves it to the page."""
     if not title and not note:
         return {}
@@ -184,22 +184,24 @@ def titled(title: str, note: str = "") -> Spec:
     }
 
 
-def exposure_by_column(exposures: Sequence[ColumnExposure], title: str | None = None) -> str:
+def draw_exposure_by_column(exposures: Sequence[ColumnExposure], title: str | None = None) -> str:
     """For each column: private entries, those of them that rules gave away, entries blanked."""
-    kept = _busiest(np.asarray([one.private + one.derived for one in exposures], dtype=np.int64))
-    drawn_ones = [exposures[at] for at in kept]
-    names = words.distinct([one.column for one in drawn_ones], LABEL)
+    kept = _choose_busiest_columns(
+        np.asarray([exposure.private + exposure.derived for exposure in exposures], dtype=np.int64)
+    )
+    drawn_ones = [exposures[index] for index in kept]
+    names = wording.shorten_distinctly([exposure.column for exposure in drawn_ones], LABEL)
     kinds = ("private", "given away by rules before", "blanked to protect them")
     values: list[Spec] = [
-        {"column": name, "kind": kind, "entries": count, "said": words.number(count)}
-        for name, one in zip(names, drawn_ones, strict=True)
-        for kind, count in zip(kinds, (one.private, one.exposed, one.derived), strict=True)
+        {"column": name, "kind": kind, "entries": count, "said": wording.format_count(count)}
+        for name, exposure in zip(names, drawn_ones, strict=True)
+        for kind, count in zip(kinds, (exposure.private, exposure.exposed, exposure.derived), strict=True)
     ]
     most = max([1, *(value["entries"] for value in values)])
     hues: Spec = {"domain": list(kinds), "range": [_PRIVATE, _WARN, _BLANKED]}
-    bars: Spec = {"field": "kind", "type": "nominal", "scale": hues, "sort": list(kinds), "legend": legend()}
+    bars: Spec = {"field": "kind", "type": "nominal", "scale": hues, "sort": list(kinds), "legend": build_legend()}
     encoding: Spec = {
-        "y": {"field": "column", "type": "nominal", "sort": names, "title": None, "axis": _name_axis()},
+        "y": {"field": "column", "type": "nominal", "sort": names, "title": None, "axis": _build_name_axis()},
         "yOffset": {"field": "kind", "sort": list(kinds)},
         "x": {
             "field": "entries",
@@ -216,20 +218,20 @@ def exposure_by_column(exposures: Sequence[ColumnExposure], title: str | None = 
         {"mark": text, "encoding": {"text": {"field": "said"}}},
     ]
     left = len(exposures) - len(kept)
-    note = f"The {COLUMNS} columns with the most hidden entries; {words.number(left)} more." if left else ""
+    note = f"The {COLUMNS} columns with the most hidden entries; {wording.format_count(left)} more." if left else ""
     heading = title if title is not None else "Exposure by column"
     spec = {"width": 420, "height": max(1, len(names)) * 42, "data": {"values": values}}
-    return drawn(spec | {"encoding": encoding, "layer": layers} | titled(heading, note))
+    return render_svg(spec | {"encoding": encoding, "layer": layers} | build_title(heading, note))
 
 
-def _name_axis() -> Spec:
+def _build_name_axis() -> Spec:
     return {"domain": False, "labelLimit": 140, "labelColor": _INK, "grid": False}
 
 
-def blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = None, title: str | None = None) -> str:
+def draw_blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = None, title: str | None = None) -> str:
     """How many entries are blanked (|K|) if so many are blanked at a time (k); `chosen` marks the k that was used."""
     values = [
-        {"factor": factor, "size": size, "said": words.number(size), "chosen": factor == chosen}
+        {"factor": factor, "size": size, "said": wording.format_count(size), "chosen": factor == chosen}
         for factor, size in sorted(sizes)
     ]
     text: Spec = {"type": "text", "dy": -11, "fontSize": 11}
@@ -261,8 +263,10 @@ def blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = None, 
         {"mark": {**text, "color": _INK}, "encoding": {"text": {"field": "said"}}},
     ]
     heading = title if title is not None else "Blanking fewer at a time blanks fewer in all"
-    note = "" if chosen is None else f"The larger red spot: as in this release, {words.number(chosen)} at a time."
-    return drawn(
+    note = (
+        "" if chosen is None else f"The larger red spot: as in this release, {wording.format_count(chosen)} at a time."
+    )
+    return render_svg(
         {"width": 420, "height": 210, "data": {"values": values}, "encoding": encoding, "layer": layers}
-        | titled(heading, note)
+        | build_title(heading, note)
     )

@@ -10,13 +10,13 @@ import polars as pl
 
 from sfumato.baskets import Baskets
 from sfumato.patterns import Patterns
-from sfumato.public.thresholds import exact, least_count
-from sfumato.public.unknown_items import parted
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
+from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Release
-from sfumato.report import words
-from sfumato.report.account import Figure, Section
-from sfumato.report.pictures import PALETTE, Spec, drawn
-from sfumato.report.rule_pictures import RuleSpot, RuleWords, rules_before_and_after
+from sfumato.report import wording
+from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.rule_pictures import RuleSpot, RuleWords, draw_rules_before_and_after
+from sfumato.report.run_account import ReportFigure, ReportSection
 
 MOST_RULES = 200_000
 """More rules than this are not drawn: only those that were to be hidden."""
@@ -24,30 +24,37 @@ _REACH = 0.5
 _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, baskets")
 
 
-def hiding_section(release: Release, original: Baskets, published: Baskets, utility: Mapping[str, float]) -> Section:
+def build_hiding_section(
+    release: Release, original: Baskets, published: Baskets, utility: Mapping[str, float]
+) -> ReportSection:
     """Rules before and after, side effects, and how far from the best possible."""
     secret = release.details["sensitive"]
-    figures = [_effects(utility)]
+    figures = [_build_effects_figure(utility)]
     if release.method.min_confidence is not None:
-        figures.insert(0, _rules(release, original, published, secret))
+        figures.insert(0, _build_hidden_rules_figure(release, original, published, secret))
     changes = release.losses.get("changes", 0)
     intro = (
-        f"{words.several(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be hidden. "
-        f"{words.several(int(changes), 'change')} of single items did it."
+        f"{wording.count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
+        "hidden. "
+        f"{wording.count_noun(int(changes), 'change')} of single items did it."
     )
-    return Section("hiding", "What was hidden, and what else was hit", intro, tuple(figures), tuple(_notes(release)))
+    return ReportSection(
+        "hiding", "What was hidden, and what else was hit", intro, tuple(figures), tuple(_list_hiding_notes(release))
+    )
 
 
-def _rules(release: Release, original: Baskets, published: Baskets, secret: Iterable[Any]) -> Figure:
+def _build_hidden_rules_figure(
+    release: Release, original: Baskets, published: Baskets, secret: Iterable[Any]
+) -> ReportFigure:
     method = release.method
-    least = least_count(method.min_support, len(original))
-    confidence = float(exact(method.min_confidence))
-    named = {_sides(one) for one in secret}
-    before = _spots(original, least, confidence, named)
-    after = _spots(parted(published).known, least, confidence, named)
-    return Figure(
+    least = compute_least_count(method.min_support, len(original))
+    confidence = float(parse_exact_confidence(method.min_confidence))
+    secret_sides = {_split_secret(rule) for rule in secret}
+    before = _mine_rule_spots(original, least, confidence, secret_sides)
+    after = _mine_rule_spots(split_unknowns(published).known, least, confidence, secret_sides)
+    return ReportFigure(
         "Rules before and after",
-        rules_before_and_after(before, after, confidence, least, title="", told=_WORDS),
+        draw_rules_before_and_after(before, after, confidence, least, title="", told=_WORDS),
         "Rules by confidence and support, before and after; those that were to be hidden are marked.",
         "Rules with one item on the right, from half the thresholds on. Dashed: where a rule begins to show. Red spots "
         "were to be hidden; right of and above the lines none of them is left.",
@@ -55,7 +62,7 @@ def _rules(release: Release, original: Baskets, published: Baskets, secret: Iter
     )
 
 
-def _sides(secret: Any) -> tuple[frozenset[str], frozenset[str]]:
+def _split_secret(secret: Any) -> tuple[frozenset[str], frozenset[str]]:
     """A secret rule as its two sides; an itemset has no left one, and an item stands alone on the right."""
     if isinstance(secret, tuple) and len(secret) == 2 and all(isinstance(side, tuple | list) for side in secret):
         return frozenset(map(str, secret[0])), frozenset(map(str, secret[1]))
@@ -63,36 +70,36 @@ def _sides(secret: Any) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(), frozenset(map(str, many))
 
 
-def _spots(
-    baskets: Baskets, least: int, confidence: float, named: set[tuple[frozenset[str], frozenset[str]]]
+def _mine_rule_spots(
+    baskets: Baskets, least: int, confidence: float, secret_sides: set[tuple[frozenset[str], frozenset[str]]]
 ) -> list[RuleSpot]:
     from sfumato.errors import DataError
     from sfumato.mine import association_rules
 
     below = max(1, int(least * _REACH))
     try:
-        found = association_rules(baskets, below, confidence * _REACH, max_length=3, consequent_length=1)
+        rules = association_rules(baskets, below, confidence * _REACH, max_length=3, consequent_length=1)
     except DataError:
         return []
-    if found.height > MOST_RULES:
-        found = found.filter(pl.col("support") >= least)
-    alone = {next(iter(right)) for left, right in named if not left and len(right) == 1}
+    if rules.height > MOST_RULES:
+        rules = rules.filter(pl.col("support") >= least)
+    alone = {next(iter(right)) for left, right in secret_sides if not left and len(right) == 1}
     spots = []
-    for left, right, support, share in found.select("antecedent", "consequent", "support", "confidence").iter_rows():
+    for left, right, support, share in rules.select("antecedent", "consequent", "support", "confidence").iter_rows():
         sides = (frozenset(map(str, left)), frozenset(map(str, right)))
-        spots.append(RuleSpot(float(share), int(support), sides in named or bool(sides[1] & alone)))
+        spots.append(RuleSpot(float(share), int(support), sides in secret_sides or bool(sides[1] & alone)))
     return spots
 
 
-def _effects(utility: Mapping[str, float]) -> Figure:
-    told = [(label, int(utility[name])) for name, label in _EFFECTS.items() if name in utility]
-    return Figure(
+def _build_effects_figure(utility: Mapping[str, float]) -> ReportFigure:
+    effects = [(label, int(utility[name])) for name, label in _EFFECTS.items() if name in utility]
+    return ReportFigure(
         "Side effects",
-        _bars(told),
+        _draw_effect_bars(effects),
         "Counts of what was hidden, what is left of it, and what was lost or appeared besides.",
         "Lost: showed before and does not now, though nobody asked. Ghosts: show now, and did not before.",
         ("What", "Number"),
-        tuple((label, words.number(count)) for label, count in told),
+        tuple((label, wording.format_count(count)) for label, count in effects),
     )
 
 
@@ -106,9 +113,9 @@ _EFFECTS = {
 }
 
 
-def _bars(told: list[tuple[str, int]]) -> str:
-    values = [{"what": label, "count": count, "said": words.number(count)} for label, count in told]
-    most = max([1, *(count for _, count in told)])
+def _draw_effect_bars(effects: list[tuple[str, int]]) -> str:
+    values = [{"what": label, "count": count, "said": wording.format_count(count)} for label, count in effects]
+    most = max([1, *(count for _, count in effects)])
     encoding: Spec = {
         "y": {
             "field": "what",
@@ -130,57 +137,60 @@ def _bars(told: list[tuple[str, int]]) -> str:
         {"mark": {"type": "text", "align": "left", "dx": 4}, "encoding": {"text": {"field": "said"}}},
     ]
     spec: Spec = {"width": 300, "height": 26 * max(1, len(values)), "data": {"values": values}}
-    return drawn(spec | {"encoding": encoding, "layer": layers})
+    return render_svg(spec | {"encoding": encoding, "layer": layers})
 
 
-def _notes(release: Release) -> list[str]:
+def _list_hiding_notes(release: Release) -> list[str]:
     details = release.details
-    said = []
+    notes = []
     if details.get("proven"):
-        said.append("No other way would have cost less: proven.")
+        notes.append("No other way would have cost less: proven.")
     elif details.get("bound") is not None and details.get("objective") is not None:
-        best, found = words.number(details["bound"]), words.number(details["objective"])
-        said.append(f"Any way costs at least {best}; this one costs {found}.")
+        best, objective = wording.format_count(details["bound"]), wording.format_count(details["objective"])
+        notes.append(f"Any way costs at least {best}; this one costs {objective}.")
     if details.get("scans"):
-        scans = words.several(int(details["scans"]), "scan")
-        said.append(f"{scans} of the baskets, {words.several(int(details.get('pruned', 0)), 'rule')} pruned.")
-    return said
+        scans = wording.count_noun(int(details["scans"]), "scan")
+        notes.append(f"{scans} of the baskets, {wording.count_noun(int(details.get('pruned', 0)), 'rule')} pruned.")
+    return notes
 
 
-def pattern_section(release: Release, original: Baskets, published: Patterns) -> Section:
+def build_pattern_section(release: Release, original: Baskets, published: Patterns) -> ReportSection:
     """What the patterns gave away, and what it took to stop that."""
     channels = release.details.get("channels")
-    found = channels.height if isinstance(channels, pl.DataFrame) else 0
+    channel_count = channels.height if isinstance(channels, pl.DataFrame) else 0
     intro = (
-        f"Among the frequent itemsets {words.several(found, 'inference channel')} told of fewer than "
-        f"{words.number(release.method.k)} people. {words.several(len(published), 'pattern')} are published."
+        f"Among the frequent itemsets {wording.count_noun(channel_count, 'inference channel')} told of fewer than "
+        f"{wording.format_count(release.method.k)} people. {wording.count_noun(len(published), 'pattern')} are "
+        "published."
     )
-    told = [
-        (words.LOSSES.get(name, (words.spaced(name), ""))[0], int(release.losses[name]))
+    sentences = [
+        (wording.LOSSES.get(name, (wording.space_name(name), ""))[0], int(release.losses[name]))
         for name in ("lost_itemsets", "ghost_itemsets", "changed_supports", "added_baskets")
         if name in release.losses
     ]
-    figure = Figure(
+    figure = ReportFigure(
         "What the repair changed",
-        _bars(told),
+        _draw_effect_bars(sentences),
         "Itemsets withheld or added, supports changed, baskets added.",
         "Itemsets withheld, itemsets that appeared, supports that were raised, and baskets added to raise them.",
         ("What", "Number"),
-        tuple((label, words.number(count)) for label, count in told),
+        tuple((label, wording.format_count(count)) for label, count in sentences),
     )
-    return Section("patterns", "What the patterns gave away", intro, (figure,), tuple(_examples(channels)))
+    return ReportSection(
+        "patterns", "What the patterns gave away", intro, (figure,), tuple(_list_channel_examples(channels))
+    )
 
 
-def _examples(channels: Any, most: int = 8) -> list[str]:
+def _list_channel_examples(channels: Any, most: int = 8) -> list[str]:
     if not isinstance(channels, pl.DataFrame):
         return []
     rows = channels.select("inner", "outer", "support").head(most).iter_rows()
     return [
-        f"Who has {_listed(inner)} and none of {_listed([one for one in outer if one not in inner])}: "
-        f"{words.several(int(support), 'basket')}."
+        f"Who has {_join_items(inner)} and none of {_join_items([item for item in outer if item not in inner])}: "
+        f"{wording.count_noun(int(support), 'basket')}."
         for inner, outer, support in rows
     ]
 
 
-def _listed(items: list[Any]) -> str:
-    return words.short(", ".join(map(str, items)), 60) if items else "anything"
+def _join_items(items: list[Any]) -> str:
+    return wording.shorten_label(", ".join(map(str, items)), 60) if items else "anything"

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sfumato.arrays import Floats
-from sfumato.report import words
-from sfumato.report.pictures import LABEL, PALETTE, Spec, drawn
+from sfumato.report import wording
+from sfumato.report.pictures import LABEL, PALETTE, Spec, render_svg
 
 _INK, _CARD = (PALETTE[name][0] for name in ("ink", "card"))
 _HUES = {name: PALETTE[hue][0] for name, hue in (("originals", "before"), ("release", "soft"), ("estimate", "accent"))}
@@ -23,7 +23,7 @@ SERIES = tuple(_HUES)
 
 
 @dataclass(frozen=True)
-class Share:
+class AnswerShare:
     """How many people one answer stands for."""
 
     value: str
@@ -33,7 +33,7 @@ class Share:
     high: float | None = None
 
 
-def shapes(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
+def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
     """Densities as steps: series → edges of bins, and how dense each bin is."""
     values = [
         {"series": name, "x": float(x), "y": float(y)}
@@ -42,21 +42,23 @@ def shapes(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
     ]
     axis: Spec = {"grid": False, "tickCount": 5, "format": "~s"}
     encoding: Spec = {
-        "x": {"field": "x", "type": "quantitative", "title": words.short(column, LABEL), "axis": axis},
+        "x": {"field": "x", "type": "quantitative", "title": wording.shorten_label(column, LABEL), "axis": axis},
         "y": {"field": "y", "type": "quantitative", "title": None, "axis": None},
-        "color": _by(densities, _HUES, legend={"symbolSize": 500}),
-        "strokeDash": _by(densities, _DASHES),
+        "color": _encode_series(densities, _HUES, legend={"symbolSize": 500}),
+        "strokeDash": _encode_series(densities, _DASHES),
     }
     spec: Spec = {"width": 330, "height": 170, "data": {"values": values}}
-    return drawn(spec | {"encoding": encoding, "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2}})
+    return render_svg(
+        spec | {"encoding": encoding, "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 2}}
+    )
 
 
-def recovered(column: str, truth: Floats, release: Floats, estimate: Floats) -> str:
+def draw_recovered_values(column: str, truth: Floats, release: Floats, estimate: Floats) -> str:
     """True values against what is published of them and what an attacker makes of it: on the line nothing is hidden."""
     values = [
         {"series": name, "x": float(x), "y": float(y)}
-        for name, found in (("release", release), ("estimate", estimate))
-        for x, y in zip(truth, found, strict=True)
+        for name, estimates in (("release", release), ("estimate", estimate))
+        for x, y in zip(truth, estimates, strict=True)
     ]
     ends = [float(truth.min()), float(truth.max())] if len(truth) else [0.0, 1.0]
     quantitative: Spec = {"type": "quantitative", "scale": {"zero": False}, "axis": {"tickCount": 5, "format": "~s"}}
@@ -64,29 +66,37 @@ def recovered(column: str, truth: Floats, release: Floats, estimate: Floats) -> 
     dots: Spec = {
         "mark": {"type": "point", "size": 30, "strokeWidth": 1.3, "filled": False, "opacity": 0.7},
         "encoding": {
-            "color": _by(series, _HUES, legend={"symbolSize": 60, "symbolStrokeWidth": 1.5}),
-            "shape": _by(series, _SIGNS),
+            "color": _encode_series(series, _HUES, legend={"symbolSize": 60, "symbolStrokeWidth": 1.5}),
+            "shape": _encode_series(series, _SIGNS),
         },
     }
     line: Spec = {
         "data": {"values": [{"x": end, "y": end} for end in ends]},
         "mark": {"type": "line", "color": _INK, "strokeWidth": 1},
     }
-    name = words.short(column, LABEL)
+    name = wording.shorten_label(column, LABEL)
     encoding: Spec = {
         "x": {"field": "x", "title": f"{name}, true", **quantitative},
         "y": {"field": "y", "title": None, **quantitative},
     }
-    return drawn({"width": 330, "height": 230, "data": {"values": values}, "encoding": encoding, "layer": [dots, line]})
+    return render_svg(
+        {"width": 330, "height": 230, "data": {"values": values}, "encoding": encoding, "layer": [dots, line]}
+    )
 
 
-def answers(shares: Sequence[Share]) -> str:
+def draw_answer_shares(shares: Sequence[AnswerShare]) -> str:
     """Each answer with its share among the originals, in the release, and as estimated with its interval."""
     names = dict(
-        zip(unique := list(dict.fromkeys(one.value for one in shares)), words.distinct(unique, LABEL), strict=True)
+        zip(
+            unique := list(dict.fromkeys(share.value for share in shares)),
+            wording.shorten_distinctly(unique, LABEL),
+            strict=True,
+        )
     )
-    values = [{**vars(one), "value": names[one.value], "said": words.percent(one.share)} for one in shares]
-    series = [name for name in SERIES if any(one.series == name for one in shares)]
+    values = [
+        {**vars(share), "value": names[share.value], "said": wording.format_percent(share.share)} for share in shares
+    ]
+    series = [name for name in SERIES if any(share.series == name for share in shares)]
     encoding: Spec = {
         "y": {"field": "value", "type": "nominal", "sort": None, "title": None, "axis": {"grid": False}},
         "yOffset": {"field": "series", "type": "nominal", "scale": {"domain": series}},
@@ -94,7 +104,7 @@ def answers(shares: Sequence[Share]) -> str:
     x: Spec = {"field": "share", "type": "quantitative", "title": None, "axis": {"format": ".0%", "tickCount": 5}}
     bars: Spec = {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},
-        "encoding": {"x": x, "color": _by(series, _HUES, legend={})},
+        "encoding": {"x": x, "color": _encode_series(series, _HUES, legend={})},
     }
     reach: Spec = {
         "transform": [{"filter": "isValid(datum.low)"}],
@@ -105,18 +115,20 @@ def answers(shares: Sequence[Share]) -> str:
             for colour, width in ((_CARD, 4), (_INK, 1.5))
         ],
     }
-    said: Spec = {
+    text_layer: Spec = {
         "mark": {"type": "text", "align": "left", "dx": 5, "fontSize": 10},
         "encoding": {"x": {**x, "field": "end"}, "text": {"field": "said"}},
     }
-    for one in values:
-        one["end"] = max(one["share"], one["high"] or 0.0)
+    for share in values:
+        share["end"] = max(share["share"], share["high"] or 0.0)
     height = max(60, 17 * len(values) + 8 * len(names))
     spec: Spec = {"width": 360, "height": height, "data": {"values": values}}
-    return drawn(spec | {"encoding": encoding, "layer": [bars, reach, said]})
+    return render_svg(spec | {"encoding": encoding, "layer": [bars, reach, text_layer]})
 
 
-def _by(series: Mapping[str, object] | Sequence[str], kinds: Mapping[str, object], legend: Spec | None = None) -> Spec:
+def _encode_series(
+    series: Mapping[str, object] | Sequence[str], kinds: Mapping[str, object], legend: Spec | None = None
+) -> Spec:
     """One channel of the picture that tells the series apart; with a legend for one of them."""
     names = [name for name in SERIES if name in series]
     look: Spec = {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}

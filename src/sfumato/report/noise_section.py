@@ -17,11 +17,11 @@ from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.details import read_details
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
-from sfumato.public.noise_law import noisy_columns, numbers_of
+from sfumato.public.noise_law import list_noisy_columns, read_numbers
 from sfumato.release import Release
-from sfumato.report import words
-from sfumato.report.account import Figure, Section
-from sfumato.report.noise_pictures import Share, answers, recovered, shapes
+from sfumato.report import wording
+from sfumato.report.noise_pictures import AnswerShare, draw_answer_shares, draw_densities, draw_recovered_values
+from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.table import Table
 
 COLUMNS = 12
@@ -44,41 +44,45 @@ _HOW = {
 }
 
 
-def estimates_section(public: Mapping[str, Any], published: Table) -> Section:
+def build_estimates_section(public: Mapping[str, Any], published: Table) -> ReportSection:
     """What an analyst can estimate: made from the release alone, so it may leave."""
-    drawn = _Drawn.of(public, published)
-    return Section(
+    noisy_columns = _NoisyColumns.of(public, published)
+    return ReportSection(
         "estimates",
         "What can be estimated",
         "Single values were changed by chance; what is true of many can still be estimated, because it is told "
         "what chance did.",
         (
-            *(_reconstructed(drawn.release, n) for n in drawn.numbers),
-            *(_answers(drawn.release, n) for n in drawn.asked),
+            *(_build_reconstruction_figure(noisy_columns.release, n) for n in noisy_columns.numbers),
+            *(_build_answers_figure(noisy_columns.release, n) for n in noisy_columns.asked),
         ),
-        drawn.notes,
+        noisy_columns.notes,
     )
 
 
-def filtered_section(release: Release, original: Table, published: Table) -> Section:
+def build_filtered_section(release: Release, original: Table, published: Table) -> ReportSection:
     """What an analyst and an attacker make of it, the originals beside it: it stays."""
-    drawn = _Drawn.of(release.public, published)
+    noisy_columns = _NoisyColumns.of(release.public, published)
     kept = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
-    return Section(
+    return ReportSection(
         "filtered",
         "What an analyst and an attacker make of it",
         "The originals beside the release and what is estimated from it: of all people together, as an analyst "
         "wants to, and of each one, as an attacker does. Where true values are on the line nothing is hidden.",
         (
-            *(_filtered(drawn.release, kept, drawn.numbers) if drawn.numbers else ()),
-            *(_reconstructed(drawn.release, name, kept[name]) for name in drawn.numbers),
-            *(_answers(drawn.release, name, kept[name]) for name in drawn.asked),
+            *(
+                _build_filter_figures(noisy_columns.release, kept, noisy_columns.numbers)
+                if noisy_columns.numbers
+                else ()
+            ),
+            *(_build_reconstruction_figure(noisy_columns.release, name, kept[name]) for name in noisy_columns.numbers),
+            *(_build_answers_figure(noisy_columns.release, name, kept[name]) for name in noisy_columns.asked),
         ),
-        drawn.notes,
+        noisy_columns.notes,
     )
 
 
-class _Drawn(NamedTuple):
+class _NoisyColumns(NamedTuple):
     """The columns that are drawn, as whoever receives the release sees them."""
 
     release: Release
@@ -87,124 +91,133 @@ class _Drawn(NamedTuple):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, public: Mapping[str, Any], published: Table) -> _Drawn:
+    def of(cls, public: Mapping[str, Any], published: Table) -> _NoisyColumns:
         """The first noisy columns and the first answers."""
         seen = Release(published, None, (), {}, read_details({"public": public}))
-        told = [name for name in seen.public if published.frame[name].count()]
-        numbers = [name for name in noisy_columns(seen) if name in told]
-        asked = [name for name in told if seen.public[name]["kind"] in _ANSWERED and _telling(seen, name)]
+        column_names = [name for name in seen.public if published.frame[name].count()]
+        numbers = [name for name in list_noisy_columns(seen) if name in column_names]
+        asked = [name for name in column_names if seen.public[name]["kind"] in _ANSWERED and _is_telling(seen, name)]
         left = len(numbers[COLUMNS:]) + len(asked[COLUMNS:])
-        notes = (f"{words.several(left, 'more column is', 'more columns are')} not drawn.",) if left else ()
+        notes = (f"{wording.count_noun(left, 'more column is', 'more columns are')} not drawn.",) if left else ()
         return cls(seen, tuple(numbers[:COLUMNS]), tuple(asked[:COLUMNS]), notes)
 
 
-def _telling(release: Release, column: str) -> bool:
+def _is_telling(release: Release, column: str) -> bool:
     """Whether answers depend on the truth at all: at p = 1/2 of two, nothing can be estimated."""
-    told = release.public[column]
-    return abs(float(told["p"]) - float(told["q"])) > 1e-12
+    facts = release.public[column]
+    return abs(float(facts["p"]) - float(facts["q"])) > 1e-12
 
 
-def _how(release: Release, column: str) -> str:
-    told = release.public[column]
-    said = {name: words.number(value) for name, value in told.items() if isinstance(value, int | float)}
-    return _HOW[told["kind"]].format(**{"scale": "", "p": "", "q": "", **said})
+def _describe_how(release: Release, column: str) -> str:
+    facts = release.public[column]
+    numbers = {name: wording.format_count(value) for name, value in facts.items() if isinstance(value, int | float)}
+    return _HOW[facts["kind"]].format(**{"scale": "", "p": "", "q": "", **numbers})
 
 
-def _reconstructed(release: Release, column: str, truth: pl.Series | None = None) -> Figure:
+def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
     """How the values of one column lie."""
     values = release.data.frame[column]
-    found: Reconstruction = reconstruct_distribution(release, column=column, bins=BINS)
-    edges = found.edges
-    drawn: dict[str, tuple[Floats, Floats]] = {}
+    estimate: Reconstruction = reconstruct_distribution(release, column=column, bins=BINS)
+    edges = estimate.edges
+    densities: dict[str, tuple[Floats, Floats]] = {}
     if truth is not None:
-        drawn["originals"] = _dense(_numbers(truth), edges)
-    drawn["release"] = _dense(_numbers(values), _widened(edges, _numbers(values)))
-    drawn["estimate"] = (edges, found.probabilities / np.diff(edges))
-    rows = tuple(
-        (f"{words.number(low)} to {words.number(high)}", words.percent(share))
-        for low, high, share in zip(edges, edges[1:], found.probabilities, strict=False)
+        densities["originals"] = _compute_histogram_density(_read_plotted_numbers(truth), edges)
+    densities["release"] = _compute_histogram_density(
+        _read_plotted_numbers(values), _widen_edges(edges, _read_plotted_numbers(values))
     )
-    return Figure(
-        f"{words.short(column)}: {_how(release, column)}",
-        shapes(column, drawn),
-        f"How the values of {words.short(column)} lie in the release, and as reconstructed from it.",
-        f"Reconstructed in {words.several(found.iterations, 'step')}; the estimate fits what is published.",
+    densities["estimate"] = (edges, estimate.probabilities / np.diff(edges))
+    rows = tuple(
+        (f"{wording.format_count(low)} to {wording.format_count(high)}", wording.format_percent(share))
+        for low, high, share in zip(edges, edges[1:], estimate.probabilities, strict=False)
+    )
+    return ReportFigure(
+        f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
+        draw_densities(column, densities),
+        f"How the values of {wording.shorten_label(column)} lie in the release, and as reconstructed from it.",
+        f"Reconstructed in {wording.count_noun(estimate.iterations, 'step')}; the estimate fits what is published.",
         ("Values", "Estimated share"),
         rows,
     )
 
 
-def _filtered(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[Figure]:
+def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[ReportFigure]:
     """For each noisy column, some people's values: true, published, and as an attacker estimates them."""
     estimates = BayesEstimate().estimate(release)
     made = []
     for name in numbers:
         true, seen, guessed = (
-            _numbers(one, drop=False) for one in (truth[name], release.data.frame[name], estimates[name])
+            _read_plotted_numbers(numbers, drop=False)
+            for numbers in (truth[name], release.data.frame[name], estimates[name])
         )
         known = np.flatnonzero(np.isfinite(true) & np.isfinite(seen) & np.isfinite(guessed))
         some = known[:: max(1, len(known) // DOTS)][:DOTS]
-        before, after = (float(np.sqrt(np.mean((one[known] - true[known]) ** 2))) for one in (seen, guessed))
+        before, after = (float(np.sqrt(np.mean((numbers[known] - true[known]) ** 2))) for numbers in (seen, guessed))
         made.append(
-            Figure(
-                f"{words.short(name)}: what filtering takes away",
-                recovered(name, true[some], seen[some], guessed[some]),
-                f"True values of {words.short(name)} against the published ones and an attacker's estimates.",
-                f"Root mean square error: published {words.number(before)}, estimated {words.number(after)}.",
+            ReportFigure(
+                f"{wording.shorten_label(name)}: what filtering takes away",
+                draw_recovered_values(name, true[some], seen[some], guessed[some]),
+                f"True values of {wording.shorten_label(name)} against the published ones and an attacker's estimates.",
+                f"Root mean square error: published {wording.format_count(before)}, estimated "
+                f"{wording.format_count(after)}.",
             )
         )
     return made
 
 
-def _answers(release: Release, column: str, truth: pl.Series | None = None) -> Figure:
+def _build_answers_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
     """How often each answer was given, and how often it is true."""
-    found = estimate_proportions(release, column).sort("estimate", descending=True).head(ANSWERS)
-    told = release.public[column]
-    counted = _counted(release.data.frame[column]) if told["kind"] != "unary" else {}
-    true = {} if truth is None else _counted(truth)
-    shares: list[Share] = []
-    for one in found.iter_rows(named=True):
-        value = str(one["value"])
+    proportions = estimate_proportions(release, column).sort("estimate", descending=True).head(ANSWERS)
+    facts = release.public[column]
+    given_shares = _count_value_shares(release.data.frame[column]) if facts["kind"] != "unary" else {}
+    true = {} if truth is None else _count_value_shares(truth)
+    shares: list[AnswerShare] = []
+    for row in proportions.iter_rows(named=True):
+        value = str(row["value"])
         if truth is not None:
-            shares.append(Share(value, "originals", true.get(value, 0.0)))
-        if counted:
-            shares.append(Share(value, "release", counted.get(value, 0.0)))
-        shares.append(Share(value, "estimate", one["estimate"], one["low"], one["high"]))
+            shares.append(AnswerShare(value, "originals", true.get(value, 0.0)))
+        if given_shares:
+            shares.append(AnswerShare(value, "release", given_shares.get(value, 0.0)))
+        shares.append(AnswerShare(value, "estimate", row["estimate"], row["low"], row["high"]))
     rows = tuple(
-        (words.short(str(one["value"]), 60), words.percent(one["estimate"]), words.span(one["low"], one["high"]))
-        for one in found.iter_rows(named=True)
+        (
+            wording.shorten_label(str(row["value"]), 60),
+            wording.format_percent(row["estimate"]),
+            wording.format_span(row["low"], row["high"]),
+        )
+        for row in proportions.iter_rows(named=True)
     )
-    left = len(told["categories"]) - found.height
-    more = f" {words.several(left, 'answer is', 'answers are')} not drawn." if left else ""
-    return Figure(
-        f"{words.short(column)}: {_how(release, column)}",
-        answers(shares),
-        f"How often each answer of {words.short(column)} was given, and how often it is estimated to be true.",
-        f"ε = {told['epsilon']:.3g}. Lines: 95 % intervals of the estimates.{more}",
+    left = len(facts["categories"]) - proportions.height
+    more = f" {wording.count_noun(left, 'answer is', 'answers are')} not drawn." if left else ""
+    return ReportFigure(
+        f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
+        draw_answer_shares(shares),
+        f"How often each answer of {wording.shorten_label(column)} was given, and how often it is estimated to be "
+        "true.",
+        f"ε = {facts['epsilon']:.3g}. Lines: 95 % intervals of the estimates.{more}",
         ("Answer", "Estimated share", "95 % interval"),
         rows,
     )
 
 
-def _counted(column: pl.Series) -> dict[str, float]:
+def _count_value_shares(column: pl.Series) -> dict[str, float]:
     """The share of each value among those that are not missing; yes and no as Python spells them elsewhere."""
-    told = column.drop_nulls()
-    counts = told.cast(pl.String).value_counts()
-    return dict(zip(counts[told.name], counts["count"] / max(len(told), 1), strict=True))
+    known = column.drop_nulls()
+    counts = known.cast(pl.String).value_counts()
+    return dict(zip(counts[known.name], counts["count"] / max(len(known), 1), strict=True))
 
 
-def _numbers(column: pl.Series, *, drop: bool = True) -> Floats:
+def _read_plotted_numbers(column: pl.Series, *, drop: bool = True) -> Floats:
     """A column's values as numbers, dates as days."""
-    found = numbers_of(column)
-    return found[~np.isnan(found)] if drop else found
+    numbers = read_numbers(column)
+    return numbers[~np.isnan(numbers)] if drop else numbers
 
 
-def _dense(values: Floats, edges: Floats) -> tuple[Floats, Floats]:
+def _compute_histogram_density(values: Floats, edges: Floats) -> tuple[Floats, Floats]:
     inside = np.histogram(values, edges)[0] / max(len(values), 1)
     return edges, inside / np.diff(edges)
 
 
-def _widened(edges: Floats, values: Floats) -> Floats:
+def _widen_edges(edges: Floats, values: Floats) -> Floats:
     """The same bins, and as many more on either side as noisy values need."""
     width = float(edges[1] - edges[0])
     below = max(0, int(np.ceil((edges[0] - values.min()) / width))) if len(values) else 0

@@ -15,7 +15,7 @@ from typing import Any
 
 import vl_convert
 
-from sfumato.report import words
+from sfumato.report import wording
 
 PALETTE: Mapping[str, tuple[str, str]] = {
     "paper": ("#faf7f2", "#191715"),
@@ -61,7 +61,7 @@ Spec = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Bar:
+class RiskBar:
     """A share with its interval, and how it is written."""
 
     label: str
@@ -73,7 +73,7 @@ class Bar:
     """`before` or `after`."""
 
 
-def drawn(spec: Spec) -> str:
+def render_svg(spec: Spec) -> str:
     """A Vega-Lite specification as SVG that can stand inside an HTML page."""
     whole = {"config": dict(_CONFIG), "padding": 2, **spec}
     svg: str = vl_convert.vegalite_to_svg(whole, allowed_base_urls=[])
@@ -88,23 +88,23 @@ def _name_clips(svg: str) -> str:
     Names differ from picture to picture, as they must on one page.
     """
     order = list(dict.fromkeys(_CLIP.findall(svg)))
-    bare = _CLIP.sub(lambda found: f"clip{order.index(found[1])}", svg)
+    bare = _CLIP.sub(lambda match: f"clip{order.index(match[1])}", svg)
     mark = hashlib.sha256(bare.encode()).hexdigest()[:10]
-    return _CLIP.sub(lambda found: f"clip{mark}-{order.index(found[1])}", svg)
+    return _CLIP.sub(lambda match: f"clip{mark}-{order.index(match[1])}", svg)
 
 
 _CLIP = re.compile(r"\bclip(\d+)\b")
 
 
-def vanishing(bars: Sequence[Bar]) -> bool:
+def has_vanishing_bar(bars: Sequence[RiskBar]) -> bool:
     """Whether one share is so much smaller that its bar could not be seen."""
     shares = [bar.share for bar in bars]
     return min(bar.low for bar in bars) > 0 and min(shares) < max(shares) / 100
 
 
-def risks(bars: Sequence[Bar], limit: float | None) -> str:
+def draw_risks(bars: Sequence[RiskBar], limit: float | None) -> str:
     """Linking risk before and after with intervals; a logarithmic scale of points where bars would vanish."""
-    log = vanishing(bars)
+    log = has_vanishing_bar(bars)
     top = max([bar.high for bar in bars] + ([limit] if limit is not None else []))
     scale: Spec = {"type": "log", "nice": True} if log else {"domain": [0, min(1.0, max(top * 1.15, 0.01))]}
     x: Spec = {
@@ -118,7 +118,7 @@ def risks(bars: Sequence[Bar], limit: float | None) -> str:
     mark: Spec = (
         {"type": "circle", "size": 160, "opacity": 1} if log else {"type": "bar", "height": 36, "cornerRadiusEnd": 4}
     )
-    return drawn(
+    return render_svg(
         {
             "width": 250,
             "height": {"step": 74},
@@ -127,18 +127,22 @@ def risks(bars: Sequence[Bar], limit: float | None) -> str:
                 "x": x,
                 "y": {"field": "label", "type": "nominal", "sort": None, "title": None, "axis": {"domain": False}},
             },
-            "layer": [*([] if limit is None else [_gate(limit)]), {"mark": mark, "encoding": _COLOUR}, *_whiskers(x)],
+            "layer": [
+                *([] if limit is None else [_build_gate_line(limit)]),
+                {"mark": mark, "encoding": _COLOUR},
+                *_build_whiskers(x),
+            ],
         }
     )
 
 
-def _whiskers(x: Spec) -> list[Spec]:
+def _build_whiskers(x: Spec) -> list[Spec]:
     """The interval as a thin line with ends, and the share written beside it."""
     text: Spec = {"type": "text", "align": "left", "dx": 9, "fontSize": 14, "fontWeight": 600}
     edge: Spec = {"stroke": _CARD, "strokeWidth": 5, "strokeJoin": "round"}  # keeps it readable across the gate
     low, high = {**x, "field": "low"}, {**x, "field": "high"}
     tick = {"type": "tick", "color": _INK, "size": 10, "thickness": 1.5}
-    said: Spec = {"x": high, "text": {"field": "said"}}
+    label_layer: Spec = {"x": high, "text": {"field": "said"}}
     return [
         {
             "mark": {"type": "rule", "color": _INK, "strokeWidth": 1.5},
@@ -146,12 +150,12 @@ def _whiskers(x: Spec) -> list[Spec]:
         },
         {"mark": tick, "encoding": {"x": low}},
         {"mark": tick, "encoding": {"x": high}},
-        {"mark": {**text, **edge}, "encoding": said},
-        {"mark": text, "encoding": said},
+        {"mark": {**text, **edge}, "encoding": label_layer},
+        {"mark": text, "encoding": label_layer},
     ]
 
 
-def _gate(limit: float) -> Spec:
+def _build_gate_line(limit: float) -> Spec:
     """A dashed line where the gate closes; it has no `y`, so it runs through the whole picture."""
     return {
         "data": {"values": [{"share": limit}]},
@@ -160,7 +164,7 @@ def _gate(limit: float) -> Spec:
     }
 
 
-def crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[float]) -> str:
+def draw_crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[float]) -> str:
     """The share of people by how many share their values, before beside after where that may be told."""
     sides = (("after", after),) if before is None else (("before", before), ("after", after))
     values = [
@@ -168,7 +172,7 @@ def crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[
         for side, shares in sides
         for label, share in zip(bins, shares, strict=True)
     ]
-    return drawn(
+    return render_svg(
         {
             "width": 340,
             "height": 150,
@@ -198,12 +202,12 @@ def crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[
     )
 
 
-def distribution(labels: Sequence[str], after: Sequence[int], before: Sequence[int] | None = None) -> str:
+def draw_distribution(labels: Sequence[str], after: Sequence[int], before: Sequence[int] | None = None) -> str:
     """How many people have each value: published, or before beside after for the custodian."""
     sides = [("after", after)] if before is None else [("before", before), ("after", after)]
-    names = words.distinct(labels, LABEL)
+    names = wording.shorten_distinctly(labels, LABEL)
     values = [
-        {"label": label, "side": side, "people": count, "said": words.number(count)}
+        {"label": label, "side": side, "people": count, "said": wording.format_count(count)}
         for side, counts in sides
         for label, count in zip(names, counts, strict=True)
     ]
@@ -212,7 +216,7 @@ def distribution(labels: Sequence[str], after: Sequence[int], before: Sequence[i
     offset: Spec = {} if before is None else {"yOffset": {"field": "side", "sort": ["before", "after"]}}
     text: Spec = {"type": "text", "align": "left", "dx": 4, "fontSize": small, "color": _SOFT}
     axis: Spec = {"domain": False, "labelLimit": 102, "labelColor": _INK}
-    return drawn(
+    return render_svg(
         {
             "width": 104,
             "height": max(len(names), 1) * step,

@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sfumato.report import words
-from sfumato.report.entry_pictures import legend, titled
-from sfumato.report.pictures import PALETTE, Spec, drawn
+from sfumato.report import wording
+from sfumato.report.entry_pictures import build_legend, build_title
+from sfumato.report.pictures import PALETTE, Spec, render_svg
 
 _INK, _SOFT, _WARN, _BLANKED = (PALETTE[name][0] for name in ("ink", "soft", "warn", "accent"))
 
@@ -49,7 +49,7 @@ ENTRIES = RuleWords()
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _PanelFrame:
     """What both panels of the rules share."""
 
     confidence: tuple[float, float]
@@ -58,13 +58,13 @@ class _Frame:
     least_support: int
 
     @classmethod
-    def of(cls, spots: Sequence[RuleSpot], confidence: float, min_support: int) -> _Frame:
+    def of(cls, spots: Sequence[RuleSpot], confidence: float, min_support: int) -> _PanelFrame:
         low = min([confidence, *(spot.confidence for spot in spots)])
         top = max([min_support * 2, 10, *(spot.support for spot in spots)])
         bottom = min([min_support, *(max(spot.support, 1) for spot in spots)])
         return cls((max(0.0, low - 0.04), 1.02), (bottom / 1.4, top * 1.4), confidence, min_support)
 
-    def snapped(self, confidence: float, support: int) -> tuple[float, float]:
+    def snap_spot(self, confidence: float, support: int) -> tuple[float, float]:
         """The middle of the square that a rule falls in; squares begin at the thresholds, and never lie across."""
         width = ((1 - self.least_confidence) or 0.1) / _ACROSS
         height = math.log(self.support[1] / self.support[0]) / _UP
@@ -76,7 +76,7 @@ class _Frame:
         return round(x, 5), round(self.least_support * math.exp((up + 0.5) * height), 3)
 
 
-def rules_before_and_after(
+def draw_rules_before_and_after(
     before: Sequence[RuleSpot],
     after: Sequence[RuleSpot],
     confidence: float,
@@ -85,42 +85,44 @@ def rules_before_and_after(
     told: RuleWords = ENTRIES,
 ) -> str:
     """Rules by public confidence and support, before beside after; dashed lines where a rule begins to count."""
-    frame = _Frame.of([*before, *after], confidence, min_support)
-    spots = [_gathered(before, frame, told), _gathered(after, frame, told)]
-    most = max((one["rules"] for side in spots for one in side), default=1)
+    frame = _PanelFrame.of([*before, *after], confidence, min_support)
+    spots = [_gather_spots(before, frame, told), _gather_spots(after, frame, told)]
+    most = max((spot["rules"] for side in spots for spot in side), default=1)
     panels = [
-        _rules_panel(side, values, len(found), frame, _spots_layer(spots, most, told), told)
-        for side, values, found in zip(("before", "after"), spots, (before, after), strict=True)
+        _build_rules_panel(side, values, len(spots_of_side), frame, _build_spots_layer(spots, most, told), told)
+        for side, values, spots_of_side in zip(("before", "after"), spots, (before, after), strict=True)
     ]
     heading = title if title is not None else "Rules by confidence and support"
-    note = f"Dashed: confidence {words.percent(confidence)}, support {words.several(min_support, 'row')}."
+    note = f"Dashed: confidence {wording.format_percent(confidence)}, support {wording.count_noun(min_support, 'row')}."
     if most > 1:
         note += " A larger spot stands for more rules."
-    return drawn({"hconcat": panels, "spacing": 28} | titled(heading, note))
+    return render_svg({"hconcat": panels, "spacing": 28} | build_title(heading, note))
 
 
-def _gathered(spots: Sequence[RuleSpot], frame: _Frame, told: RuleWords) -> list[Spec]:
+def _gather_spots(spots: Sequence[RuleSpot], frame: _PanelFrame, rule_words: RuleWords) -> list[Spec]:
     """Rules at one place counted; too many places gathered in squares."""
     places = Counter((spot.confidence, float(max(spot.support, 1)), spot.adversarial) for spot in spots)
     if len(places) > SPOTS:
         gathered: Counter[tuple[float, float, bool]] = Counter()
         for (confidence, support, adversarial), many in places.items():
-            gathered[(*frame.snapped(confidence, int(support)), adversarial)] += many
+            gathered[(*frame.snap_spot(confidence, int(support)), adversarial)] += many
         places = gathered
-    return [_spot(*place, many, told) for place, many in sorted(places.items())]
+    return [_build_spot(*position, many, rule_words) for position, many in sorted(places.items())]
 
 
-def _spot(confidence: float, support: float, adversarial: bool, rules: int, told: RuleWords) -> Spec:
-    state = told.marked if adversarial else told.other
+def _build_spot(confidence: float, support: float, adversarial: bool, rules: int, rule_words: RuleWords) -> Spec:
+    state = rule_words.marked if adversarial else rule_words.other
     return {"confidence": confidence, "support": support, "state": state, "rules": rules}
 
 
-def _spots_layer(sides: Sequence[Sequence[Spec]], most: int, told: RuleWords) -> Spec:
+def _build_spots_layer(sides: Sequence[Sequence[Spec]], most: int, rule_words: RuleWords) -> Spec:
     """Round red spots for rules that matter, green crosses for the others."""
     states = [
-        state for state in (told.marked, told.other) if any(one["state"] == state for side in sides for one in side)
+        state
+        for state in (rule_words.marked, rule_words.other)
+        if any(spot["state"] == state for side in sides for spot in side)
     ]
-    shown = legend() if len(states) > 1 else None
+    shown = build_legend() if len(states) > 1 else None
 
     def by(look: Mapping[str, str]) -> Spec:
         scale = {"domain": states, "range": [look[state] for state in states]}
@@ -135,29 +137,31 @@ def _spots_layer(sides: Sequence[Sequence[Spec]], most: int, told: RuleWords) ->
     return {
         "mark": {"type": "point", "filled": True, "opacity": 0.85, "size": 70},
         "encoding": {
-            "color": by({told.marked: _WARN, told.other: _BLANKED}),
-            "shape": by({told.marked: "circle", told.other: "cross"}),
+            "color": by({rule_words.marked: _WARN, rule_words.other: _BLANKED}),
+            "shape": by({rule_words.marked: "circle", rule_words.other: "cross"}),
             **({"size": size} if most > 1 else {}),
         },
     }
 
 
-def _rules_panel(side: str, values: list[Spec], rules: int, frame: _Frame, spots: Spec, told: RuleWords) -> Spec:
+def _build_rules_panel(
+    side: str, values: list[Spec], rules: int, frame: _PanelFrame, spots: Spec, rule_words: RuleWords
+) -> Spec:
     x: Spec = {
         "field": "confidence",
         "type": "quantitative",
-        "title": told.confidence,
+        "title": rule_words.confidence,
         "scale": {"domain": list(frame.confidence), "nice": False},
         "axis": {"format": ".0%", "tickCount": 5, "grid": False, "labelFlush": False},
     }
     y: Spec = {
         "field": "support",
         "type": "quantitative",
-        "title": told.support if side == "before" else None,
+        "title": rule_words.support if side == "before" else None,
         "scale": {"type": "log", "domain": list(frame.support), "nice": False},
-        "axis": {"format": ",~r", "values": round_numbers(*frame.support), "labelFlush": False},
+        "axis": {"format": ",~r", "values": list_round_numbers(*frame.support), "labelFlush": False},
     }
-    heading = f"{side}: {words.several(rules, 'rule')}"
+    heading = f"{side}: {wording.count_noun(rules, 'rule')}"
     look: Spec = {"anchor": "start", "frame": "group", "color": _SOFT, "fontSize": 13, "fontWeight": 500}
     return {
         "width": 270,
@@ -165,17 +169,17 @@ def _rules_panel(side: str, values: list[Spec], rules: int, frame: _Frame, spots
         "title": {"text": heading, **look},
         "data": {"values": values},
         "encoding": {"x": x, "y": y},
-        "layer": [*_thresholds(frame), spots if values else _nothing(frame)],
+        "layer": [*_build_threshold_lines(frame), spots if values else _build_empty_panel(frame)],
     }
 
 
-def round_numbers(low: float, high: float) -> list[float]:
+def list_round_numbers(low: float, high: float) -> list[float]:
     """Where a logarithmic axis is labelled: 1, 10, 100 …, with 2 and 5 between them if there is room."""
     steps = (1, 2, 5) if high / low < 100 else (1,)
     return [n * 10.0**power for power in range(-6, 12) for n in steps if low <= n * 10.0**power <= high]
 
 
-def _thresholds(frame: _Frame) -> list[Spec]:
+def _build_threshold_lines(frame: _PanelFrame) -> list[Spec]:
     line: Spec = {"type": "rule", "color": _INK, "strokeDash": [4, 4], "strokeWidth": 1}
     return [
         {
@@ -191,7 +195,7 @@ def _thresholds(frame: _Frame) -> list[Spec]:
     ]
 
 
-def _nothing(frame: _Frame) -> Spec:
+def _build_empty_panel(frame: _PanelFrame) -> Spec:
     """What is said where no rule is left."""
     middle = {"confidence": sum(frame.confidence) / 2, "support": math.sqrt(frame.support[0] * frame.support[1])}
     return {

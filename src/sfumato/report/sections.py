@@ -10,22 +10,22 @@ from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
 from sfumato.protect.method import Method
 from sfumato.release import Release
-from sfumato.report.account import Section
+from sfumato.report.run_account import ReportSection
 from sfumato.table import Table
 
 
-def outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[Section, ...]:
+def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[ReportSection, ...]:
     """What an analyst can estimate where chance changed columns: made from the release alone."""
     if not isinstance(published, Table) or all(law["kind"] == "synthetic" for law in public.values()):
         return ()
-    from sfumato.report.noise_section import estimates_section
+    from sfumato.report.noise_section import build_estimates_section
 
-    return (estimates_section(public, published),)
+    return (build_estimates_section(public, published),)
 
 
 def make_sections(
     methods: Sequence[Method], release: Release, original: Any, published: Any, utility: Mapping[str, float]
-) -> tuple[Section, ...]:
+) -> tuple[ReportSection, ...]:
     """The parts of a report that belong to the methods of a release, each once, in the order of the methods."""
     made = []
     for name in dict.fromkeys(method.section for method in methods if method.section):
@@ -34,47 +34,53 @@ def make_sections(
     return tuple(made)
 
 
-def _make_entries(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
-    from sfumato.report.entry_section import entry_section
+def _make_entries(
+    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.entry_section import build_entry_section
 
-    return entry_section(release, original, published)
+    return build_entry_section(release, original, published)
 
 
-def _make_hiding(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
-    from sfumato.report.hiding_section import hiding_section
+def _make_hiding(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
+    from sfumato.report.hiding_section import build_hiding_section
 
     # Patterns mined from baskets in which something was hidden have a section of their own.
-    return hiding_section(release, original, published, utility) if isinstance(published, Baskets) else None
+    return build_hiding_section(release, original, published, utility) if isinstance(published, Baskets) else None
 
 
-def _make_noise(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
-    from sfumato.report.noise_section import filtered_section
+def _make_noise(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
+    from sfumato.report.noise_section import build_filtered_section
 
-    return filtered_section(release, original, published)
+    return build_filtered_section(release, original, published)
 
 
-def _make_synthesis(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
-    from sfumato.report.synthesis_section import synthesis_section
+def _make_synthesis(
+    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.synthesis_section import build_synthesis_section
 
     synthesis = release.details.part(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
         return None  # nobody was set aside to compare with
-    return synthesis_section(release, original, published)
+    return build_synthesis_section(release, original, published)
 
 
-def _make_codes(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
-    from sfumato.report.code_section import code_section
+def _make_codes(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
+    from sfumato.report.code_section import build_code_section
 
-    return code_section(release, original)
-
-
-def _make_patterns(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> Section | None:
-    from sfumato.report.hiding_section import pattern_section
-
-    return pattern_section(release, original, published)
+    return build_code_section(release, original)
 
 
-_SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], Section | None]] = {
+def _make_patterns(
+    release: Release, original: Any, published: Any, utility: Mapping[str, float]
+) -> ReportSection | None:
+    from sfumato.report.hiding_section import build_pattern_section
+
+    return build_pattern_section(release, original, published)
+
+
+_SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], ReportSection | None]] = {
     "entries": _make_entries,
     "hiding": _make_hiding,
     "noise": _make_noise,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sfumato.measure.synthesis.synthetic import AgainstHoldout, against_holdout
+from sfumato.measure.synthesis.synthesis_checks import HoldoutComparison, against_holdout
 from sfumato.release import Release
-from sfumato.report import words
-from sfumato.report.account import Figure, Section
-from sfumato.report.pictures import PALETTE, Spec, drawn
+from sfumato.report import wording
+from sfumato.report.pictures import PALETTE, Spec, render_svg
+from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.table import Table
 
 _SIDES = ("people learnt from", "people set aside")
@@ -17,22 +17,23 @@ _INK = PALETTE["ink"][0]
 _HUES = [PALETTE["accent"][0], PALETTE["before"][0]]
 
 
-def synthesis_section(release: Release, original: Table, published: Table) -> Section:
+def build_synthesis_section(release: Release, original: Table, published: Table) -> ReportSection:
     """What the release shows of people it was learnt from, beside what it shows of as many who were set aside."""
-    found = against_holdout(published, original, release.details["holdout"])
-    near = found.closest
+    comparison = against_holdout(published, original, release.details["holdout"])
+    near = comparison.closest
     intro = (
-        f"{words.number(found.people)} people were set aside, and nothing was learnt from them. Of "
-        f"{words.several(near.rows, 'synthetic row')}, {words.percent(near.nearer)} lie nearer to somebody learnt from "
+        f"{wording.format_count(comparison.people)} people were set aside, and nothing was learnt from them. Of "
+        f"{wording.count_noun(near.rows, 'synthetic row')}, {wording.format_percent(near.nearer)} lie nearer to "
+        "somebody learnt from "
         "than to somebody set aside; 50 % is fair. What is as true of strangers is knowledge about the world."
     )
-    copied = _figure(
+    copied = _build_comparison_figure(
         "Rows that are somebody's",
         "Synthetic rows that equal a person's in every column, among as many people of either side.",
-        (("equal somebody", found.training.rows, found.holdout.rows), _unique(found)),
-        words.number,
+        (("equal somebody", comparison.training.rows, comparison.holdout.rows), _compare_unique_copies(comparison)),
+        wording.format_count,
     )
-    far = _figure(
+    far = _build_comparison_figure(
         "How far rows are from the closest person",
         "From 0, equal, to 1, different in everything; the same for both sides is best.",
         (
@@ -41,16 +42,18 @@ def synthesis_section(release: Release, original: Table, published: Table) -> Se
         ),
         lambda value: f"{value:.3f}",
     )
-    return Section("strangers", "No nearer to people than to strangers?", intro, (copied, far))
+    return ReportSection("strangers", "No nearer to people than to strangers?", intro, (copied, far))
 
 
-def _unique(found: AgainstHoldout) -> tuple[str, float, float]:
-    return ("equal somebody unique", found.training.unique_rows, found.holdout.unique_rows)
+def _compare_unique_copies(comparison: HoldoutComparison) -> tuple[str, float, float]:
+    return ("equal somebody unique", comparison.training.unique_rows, comparison.holdout.unique_rows)
 
 
-def _figure(title: str, caption: str, rows: Sequence[tuple[str, float, float]], said: Callable[[float], str]) -> Figure:
+def _build_comparison_figure(
+    title: str, caption: str, rows: Sequence[tuple[str, float, float]], format_value: Callable[[float], str]
+) -> ReportFigure:
     values = [
-        {"what": what, "side": side, "value": value, "said": said(value)}
+        {"what": what, "side": side, "value": value, "said": format_value(value)}
         for what, *both in rows
         for side, value in zip(_SIDES, both, strict=True)
     ]
@@ -72,5 +75,5 @@ def _figure(title: str, caption: str, rows: Sequence[tuple[str, float, float]], 
         {"mark": {"type": "text", "align": "left", "dx": 5}, "encoding": {"text": {"field": "said"}}},
     ]
     spec: Spec = {"width": 240, "height": 110, "data": {"values": values}, "encoding": encoding, "layer": layers}
-    told = tuple((what, said(one), said(other)) for what, one, other in rows)
-    return Figure(title, drawn(spec), caption, caption, ("", *_SIDES), told)
+    table_rows = tuple((what, format_value(value), format_value(other)) for what, value, other in rows)
+    return ReportFigure(title, render_svg(spec), caption, caption, ("", *_SIDES), table_rows)

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.attack import Attack, Outcome
-from sfumato.data.read import TextFormat, read_frame
+from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.table import Table
-from sfumato.workflow.certificate import release_folder, unchanged
+from sfumato.workflow.certificate import find_release_folder, read_unchanged_certificate
 from sfumato.workflow.policy import Policy
 
 _TOLD = ("sensitive", "private", "derived", "holdout", "training")
@@ -31,40 +31,40 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
     rules = policy if isinstance(policy, Policy) else Policy.read(policy)
     if not rules.attacks():
         raise PolicyError("the policy names no attack; add [[attack]] to it")
-    root = release_folder(Path(folder))
-    certificate = unchanged(root)
+    root = find_release_folder(Path(folder))
+    certificate = read_unchanged_certificate(root)
     made, wanted = certificate.body["data"]["shape"], rules.methods()[-1].gives
     if made != wanted:
         raise PolicyError(
             f"{root}: this release holds {made}, and the policy makes {wanted}; give the policy that made the release"
         )
-    tell("reading")
+    report_progress("reading")
     published, original = certificate.published(root), rules.original()
-    kept = _kept_private(root.parent / "private")
+    kept = _read_kept_details(root.parent / "private")
     details = read_details({**kept, "public": certificate.body.get("public", {})})
-    release = Release(_explained(published, original), rules.methods()[-1], certificate.claims(), {}, details)
-    return attacked(rules.attacks(), release, original)
+    release = Release(_attach_hierarchies(published, original), rules.methods()[-1], certificate.claims(), {}, details)
+    return run_attacks(rules.attacks(), release, original)
 
 
-def _explained(published: Any, original: Any) -> Any:
+def _attach_hierarchies(published: Any, original: Any) -> Any:
     """A published table with the hierarchies that say what its labels cover: a file has none."""
     if not isinstance(published, Table) or not isinstance(original, Table):
         return published
-    kept = {name: one for name, one in original.hierarchies.items() if name in published.frame.columns}
+    kept = {name: hierarchy for name, hierarchy in original.hierarchies.items() if name in published.frame.columns}
     return replace(published, hierarchies=MappingProxyType(kept))
 
 
-def attacked(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
+def run_attacks(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
     """Run attacks on a release: against the people it is of, with those whom the method set aside as control."""
-    judged, truth, strangers = _sides(release, original)
-    found = []
+    judged, truth, strangers = _split_attack_inputs(release, original)
+    outcomes = []
     for number, attack in enumerate(attacks):
-        tell("attacking", number, len(attacks))
-        found.append((attack, attack.run(judged, truth, strangers)))
-    return tuple(found)
+        report_progress("attacking", number, len(attacks))
+        outcomes.append((attack, attack.run(judged, truth, strangers)))
+    return tuple(outcomes)
 
 
-def _sides(release: Release, original: Any) -> tuple[Release, Any, Any]:
+def _split_attack_inputs(release: Release, original: Any) -> tuple[Release, Any, Any]:
     """The release as attacks see it, the originals, and the control.
 
     Where people were set aside, as many of those who were learnt from stand against them: what fits exactly one of
@@ -81,18 +81,18 @@ def _sides(release: Release, original: Any) -> tuple[Release, Any, Any]:
     return judged, *(original.with_frame(original.frame[side]) for side in (chosen, strangers))
 
 
-def _kept_private(folder: Path) -> dict[str, Any]:
+def _read_kept_details(folder: Path) -> dict[str, Any]:
     """What the method decided, as the run kept it."""
     if not (folder / "record.json").is_file():
         raise DataError(f"{folder}: the custodian's record is not there; attack a release in the folder of its run")
     frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    told: dict[str, Any] = {name: _tuples(record[name]) for name in _TOLD if record.get(name) is not None}
+    details: dict[str, Any] = {name: _restore_tuples(record[name]) for name in _TOLD if record.get(name) is not None}
     if (rows := frames.pop("rows", None)) is not None:
-        told["rows"] = rows["original_row"].to_numpy()
-    return {**told, **frames}
+        details["rows"] = rows["original_row"].to_numpy()
+    return {**details, **frames}
 
 
-def _tuples(told: Any) -> Any:
+def _restore_tuples(value: Any) -> Any:
     """Pairs as the method gave them: JSON knows lists only."""
-    return tuple(_tuples(one) for one in told) if isinstance(told, list) else told
+    return tuple(_restore_tuples(item) for item in value) if isinstance(value, list) else value

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from sfumato.data.propose import RoleProposal, propose_roles
+from sfumato.data.role_proposals import RoleProposal, propose_roles
 from sfumato.data.roles import Role
-from sfumato.errors import DataError
+from sfumato.errors import DataError, quote_names
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.table import Table
 
 MOST_COLUMNS = 40
@@ -20,7 +20,7 @@ MOST_COLUMNS = 40
 
 
 @dataclass(frozen=True)
-class Combination:
+class ColumnCombination:
     """Some columns, and the share of people who stand alone with their values in them."""
 
     columns: tuple[str, ...]
@@ -45,11 +45,11 @@ class Audit:
     """The size of the smallest crowd; None without quasi-identifying columns."""
     unique_share: float | None
     """The share of people who are alone with their values; None without quasi-identifying columns."""
-    pairs: tuple[Combination, ...]
+    pairs: tuple[ColumnCombination, ...]
     """Pairs of quasi-identifying columns, the riskiest first."""
     columns_in_pairs: int
     """How many columns were combined in pairs."""
-    riskiest: Combination | None
+    riskiest: ColumnCombination | None
     """The smallest combination that singles out nearly as many people as all columns together."""
 
     def as_json(self) -> dict[str, Any]:
@@ -60,8 +60,8 @@ class Audit:
         """The audit in words."""
         if self.unique_share is None or self.k is None:
             return ("No column looks like something others know about a person, so nobody can be looked up by it.",)
-        known = _listed(self.quasi_identifying)
-        said = [
+        known = _join_names(self.quasi_identifying)
+        sentences = [
             f"Of {self.rows:,} people, {self.unique_share:.1%} are the only one with their {known}.",
             "Whoever knows these about somebody finds their row.",
         ]
@@ -70,13 +70,13 @@ class Audit:
             and self.riskiest.unique_share > 0
             and len(self.riskiest.columns) < len(self.quasi_identifying)
         ):
-            said.append(
-                f"{_listed(self.riskiest.columns)} alone single out {self.riskiest.unique_share:.1%}: "
+            sentences.append(
+                f"{_join_names(self.riskiest.columns)} alone single out {self.riskiest.unique_share:.1%}: "
                 "generalize these first."
             )
         if self.k > 1:
-            said.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")
-        return tuple(said)
+            sentences.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")
+        return tuple(sentences)
 
 
 def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit:
@@ -84,21 +84,21 @@ def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit
 
     Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
     """
-    tell("proposing roles")
+    report_progress("proposing roles")
     proposals = propose_roles(table.frame)
     if quasi_identifying is None:
         quasi_identifying = (
             table.quasi_identifying
             if table.roles
-            else [one.column for one in proposals if one.role is Role.QUASI_IDENTIFYING]
+            else [proposal.column for proposal in proposals if proposal.role is Role.QUASI_IDENTIFYING]
         )
     names = tuple(dict.fromkeys(quasi_identifying))
     unknown = [name for name in names if name not in table.frame.columns]
     if unknown:
-        raise DataError(f"{table.source}: there is no column {', '.join(f'«{name}»' for name in unknown)}")
-    distinct = {one.column: one.distinct for one in proposals}
+        raise DataError(f"{table.source}: there is no column {quote_names(unknown)}")
+    distinct = {proposal.column: proposal.distinct for proposal in proposals}
     considered = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]
-    pairs = _pairs(table, considered)
+    pairs = _rank_column_pairs(table, considered)
     unique = uniqueness(table, names) if names else None
     return Audit(
         source=table.source,
@@ -110,33 +110,33 @@ def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit
         unique_share=unique,
         pairs=pairs,
         columns_in_pairs=len(considered),
-        riskiest=_riskiest(table, considered, pairs, unique) if names else None,
+        riskiest=_find_riskiest_columns(table, considered, pairs, unique) if names else None,
     )
 
 
-def _pairs(table: Table, names: list[str]) -> tuple[Combination, ...]:
+def _rank_column_pairs(table: Table, names: list[str]) -> tuple[ColumnCombination, ...]:
     every = list(combinations(sorted(names, key=table.frame.columns.index), 2))
-    found = []
+    combinations_by_risk = []
     for number, pair in enumerate(every):
-        tell("looking at pairs of columns", number, len(every))
-        found.append(Combination(pair, uniqueness(table, pair)))
-    return tuple(sorted(found, key=lambda one: -one.unique_share))
+        report_progress("looking at pairs of columns", number, len(every))
+        combinations_by_risk.append(ColumnCombination(pair, uniqueness(table, pair)))
+    return tuple(sorted(combinations_by_risk, key=lambda combination: -combination.unique_share))
 
 
-def _riskiest(
-    table: Table, names: list[str], pairs: tuple[Combination, ...], unique: float | None
-) -> Combination | None:
+def _find_riskiest_columns(
+    table: Table, names: list[str], pairs: tuple[ColumnCombination, ...], unique: float | None
+) -> ColumnCombination | None:
     """Start from the riskiest pair and add the column that tells most, until nine tenths of the danger is there."""
     if not pairs:
-        return Combination(tuple(names), unique or 0.0)
+        return ColumnCombination(tuple(names), unique or 0.0)
     best = pairs[0]
     while best.unique_share < 0.9 * (unique or 0.0) and len(best.columns) < len(names):
         others = [name for name in names if name not in best.columns]
-        wider = [Combination((*best.columns, name), uniqueness(table, (*best.columns, name))) for name in others]
-        best = max(wider, key=lambda one: one.unique_share)
+        wider = [ColumnCombination((*best.columns, name), uniqueness(table, (*best.columns, name))) for name in others]
+        best = max(wider, key=lambda combination: combination.unique_share)
     return best
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
+def _join_names(names: Sequence[str], most: int = 8) -> str:
     shown = list(names[:most]) + ([f"{len(names) - most} more"] if len(names) > most else [])
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -21,18 +21,18 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from sfumato.data.read import input_files
-from sfumato.data.write import MARKS
+from sfumato.data.table_reader import list_input_files
+from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
-from sfumato.measure.checks import Evidence, has_known_form, measured
+from sfumato.measure.checks import Evidence, has_known_form, measure_claim
 from sfumato.release import Claim, Finding, Number, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
-from sfumato.workflow.commitment import opens
-from sfumato.workflow.file_shapes import shape_named, shape_of
+from sfumato.workflow.commitment import does_opening_match
+from sfumato.workflow.file_shapes import find_shape, get_shape
 from sfumato.workflow.leftovers import is_unfinished
-from sfumato.workflow.manifest import sha256
+from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 from sfumato.workflow.signature import check_signature
 
@@ -51,14 +51,14 @@ _HOLES = 1000
 
 class _DataFile(DataFile):
     @model_validator(mode="after")
-    def _known_format(self) -> _DataFile:
-        shape = shape_named(self.shape)
+    def _check_known_format(self) -> _DataFile:
+        shape = get_shape(self.shape)
         if self.format not in shape.formats or self.file != shape.file(self.format):
             raise ValueError("no such format, or no file of this format")
         return self
 
 
-class _Body(OutgoingCertificate):
+class _CertificateBody(OutgoingCertificate):
     """A whole certificate; one that says anything otherwise is refused before anything is opened."""
 
     data: _DataFile
@@ -68,7 +68,7 @@ class _Body(OutgoingCertificate):
     signature: str
 
 
-_FIELDS = frozenset({*_Body.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
+_FIELDS = frozenset({*_CertificateBody.model_fields, *_DataFile.model_fields, *CertifiedClaim.model_fields})
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Certificate:
                     "this certificate has the older form 1, whose signature does not cover its bytes; run the policy "
                     "again with this version"
                 )
-            _Body.model_validate(certificate.body)
+            _CertificateBody.model_validate(certificate.body)
         except ValidationError as error:
             # Only names of our own are repeated: whatever else stands in a certificate may be anybody's text.
             known = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
@@ -113,13 +113,13 @@ class Certificate:
     def claims(self) -> tuple[Claim, ...]:
         """The claims, to be measured again."""
         return tuple(
-            Claim.model_validate({name: one[name] for name in Claim.model_fields}) for one in self.body["claims"]
+            Claim.model_validate({name: claim[name] for name in Claim.model_fields}) for claim in self.body["claims"]
         )
 
     def published(self, folder: Path) -> Any:
         """The data of the release, read as the certificate says it is spelt."""
         data = self.body["data"]
-        return shape_named(data["shape"]).read(folder / data["file"], self.body)
+        return get_shape(data["shape"]).read(folder / data["file"], self.body)
 
 
 def _read_certificate(path: Path) -> bytes:
@@ -137,9 +137,9 @@ def _read_certificate(path: Path) -> bytes:
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release again, in memory; claims about the originals need them."""
     evidence = Evidence(
-        release.data, original, release.details.get("rows"), population_of(release.method), release.details
+        release.data, original, release.details.get("rows"), get_population(release.method), release.details
     )
-    return tuple(measured(claim, evidence) for claim in release.claims)
+    return tuple(measure_claim(claim, evidence) for claim in release.claims)
 
 
 def read_release(folder: str | Path) -> Release:
@@ -148,39 +148,39 @@ def read_release(folder: str | Path) -> Release:
     Who made it and what it hides stays with the custodian, so `method` is None. A folder that was changed after it was
     signed is refused; claims are measured by `verify`.
     """
-    root = release_folder(Path(folder))
-    certificate = unchanged(root)
+    root = find_release_folder(Path(folder))
+    certificate = read_unchanged_certificate(root)
     details = Details(public=certificate.body.get("public", {}))
     losses = certificate.body.get("losses", {})
     return Release(_read_published(root, certificate), None, certificate.claims(), losses, details)
 
 
-def unchanged(root: Path) -> Certificate:
+def read_unchanged_certificate(root: Path) -> Certificate:
     """The certificate of a release folder, refused if anything in the folder was changed after it was signed."""
     certificate = Certificate.read(root)
-    if problems := _signature_problems(certificate, None) + _file_problems(root, certificate):
+    if problems := _list_signature_problems(certificate, None) + _list_file_problems(root, certificate):
         raise CertificateRefused(f"{root}: {problems[0]}; nothing is to be read from it")
     return certificate
 
 
-def population_of(method: Any) -> Table | None:
+def get_population(method: Any) -> Table | None:
     """The population that a method's models compare with."""
-    populations = [one for model in getattr(method, "models", ()) for one in model.populations()]
+    populations = [population for model in getattr(method, "models", ()) for population in model.populations()]
     return populations[0] if populations else None
 
 
-def finding_json(claim: Claim, finding: Finding) -> dict[str, Any]:
+def describe_finding(claim: Claim, finding: Finding) -> dict[str, Any]:
     """A claim and what was found of it, for certificate and script."""
     return {**asdict(finding), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
 
 
-def versions() -> dict[str, str]:
+def list_versions() -> dict[str, str]:
     """What made the release."""
-    named = {name: version(name) for name in ("sfumato", "polars", "numpy", "numba", "pyarrow")}
-    return {**named, "python": platform.python_version()}
+    packages = {name: version(name) for name in ("sfumato", "polars", "numpy", "numba", "pyarrow")}
+    return {**packages, "python": platform.python_version()}
 
 
-def stamp() -> str:
+def format_timestamp() -> str:
     """Now, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -226,8 +226,8 @@ def show_input(folder: str | Path, given: str | Path, opening: str | Path, signe
     checked = verify(folder, signer)
     if not checked.holds:
         return checked
-    commitment = Certificate.read(release_folder(Path(folder))).body["input_commitment"]
-    if commitment is not None and opens(commitment, Path(opening), input_files(given)):
+    commitment = Certificate.read(find_release_folder(Path(folder))).body["input_commitment"]
+    if commitment is not None and does_opening_match(commitment, Path(opening), list_input_files(given)):
         return replace(checked, input_shown=True)
     problem = "the opening does not show that the release was made from this input"
     return replace(checked, input_shown=False, problems=(problem,))
@@ -238,28 +238,28 @@ def verify(folder: str | Path, signer: str | None = None) -> Verification:
 
     Whatever is in the folder, the answer is a verification: a file or a claim that cannot be judged is a problem.
     """
-    root = release_folder(Path(folder))
+    root = find_release_folder(Path(folder))
     try:
         certificate = Certificate.read(root)
     except SfumatoError as error:
-        return Verification((str(error), *_unfinished_hint(root)), (), None, False)
-    problems = _signature_problems(certificate, signer)
+        return Verification((str(error), *_hint_unfinished(root)), (), None, False)
+    problems = _list_signature_problems(certificate, signer)
     key = None if problems else certificate.body["signer"]
     findings: tuple[Finding, ...] = ()
     try:
-        problems += _file_problems(root, certificate) + _claim_problems(certificate)
+        problems += _list_file_problems(root, certificate) + _list_claim_problems(certificate)
         if not problems:
             published = _read_published(root, certificate)
             findings = _measure_claims(certificate, published)
-            problems = _content_problems(certificate, published, findings)
+            problems = _list_content_problems(certificate, published, findings)
     except (SfumatoError, OSError) as error:
-        said = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
-        problems = [said]
-    shown = (*_count_rest(problems), *(_unfinished_hint(root) if problems else ()))
+        reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
+        problems = [reason]
+    shown = (*_count_rest(problems), *(_hint_unfinished(root) if problems else ()))
     return Verification(shown, findings, key, signer is not None, certificate.body["for_publication"])
 
 
-def _unfinished_hint(root: Path) -> tuple[str, ...]:
+def _hint_unfinished(root: Path) -> tuple[str, ...]:
     """Why a folder may be incomplete. It is only said: a check that moves files judges another folder than it got."""
     if not is_unfinished(root):
         return ()
@@ -289,7 +289,7 @@ def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, 
         with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
             question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
             if question not in seen:
-                seen[question] = measured(claim, evidence).measured
+                seen[question] = measure_claim(claim, evidence).measured
             findings.append(Finding.of(claim, seen[question]))
     return tuple(findings)
 
@@ -307,7 +307,7 @@ def refuse_hostile(why: str) -> Iterator[None]:
         raise CertificateRefused(f"{why} ({type(error).__name__})") from None
 
 
-def release_folder(folder: Path) -> Path:
+def find_release_folder(folder: Path) -> Path:
     """The `release/` folder of an output folder, or the folder itself if it is one."""
     if not folder.is_dir():
         raise DataError(f"{folder}: there is no such folder")
@@ -315,7 +315,7 @@ def release_folder(folder: Path) -> Path:
     return inner if not (folder / NAME).exists() and inner.is_dir() else folder
 
 
-def _signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
+def _list_signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
     if check_signature(certificate.raw):
         if signer is not None and not check_signature(certificate.raw, signer):
             return ["the certificate is signed by another key than the one you named"]
@@ -323,7 +323,7 @@ def _signature_problems(certificate: Certificate, signer: str | None) -> list[st
     return ["the signature does not fit the certificate: it was changed after it was signed, or never signed"]
 
 
-def _file_problems(root: Path, certificate: Certificate) -> list[str]:
+def _list_file_problems(root: Path, certificate: Certificate) -> list[str]:
     """Only plain files lie in a release folder, each known by its name and its checksum; nothing outside is opened."""
     expected: Mapping[str, str] = certificate.body["files"]
     if any(
@@ -344,7 +344,7 @@ def _file_problems(root: Path, certificate: Certificate) -> list[str]:
     problems += [
         f"{name}: the file was changed after it was certified"
         for name, digest in expected.items()
-        if name in present and sha256(present[name]) != digest
+        if name in present and hash_file(present[name]) != digest
     ]
     if certificate.body["data"]["file"] not in expected:
         problems.append("the certificate does not cover the data file")
@@ -357,7 +357,7 @@ def _is_hollow(path: Path) -> bool:
     return facts.st_size > 1 << 30 and facts.st_size > facts.st_blocks * 512 * _HOLES
 
 
-def _claim_problems(certificate: Certificate) -> list[str]:
+def _list_claim_problems(certificate: Certificate) -> list[str]:
     """Claims in another form than methods make them, roles and limits that contradict a release."""
     body = certificate.body
     problems = [
@@ -365,39 +365,39 @@ def _claim_problems(certificate: Certificate) -> list[str]:
         for number, claim in enumerate(body["claims"], 1)
         if not has_known_form(claim)
     ]
-    kept = [claim["holds"] is True for claim in body["claims"]] + [one["open"] for one in body.get("gate", ())]
+    kept = [claim["holds"] is True for claim in body["claims"]] + [limit["open"] for limit in body.get("gate", ())]
     if not all(kept):
         problems.append("the certificate says itself that a claim or a limit was not kept")
     roles, removed = body.get("roles", {}), set(body.get("removed_columns", ()))
     promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
-    named = {name for arguments in promises for name in arguments.get("names", ())}
-    if "identifying" in roles.values() or removed & roles.keys() or not removed <= named:
+    claimed_names = {name for arguments in promises for name in arguments.get("names", ())}
+    if "identifying" in roles.values() or removed & roles.keys() or not removed <= claimed_names:
         problems.append("the certificate calls columns identifying that it does not claim to have removed")
     return problems
 
 
-def _content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
+def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
     """What the certificate says, against what the file gives."""
     data = certificate.body["data"]
-    counted = shape_of(published).described(published, data["format"])["data"]
+    description = find_shape(published).described(published, data["format"])["data"]
     problems = []
-    if any(data.get(name) != counted[name] for name in ("rows", "columns", "items") if name in counted):
+    if any(data.get(name) != description[name] for name in ("rows", "columns", "items") if name in description):
         problems.append("the certificate speaks of another number of rows or columns than the data file has")
-    if certificate.body.get("formulas") not in (None, shape_of(published).count_formulas(published)):
+    if certificate.body.get("formulas") not in (None, find_shape(published).count_formulas(published)):
         problems.append("the certificate's count of formulas is not that of the data file")
     if isinstance(published, Table):
-        named = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
-        if not named <= set(published.frame.columns):
+        column_names = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
+        if not column_names <= set(published.frame.columns):
             problems.append("the certificate speaks of columns that the data file does not have")
         if data["missing_mark"] not in MARKS:
             problems.append("the certificate calls cells missing that sfumato does not write so")
-    for found, said in zip(findings, certificate.body["claims"], strict=True):
-        if found.holds is False:
+    for finding, certified in zip(findings, certificate.body["claims"], strict=True):
+        if finding.holds is False:
             problems.append(
-                f"the claim «{found.property}» is broken: promised {found.threshold}, measured {found.measured}"
+                f'the claim "{finding.property}" is broken: promised {finding.threshold}, measured {finding.measured}'
             )
-        elif said["threshold"] != found.threshold or (
-            found.measured is not None and said["measured"] != found.measured
+        elif certified["threshold"] != finding.threshold or (
+            finding.measured is not None and certified["measured"] != finding.measured
         ):
-            problems.append(f"the certificate's figures for «{found.property}» are not those of the data file")
+            problems.append(f'the certificate\'s figures for "{finding.property}" are not those of the data file')
     return problems

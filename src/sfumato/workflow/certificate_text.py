@@ -67,7 +67,7 @@ def parse_certificate(raw: bytes) -> dict[str, Any]:
     try:
         content = json.loads(
             raw.decode("utf-8"),
-            object_pairs_hook=_refuse_repeated,
+            object_pairs_hook=_refuse_repeated_fields,
             parse_constant=_refuse_constant,
             parse_int=_parse_integer,
         )
@@ -85,7 +85,7 @@ def parse_certificate(raw: bytes) -> dict[str, Any]:
     return content
 
 
-def _refuse_repeated(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated_fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
         raise CertificateRefused(

@@ -13,7 +13,7 @@ from typing import Any
 
 from sfumato.change import Change, ChangeKind
 from sfumato.details import ChainDetails
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote_names
 from sfumato.key import Key
 from sfumato.measure.checks import CHECKS
 from sfumato.protect.method import KeyedMethod
@@ -21,12 +21,12 @@ from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
-from sfumato.workflow.file_shapes import shape_of
+from sfumato.workflow.file_shapes import find_shape
 from sfumato.workflow.policy import Policy
 
 
 @dataclass(frozen=True)
-class Protected:
+class ProtectedData:
     """What the methods of a policy made: the release, and the keys that stay home."""
 
     release: Release
@@ -34,7 +34,7 @@ class Protected:
     """Method → its key; a release holds none."""
 
 
-def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
+def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> ProtectedData:
     """Apply the methods in order; the claims of all of them are claims of the last release."""
     release, keys = Release(original, None, (), {}), {}
     for method in policy.methods():
@@ -42,11 +42,11 @@ def protect(policy: Policy, original: Any, randomness: Randomness) -> Protected:
         method.refuse_undeclared(release.data)
         if isinstance(method, KeyedMethod):
             keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
-            after = method.protect(release.data, key, randomness=randomness)
+            next_release = method.protect(release.data, key, randomness=randomness)
         else:
-            after = method.protect(release.data, randomness=randomness)
-        release = _after(release, _state_unknown(after))
-    return Protected(release, keys)
+            next_release = method.protect(release.data, randomness=randomness)
+        release = _chain_releases(release, _state_unknown(next_release))
+    return ProtectedData(release, keys)
 
 
 def _state_unknown(release: Release) -> Release:
@@ -65,22 +65,31 @@ def _refuse_late_swaps(method: Any, release: Release) -> None:
         return
     pattern = method.pattern or release.data.quasi_identifying
     if changed := [name for name in _changed_columns(release) if name in pattern]:
-        named = ", ".join(f"«{name}»" for name in changed)
-        raise PolicyError(f"swap_confidential finds records by {named}, which another method changed; name it first")
+        names_text = quote_names(changed)
+        raise PolicyError(
+            f"swap_confidential finds records by {names_text}, which another method changed; name it first"
+        )
 
 
-def _after(first: Release, then: Release) -> Release:
+def _chain_releases(first: Release, then: Release) -> Release:
     """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
     if first.method is None:
         return then
-    claims = _beside(first.claims, _changed_columns(then), then)
-    if shape_of(first.data) is not shape_of(then.data):
+    claims = _merge_unchanged_claims(first.claims, _changed_columns(then), then)
+    if find_shape(first.data) is not find_shape(then.data):
         claims = ()  # what was in between is not published, and nobody could check it
     return Release(
         then.data,
         then.method,
-        (*claims, *(c for c in _beside(then.claims, _changed_columns(first), then) if not _said(c, claims))),
-        _together(first.losses, then.losses),
+        (
+            *claims,
+            *(
+                c
+                for c in _merge_unchanged_claims(then.claims, _changed_columns(first), then)
+                if not _is_already_claimed(c, claims)
+            ),
+        ),
+        _combine_losses(first.losses, then.losses),
         _chain_details(first, then),
         (*first.changes, *then.changes),
     )
@@ -93,18 +102,18 @@ def _chain_details(first: Release, then: Release) -> ChainDetails:
     rows = None if order is None else earlier.rows
     steps = earlier.steps if isinstance(earlier, ChainDetails) else (earlier,)
     last = then.details if rows is None else replace(then.details, rows=rows)
-    return ChainDetails(rows=rows, public=_told_once(first, then), steps=(*steps, last))
+    return ChainDetails(rows=rows, public=_merge_public_facts(first, then), steps=(*steps, last))
 
 
-def _together(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
+def _combine_losses(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
     """Losses of two methods: who is asked twice gives away both, and what is lost is at least the larger loss."""
-    found = {**first, **then}
+    losses = {**first, **then}
     if "loss" in first and "loss" in then:
-        found["loss"] = max(first["loss"], then["loss"])
+        losses["loss"] = max(first["loss"], then["loss"])
     for name in ("epsilon", "suppressed_rows", "dropped_rows"):
         if name in first and name in then:
-            found[name] = first[name] + then[name]
-    return found
+            losses[name] = first[name] + then[name]
+    return losses
 
 
 def _changed_columns(release: Release) -> tuple[str, ...]:
@@ -114,18 +123,18 @@ def _changed_columns(release: Release) -> tuple[str, ...]:
     )
 
 
-def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
+def _merge_unchanged_claims(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
     """Promises that nothing else was changed, where another method of the policy has changed something else."""
     if not changed:
         return claims
     if set(last.data.frame.columns) <= set(changed):  # there is nothing left to promise
         return tuple(claim for claim in claims if not CHECKS[claim.measure].of_the_rest)
-    named = ", ".join(f"«{name}»" for name in changed)
+    names_text = quote_names(changed)
     return tuple(
         claim.model_copy(
             update={
-                "arguments": {**claim.arguments, "besides": (*_besides(claim), *changed)},
-                "meaning": f"{claim.meaning} Another method of the policy changed {named}.",
+                "arguments": {**claim.arguments, "besides": (*_get_besides(claim), *changed)},
+                "meaning": f"{claim.meaning} Another method of the policy changed {names_text}.",
             }
         )
         if CHECKS[claim.measure].of_the_rest
@@ -134,19 +143,21 @@ def _beside(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) 
     )
 
 
-def _said(claim: Claim, already: tuple[Claim, ...]) -> bool:
+def _is_already_claimed(claim: Claim, already: tuple[Claim, ...]) -> bool:
     """Whether a promise adds nothing: the first method has taken out all names, and said so."""
-    return claim.measure == "named_columns" and any(one.measure == claim.measure for one in already)
+    return claim.measure == "named_columns" and any(other.measure == claim.measure for other in already)
 
 
-def _besides(claim: Claim) -> tuple[str, ...]:
-    told = claim.arguments.get("besides", ())
-    return told if isinstance(told, tuple) else ()
+def _get_besides(claim: Claim) -> tuple[str, ...]:
+    besides = claim.arguments.get("besides", ())
+    return besides if isinstance(besides, tuple) else ()
 
 
-def _told_once(first: Release, then: Release) -> dict[str, Any]:
+def _merge_public_facts(first: Release, then: Release) -> dict[str, Any]:
     """How chance changed each column; of two chances on one column nobody could tell what they did together."""
     if twice := first.public.keys() & then.public.keys():
-        named = ", ".join(f"«{name}»" for name in sorted(twice))
-        raise PolicyError(f"two methods change {named} by chance, and nobody could estimate anything; name it in one")
+        names_text = ", ".join(f'"{name}"' for name in sorted(twice))
+        raise PolicyError(
+            f"two methods change {names_text} by chance, and nobody could estimate anything; name it in one"
+        )
     return {**first.public, **then.public}

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.data.limits import refuse_special
+from sfumato.data.file_limits import refuse_special
 from sfumato.errors import DataError
 from sfumato.private_file import create_private
 
@@ -45,18 +45,18 @@ class Commitment:
         create_private(path, json.dumps(content, indent=1).encode())
 
 
-def commit(paths: Sequence[Path]) -> Commitment:
+def commit_to_files(paths: Sequence[Path]) -> Commitment:
     """Commit to the bytes of some files, in their order, under a fresh key."""
     key = secrets.token_bytes(32)
-    return Commitment(_keyed_digest(paths, key), key)
+    return Commitment(_compute_keyed_digest(paths, key), key)
 
 
-def opens(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
+def does_opening_match(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
     """Whether an opening shows that a commitment was made to these files."""
-    return hmac.compare_digest(_keyed_digest(paths, _read_key(opening)), commitment)
+    return hmac.compare_digest(_compute_keyed_digest(paths, _read_opening_key(opening)), commitment)
 
 
-def _read_key(opening: Path) -> bytes:
+def _read_opening_key(opening: Path) -> bytes:
     refuse_special(opening)
     try:
         with opening.open("rb") as file:
@@ -71,7 +71,7 @@ def _read_key(opening: Path) -> bytes:
     return key
 
 
-def _keyed_digest(paths: Sequence[Path], key: bytes) -> str:
+def _compute_keyed_digest(paths: Sequence[Path], key: bytes) -> str:
     """HMAC over each file's length and bytes, so that no two lists of files read alike."""
     digest = hmac.new(key, digestmod=hashlib.sha256)
     digest.update(len(paths).to_bytes(8, "big"))

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.workflow.certificate import Certificate, Verification, refuse_hostile, release_folder, verify
+from sfumato.workflow.certificate import Certificate, Verification, find_release_folder, refuse_hostile, verify
 
 Cell = float | int | str | None
 _ORDER = ("data", "claim", "loss", "level", "attack")
 
 
 @dataclass(frozen=True)
-class Difference:
+class ReleaseDifference:
     """One thing of both releases."""
 
     about: str
@@ -40,7 +40,7 @@ class Comparison:
     first: Path
     second: Path
     verified: tuple[Verification, Verification]
-    rows: tuple[Difference, ...]
+    rows: tuple[ReleaseDifference, ...]
     internal: bool
     """Whether the custodian's records were compared, which count the originals."""
 
@@ -50,7 +50,7 @@ class Comparison:
             "first": str(self.first),
             "second": str(self.second),
             "audience": "custodian" if self.internal else "anyone",
-            "holds": [one.holds for one in self.verified],
+            "holds": [verification.holds for verification in self.verified],
             "rows": [
                 {"about": r.about, "name": r.name, "first": r.first, "second": r.second, "differs": r.differs}
                 for r in self.rows
@@ -60,28 +60,30 @@ class Comparison:
 
 def compare(first: str | Path, second: str | Path) -> Comparison:
     """Put two release folders side by side; each is verified, and what one of them lacks is None."""
-    folders = (release_folder(Path(first)), release_folder(Path(second)))
-    records = [_record_beside(folder) for folder in folders]
+    folders = (find_release_folder(Path(first)), find_release_folder(Path(second)))
+    records = [_read_record(folder) for folder in folders]
     internal = all(record is not None for record in records)
     tables = []
     for record, folder in zip(records, folders, strict=True):
         with refuse_hostile(f"{folder}: the certificate lacks what a comparison needs"):
-            tables.append(_facts(record if internal else Certificate.read(folder).body))
+            tables.append(_collect_comparable_facts(record if internal else Certificate.read(folder).body))
     keys = sorted(dict.fromkeys([*tables[0], *tables[1]]), key=lambda key: _ORDER.index(key[0]))
-    rows = tuple(Difference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys)
+    rows = tuple(
+        ReleaseDifference(about, name, *(table.get((about, name)) for table in tables)) for about, name in keys
+    )
     return Comparison(folders[0], folders[1], (verify(folders[0]), verify(folders[1])), rows, internal)
 
 
-def _record_beside(folder: Path) -> Any:
+def _read_record(folder: Path) -> Any:
     """What the custodian's record says of this release; None where there is no record of it."""
     try:
-        found = json.loads((folder.parent / "private" / "record.json").read_text(encoding="utf-8"))["found"]
-        return found if found["data"]["sha256"] == Certificate.read(folder).body["data"]["sha256"] else None
+        record = json.loads((folder.parent / "private" / "record.json").read_text(encoding="utf-8"))["found"]
+        return record if record["data"]["sha256"] == Certificate.read(folder).body["data"]["sha256"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _facts(body: Any) -> dict[tuple[str, str], Cell]:
+def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
     """Everything in a certificate that can be put beside another."""
     facts: dict[tuple[str, str], Cell] = {
         ("data", "method"): ", ".join(method["method"] for method in body["methods"]),

@@ -21,19 +21,19 @@ from sfumato.data.formulas import (
     count_formulas,
     escape_words,
     find_formulas,
-    tell_formulas,
+    summarize_formulas,
     unescape_frame,
     unescape_words,
 )
-from sfumato.data.hierarchy import spelt
-from sfumato.data.read import TextFormat, read_frame
-from sfumato.data.write import SEPARATOR_OF, missing_mark, write_frame
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.table_reader import TextFormat, read_frame
+from sfumato.data.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.patterns import Patterns
 from sfumato.table import Table
 
 
-class Shape(ABC):
+class FileShape(ABC):
     """One shape of data: its kind in Python, its file formats, and the way to disk and back."""
 
     name: ClassVar[str]
@@ -44,7 +44,7 @@ class Shape(ABC):
     def file(self, form: str) -> str:
         """What the data file of a release is called."""
         if form not in self.formats:
-            raise PolicyError(f"a release of {self.name} is written as {', '.join(self.formats)}, not as «{form}»")
+            raise PolicyError(f'a release of {self.name} is written as {", ".join(self.formats)}, not as "{form}"')
         return f"data.{self.formats[form]}"
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Shape(ABC):
         """Stop a release that does not read back as it was written."""
 
 
-class TableShape(Shape):
+class TableShape(FileShape):
     """A table: text, Parquet or Arrow."""
 
     name = "table"
@@ -85,13 +85,13 @@ class TableShape(Shape):
 
     def write(self, data: Table, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the frame."""
-        write_frame(data.frame, path, form, missing_mark(data.frame), escape=escape)  # type: ignore[arg-type]
+        write_frame(data.frame, path, form, choose_missing_mark(data.frame), escape=escape)  # type: ignore[arg-type]
 
     def described(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
-        """Text alone does not say whether «1.50» is a number, nor how a missing cell is spelt."""
+        """Text alone does not say whether "1.50" is a number, nor how a missing cell is spelt."""
         return {
             "data": {
-                "missing_mark": missing_mark(data.frame),
+                "missing_mark": choose_missing_mark(data.frame),
                 "numbers": [name for name, kind in data.frame.schema.items() if kind.is_numeric()],
                 "integers": [name for name, kind in data.frame.schema.items() if kind.is_integer()],
                 "rows": len(data),
@@ -107,10 +107,10 @@ class TableShape(Shape):
         data = body["data"]
         escaped = data.get("escaped_formulas", False)
         numbers = escape_words(data["numbers"]) if escaped else data["numbers"]
-        frame = read_frame(path, written_format(data["format"], data["missing_mark"], numbers))
+        frame = read_frame(path, describe_text_format(data["format"], data["missing_mark"], numbers))
         frame = unescape_frame(frame) if escaped else frame
         whole = [name for name in data.get("integers", ()) if frame[name].dtype.is_float()]
-        frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _whole(frame[name]))
+        frame = frame.with_columns(frame[name].cast(pl.Int64) for name in whole if _is_whole_column(frame[name]))
         return Table.of(frame, body["roles"], missing=body["missing"], source=path.name)
 
     def count_formulas(self, data: Table) -> dict[str, Any]:
@@ -120,21 +120,21 @@ class TableShape(Shape):
     def refuse_changed(self, written: Table, read: Table) -> None:
         """Compare column by column, as text."""
         for name in written.frame.columns:
-            if not spelt(read.frame[name]).equals(spelt(written.frame[name]), null_equal=True):
-                raise ClaimBroken(f"the column «{name}» does not read back from the file as it was written")
+            if not spell_cells(read.frame[name]).equals(spell_cells(written.frame[name]), null_equal=True):
+                raise ClaimBroken(f'the column "{name}" does not read back from the file as it was written')
 
 
-def _whole(column: pl.Series) -> bool:
+def _is_whole_column(column: pl.Series) -> bool:
     """Whether every number is whole, and small enough for a float to have held it; else it is read as it stands."""
     return bool(((column % 1 == 0) & (column.abs() < 2**53)).all())
 
 
-def written_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:
+def describe_text_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:
     """How a release's text file is spelt, to read it back exactly."""
     return TextFormat(separator=SEPARATOR_OF.get(form, ","), missing_marks=(mark,), trim=False, numbers=tuple(numbers))
 
 
-class BasketsShape(Shape):
+class BasketsShape(FileShape):
     """Baskets: FIMI, SPMF or long form. Whose basket each is does not leave."""
 
     name = "baskets"
@@ -151,8 +151,8 @@ class BasketsShape(Shape):
 
     def write(self, data: Baskets, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the baskets, without ids."""
-        named = _has_names(data.items) and escape and form == "long"
-        items = tuple(escape_words(data.items)) if named else data.items  # type: ignore[arg-type]
+        escapes_names = _has_names(data.items) and escape and form == "long"
+        items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
         Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]
 
     def described(self, data: Baskets, form: str, *, escape: bool = False) -> dict[str, Any]:
@@ -171,14 +171,14 @@ class BasketsShape(Shape):
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Baskets:
         """Read baskets; the numbers that stand for ids in the long form are nobody's."""
-        found = Baskets.read(path, body["data"]["format"])
-        named = _has_names(found.items) and body["data"].get("escaped_formulas", False)
-        items = tuple(unescape_words(found.items)) if named else found.items  # type: ignore[arg-type]
-        return Baskets(items, found.offsets, found.codes)
+        baskets = Baskets.read(path, body["data"]["format"])
+        escapes_names = _has_names(baskets.items) and body["data"].get("escaped_formulas", False)
+        items = tuple(unescape_words(baskets.items)) if escapes_names else baskets.items  # type: ignore[arg-type]
+        return Baskets(items, baskets.offsets, baskets.codes)
 
     def refuse_changed(self, written: Baskets, read: Baskets) -> None:
-        """Compare basket by basket; item names are compared as text, since «7» may have become a number."""
-        number = {str(item): at for at, item in enumerate(written.items)}
+        """Compare basket by basket; item names are compared as text, since "7" may have become a number."""
+        number = {str(item): index for index, item in enumerate(written.items)}
         known = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
         codes = known[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
         same = np.array_equal(written.offsets, read.offsets)
@@ -189,7 +189,7 @@ class BasketsShape(Shape):
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
 
 
-class PatternsShape(Shape):
+class PatternsShape(FileShape):
     """Patterns without their baskets, in SPMF's form."""
 
     name = "patterns"
@@ -217,8 +217,10 @@ class PatternsShape(Shape):
         return Patterns.read(path)
 
     def refuse_changed(self, written: Patterns, read: Patterns) -> None:
-        """Compare them whole, as text, since «7» may have become a number."""
-        before, after = ({(frozenset(map(str, one)), count) for one, count in p.to_lists()} for p in (written, read))
+        """Compare them whole, as text, since "7" may have become a number."""
+        before, after = (
+            {(frozenset(map(str, items)), count) for items, count in p.to_lists()} for p in (written, read)
+        )
         if before != after or written.baskets != read.baskets:
             raise ClaimBroken("the patterns do not read back from the file as they were written")
 
@@ -229,19 +231,19 @@ def _has_names(items: Items) -> bool:
 
 def _count_in_items(items: Items, codes: Codes) -> dict[str, Any]:
     if not _has_names(items):
-        return tell_formulas({})
+        return summarize_formulas({})
     formulas = find_formulas(pl.Series(items, dtype=pl.String)).to_numpy()
-    return tell_formulas({"item": int(formulas[codes].sum())})
+    return summarize_formulas({"item": int(formulas[codes].sum())})
 
 
-SHAPES: tuple[Shape, ...] = (TableShape(), BasketsShape(), PatternsShape())
+SHAPES: tuple[FileShape, ...] = (TableShape(), BasketsShape(), PatternsShape())
 
 
-def shape_of(data: Any) -> Shape:
+def find_shape(data: Any) -> FileShape:
     """The shape of some data."""
     return next(shape for shape in SHAPES if isinstance(data, shape.kind))
 
 
-def shape_named(name: str) -> Shape:
+def get_shape(name: str) -> FileShape:
     """A shape by its name, as a certificate says it."""
     return next(shape for shape in SHAPES if shape.name == name)

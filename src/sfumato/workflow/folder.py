@@ -21,33 +21,33 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 from sfumato.interrupts import hold_signals, record_completion
-from sfumato.workflow.folder_lock import FolderLock, mount_of
-from sfumato.workflow.leftovers import LOCK, PARTIAL, digest_target, sweep
+from sfumato.workflow.folder_lock import FolderLock, find_mount
+from sfumato.workflow.leftovers import LOCK, PARTIAL, digest_target, sweep_workspaces
 from sfumato.workflow.manifest import (
     CERTIFICATE,
     KEY_SUFFIX,
     NAME,
     Manifest,
     carry_over,
+    hash_file,
     hash_files,
-    list_foreign,
-    sha256,
+    list_foreign_files,
 )
 from sfumato.workflow.publication import (
     PARTS,
     ForeignJournal,
-    Journal,
-    Workspace,
+    PublicationJournal,
+    PublicationWorkspace,
     can_exchange,
-    describe,
-    discard,
-    finish,
+    describe_os_error,
+    discard_workspace,
+    finish_publication,
     flush_folder,
     flush_tree,
     has_moved,
     move_in,
     read_certificate,
-    resume,
+    resume_publication,
 )
 
 _DISK_FAULTS = {
@@ -57,7 +57,7 @@ _DISK_FAULTS = {
 
 
 @dataclass(frozen=True)
-class Staging:
+class StagingFolder:
     """Where a run writes before anything is published."""
 
     root: Path
@@ -73,17 +73,17 @@ class Staging:
         return self.root / "private"
 
 
-class Place:
+class ReservedTarget:
     """A target that one run has for itself, and the hidden folder in which the run writes."""
 
-    def __init__(self, named: Path) -> None:
+    def __init__(self, target: Path) -> None:
         """Nothing is taken before `open`."""
-        self.named = named
-        self.out = named
+        self.named = target
+        self.out = target
         self.published = False
         self._made: list[Path] = []
         self._lock: FolderLock | None = None
-        self._workspace: Workspace | None = None
+        self._workspace: PublicationWorkspace | None = None
         self._stack = ExitStack()
 
     def open(self) -> None:
@@ -93,16 +93,16 @@ class Place:
             self._make_parents()
             if os.path.lexists(self.out) and not self.out.is_dir():
                 raise DataError(f"{self.named}: a file lies where the release folder should be; choose another folder")
-            beside = _workspace_folder(self.out)
-            self._lock = FolderLock(beside / f"{LOCK}{digest_target(self.out, beside)}", self.out)
+            parent = _choose_workspace_folder(self.out)
+            self._lock = FolderLock(parent / f"{LOCK}{digest_target(self.out, parent)}", self.out)
             self._wait(self._lock)
-            sweep(beside, self._lock)
+            sweep_workspaces(parent, self._lock)
             _refuse_strange_parts(self.named, self.out)
             self._stack.enter_context(_MASK.narrowed())
             with hold_signals():
-                self._workspace = _make_workspace(beside, self.out)
+                self._workspace = _make_workspace(parent, self.out)
         except (OSError, RuntimeError) as error:  # a RuntimeError is a loop of links
-            why = describe(error) if isinstance(error, OSError) else "it is a loop of links"
+            why = describe_os_error(error) if isinstance(error, OSError) else "it is a loop of links"
             raise DataError(f"{self.named}: the release cannot be written there ({why})") from None
 
     def _make_parents(self) -> None:
@@ -120,15 +120,15 @@ class Place:
                 self._make_parents()
 
     @contextmanager
-    def staged(self) -> Iterator[Staging]:
+    def stage_folders(self) -> Iterator[StagingFolder]:
         """The folders to write to; a full disk is told in a sentence."""
         assert self._workspace is not None, "the place is open"
         try:
-            yield Staging(self._workspace.new)
+            yield StagingFolder(self._workspace.new)
         except OSError as error:
             if error.errno not in _DISK_FAULTS:
                 raise
-            why = describe(error)
+            why = describe_os_error(error)
             raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
 
     def publish(self) -> tuple[str, ...]:
@@ -136,9 +136,9 @@ class Place:
         assert self._workspace is not None, "the place is open"
         self._stack.enter_context(hold_signals())  # until the hidden folder is gone
         workspace, out = self._workspace, self.out
-        staging = Staging(workspace.new)
+        staging = StagingFolder(workspace.new)
         released = staging.release.is_dir()
-        _refuse_mixed(self.named, staging)
+        _refuse_mixed_files(self.named, staging)
         _refuse_strange_parts(self.named, out)
         part = "private" if released else "refused"
         try:
@@ -147,7 +147,7 @@ class Place:
             manifest, renamed = _list_and_carry(workspace, out, part)
             journal = self._move(workspace, manifest)
         except OSError as error:
-            why = describe(error)
+            why = describe_os_error(error)
             raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
         self.published = True
         record_completion(
@@ -156,19 +156,19 @@ class Place:
             else f"the refusal was already written to {self.named}; nothing was published"
         )
         with suppress(OSError):  # if it fails, the journal stays and the next run finishes
-            finish(workspace, journal, out)
+            finish_publication(workspace, journal, out)
             workspace.journal.unlink(missing_ok=True)
         return tuple(f"{part}/{old} of an earlier run was kept as {part}/{new}" for old, new in sorted(renamed.items()))
 
-    def _move(self, workspace: Workspace, manifest: Manifest) -> Journal:
+    def _move(self, workspace: PublicationWorkspace, manifest: Manifest) -> PublicationJournal:
         out = self.out
         name = out.name if workspace.root.parent != out else ""
         if not os.path.lexists(out):
-            workspace.new.chmod(_open_mode(workspace.new))
+            workspace.new.chmod(_compute_open_mode(workspace.new))
             workspace.new.rename(out)
-            return Journal(name, manifest.run, manifest.certificate, whole=True)
+            return PublicationJournal(name, manifest.run, manifest.certificate, whole=True)
         whole = manifest.certificate is not None and can_exchange(out, workspace)
-        journal = Journal(name, manifest.run, manifest.certificate, whole)
+        journal = PublicationJournal(name, manifest.run, manifest.certificate, whole)
         flush_folder(workspace.new)
         journal.write(workspace)
         try:
@@ -178,19 +178,19 @@ class Place:
                 workspace.journal.unlink(missing_ok=True)
                 raise
             raise DataError(
-                f"{self.named}: publication stopped half-way ({describe(error)}); "
+                f"{self.named}: publication stopped half-way ({describe_os_error(error)}); "
                 "nothing is lost: mend that, and the next run into the folder finishes it"
             ) from None
         return journal
 
-    def _set_modes(self, staging: Staging) -> None:
+    def _set_modes(self, staging: StagingFolder) -> None:
         """What may leave has the modes of the user's mask (and group), what stays is the owner's alone."""
         target = self.out.stat() if self.out.is_dir() else None
         for path in (staging.release, *staging.release.iterdir()) if staging.release.is_dir() else ():
             if target is not None and target.st_mode & stat.S_ISGID:
                 with suppress(PermissionError):
                     os.chown(path, -1, target.st_gid)
-            path.chmod(_open_mode(path))
+            path.chmod(_compute_open_mode(path))
         for part in (staging.private, staging.root / "refused"):
             for path in part.iterdir() if part.is_dir() else ():
                 path.chmod(0o600)
@@ -200,9 +200,9 @@ class Place:
         if self._workspace is not None:
             if self._workspace.journal.exists():  # moving stopped half-way: try again, else leave it to the next run
                 with suppress(OSError, ForeignJournal):
-                    resume(self._workspace, self.out)
+                    resume_publication(self._workspace, self.out)
             else:
-                discard(self._workspace)
+                discard_workspace(self._workspace)
         if self._lock is not None:
             self._lock.release()
         for folder in reversed(self._made if not self.published else []):
@@ -212,32 +212,32 @@ class Place:
 
 
 @contextmanager
-def reserved(out: Path) -> Iterator[Place]:
+def reserve_target(out: Path) -> Iterator[ReservedTarget]:
     """Have a target for oneself from reading to publishing; whatever happens inside, nothing stray is left."""
-    place = Place(out.absolute())
+    target = ReservedTarget(out.absolute())
     try:
-        place.open()
-        yield place
+        target.open()
+        yield target
     finally:
         with hold_signals():
-            place.close()
+            target.close()
 
 
-def _workspace_folder(out: Path) -> Path:
+def _choose_workspace_folder(out: Path) -> Path:
     """Moving must stay on one disk: where `out` is a disk of its own, the hidden folder lies inside."""
-    if out.is_dir() and (mount_of(out) != mount_of(out.parent) or not os.access(out.parent, os.W_OK | os.X_OK)):
+    if out.is_dir() and (find_mount(out) != find_mount(out.parent) or not os.access(out.parent, os.W_OK | os.X_OK)):
         return out
     return out.parent
 
 
-def _make_workspace(beside: Path, out: Path) -> Workspace:
-    workspace = Workspace(beside / f"{PARTIAL}{digest_target(out, beside)}-{secrets.token_hex(16)}")
+def _make_workspace(parent: Path, out: Path) -> PublicationWorkspace:
+    workspace = PublicationWorkspace(parent / f"{PARTIAL}{digest_target(out, parent)}-{secrets.token_hex(16)}")
     for folder in (workspace.root, workspace.new, workspace.new / "release", workspace.new / "private"):
         folder.mkdir(mode=0o700)
     return workspace
 
 
-def _refuse_strange_parts(named: Path, out: Path) -> None:
+def _refuse_strange_parts(target: Path, out: Path) -> None:
     """Links, files and disks where our folders should be, and files in `release/` that are not ours to replace."""
     if not out.is_dir():
         return
@@ -246,17 +246,17 @@ def _refuse_strange_parts(named: Path, out: Path) -> None:
         if not os.path.lexists(path):
             continue
         if path.is_symlink() or not path.is_dir():
-            raise DataError(f"{named / part}: this is a link or a file, not a folder that a run made; move it away")
-        if mount_of(path) != mount_of(out):
-            raise DataError(f"{named / part}: this is a disk of its own; mount the folder around it instead")
-    if foreign := list_foreign(out / "release", Manifest.read(out / "private")):
+            raise DataError(f"{target / part}: this is a link or a file, not a folder that a run made; move it away")
+        if find_mount(path) != find_mount(out):
+            raise DataError(f"{target / part}: this is a disk of its own; mount the folder around it instead")
+    if foreign := list_foreign_files(out / "release", Manifest.read(out / "private")):
         raise DataError(
-            f"{named / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
+            f"{target / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
             "move them away, since release/ holds only what may leave"
         )
 
 
-def _refuse_mixed(named: Path, staging: Staging) -> None:
+def _refuse_mixed_files(target: Path, staging: StagingFolder) -> None:
     """The last look before publishing: the certificate covers these very files, and no other lies there."""
     if not staging.release.is_dir():
         return
@@ -264,16 +264,16 @@ def _refuse_mixed(named: Path, staging: Staging) -> None:
     staged = {path.name: path for path in staging.release.iterdir()}
     covered = isinstance(files, Mapping) and staged.keys() == {*files, CERTIFICATE}
     plain = all(stat.S_ISREG(path.lstat().st_mode) for path in staged.values())
-    if not covered or not plain or any(sha256(staged[name]) != digest for name, digest in dict(files or {}).items()):
+    if not covered or not plain or any(hash_file(staged[name]) != digest for name, digest in dict(files or {}).items()):
         raise DataError(
-            f"{named}: the files are no longer those that were certified, so nothing was published; "
+            f"{target}: the files are no longer those that were certified, so nothing was published; "
             "does another program write to the hidden folders?"
         )
 
 
-def _list_and_carry(workspace: Workspace, out: Path, part: str) -> tuple[Manifest, dict[str, str]]:
+def _list_and_carry(workspace: PublicationWorkspace, out: Path, part: str) -> tuple[Manifest, dict[str, str]]:
     """List what this run made, then bring over what is not a run's; returns the list and the names that changed."""
-    staging, folder = Staging(workspace.new), workspace.new / part
+    staging, folder = StagingFolder(workspace.new), workspace.new / part
     made = hash_files(folder)
     (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file of that name gets another one
     released = hash_files(staging.release) if staging.release.is_dir() else {}
@@ -290,13 +290,13 @@ def _list_and_carry(workspace: Workspace, out: Path, part: str) -> tuple[Manifes
     return manifest, renamed
 
 
-def _open_mode(path: Path) -> int:
+def _compute_open_mode(path: Path) -> int:
     """The mode that the user's mask gives a new file or folder; a folder keeps the group it inherited."""
     mode = path.stat().st_mode
     return (0o777 if stat.S_ISDIR(mode) else 0o666) & ~_MASK.of_user | (mode & stat.S_ISGID)
 
 
-class _Mask:
+class _UserMask:
     """The user's mask, and a narrow one while anybody stages: nothing private is ever readable by others."""
 
     def __init__(self) -> None:
@@ -319,4 +319,4 @@ class _Mask:
                     os.umask(self.of_user)
 
 
-_MASK = _Mask()
+_MASK = _UserMask()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 from sfumato.interrupts import hold_signals
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 WAIT_SECONDS = 10.0
 _PAUSE_SECONDS = 0.1
@@ -64,16 +64,16 @@ class FolderLock:
                 return False
         return True
 
-    def wait(self, named: Path, seconds: float = WAIT_SECONDS) -> None:
+    def wait(self, target: Path, seconds: float = WAIT_SECONDS) -> None:
         """Take the lock, waiting a short while for another run to end."""
         deadline = time.monotonic() + seconds
         while not self.take():
             if time.monotonic() > deadline:
                 raise DataError(
-                    f"{named}: another run is writing to this folder; "
+                    f"{target}: another run is writing to this folder; "
                     "wait until it has ended, or choose another folder (--out)"
                 )
-            tell("waiting for another run into the same folder")
+            report_progress("waiting for another run into the same folder")
             time.sleep(_PAUSE_SECONDS)
 
     def release(self) -> None:
@@ -106,14 +106,14 @@ class FolderLock:
         return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
 
 
-def mount_of(folder: Path) -> tuple[int, str]:
+def find_mount(folder: Path) -> tuple[int, str]:
     """Which mounted file system a folder lies in: renaming works inside one only, bind mounts of one disk included."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
     try:
         device, mount = os.fstat(handle).st_dev, ""
         with suppress(OSError):
-            told = Path(f"/proc/self/fdinfo/{handle}").read_text()
-            mount = next((line for line in told.splitlines() if line.startswith("mnt_id")), "")
+            mount_text = Path(f"/proc/self/fdinfo/{handle}").read_text()
+            mount = next((line for line in mount_text.splitlines() if line.startswith("mnt_id")), "")
         return device, mount
     finally:
         os.close(handle)

@@ -15,7 +15,13 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 from sfumato.workflow.folder_lock import FolderLock
-from sfumato.workflow.publication import ForeignJournal, Journal, Workspace, discard, resume
+from sfumato.workflow.publication import (
+    ForeignJournal,
+    PublicationJournal,
+    PublicationWorkspace,
+    discard_workspace,
+    resume_publication,
+)
 
 PARTIAL, LOCK = ".sfumato-partial-", ".sfumato-lock-"
 
@@ -26,38 +32,38 @@ def is_unfinished(folder: Path) -> bool:
     Nothing is touched: whoever looks at a folder from outside must not move anything in it.
     """
     with suppress(OSError, RuntimeError):
-        return any(True for _ in _unfinished(folder))
+        return any(True for _ in _list_unfinished(folder))
     return False
 
 
 def finish_interrupted(folder: Path) -> None:
     """Finish a publication of one's own that was interrupted, if any; nothing is touched while a run is at work."""
     with suppress(OSError, RuntimeError):
-        for beside, digest in list(_unfinished(folder)):
-            sweep(beside, only=digest)
+        for beside, digest in list(_list_unfinished(folder)):
+            sweep_workspaces(beside, only=digest)
 
 
-def _unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
+def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
     """Where hidden folders with a journal lie, and the digest of their target."""
     folder = folder.resolve()
     for out in (folder, folder.parent) if folder.name == "release" else (folder,):
-        for beside in (out.parent, out):
-            mine = [path for path in beside.glob(f"{PARTIAL}*") if _is_of(path, digest_target(out, beside))]
+        for parent in (out.parent, out):
+            mine = [path for path in parent.glob(f"{PARTIAL}*") if _belongs_to_target(path, digest_target(out, parent))]
             if any(os.path.lexists(path / "journal.json") for path in mine):
-                yield beside, digest_target(out, beside)
+                yield parent, digest_target(out, parent)
 
 
-def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
+def sweep_workspaces(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
     """Finish or remove what killed runs left in a folder; a living run has its lock and keeps what is its own."""
     for path in sorted(beside.glob(f"{PARTIAL}*")):
         digest = path.name.removeprefix(PARTIAL).split("-")[0]
-        if not _is_of(path, digest) or only not in (None, digest):
+        if not _belongs_to_target(path, digest) or only not in (None, digest):
             continue
         lock = FolderLock(beside / f"{LOCK}{digest}")
         own = held is not None and held.path == lock.path
         try:
             if own or lock.take():
-                _sweep_one(beside, digest, Workspace(path))
+                _sweep_workspace(beside, digest, PublicationWorkspace(path))
         except OSError:
             continue  # another user's, or a disk that does not let us: the next run tries again
         except ForeignJournal:
@@ -77,17 +83,17 @@ def sweep(beside: Path, held: FolderLock | None = None, only: str | None = None)
         lock.release()
 
 
-def _sweep_one(beside: Path, digest: str, workspace: Workspace) -> None:
-    journal = Journal.read(workspace)
+def _sweep_workspace(parent: Path, digest: str, workspace: PublicationWorkspace) -> None:
+    journal = PublicationJournal.read(workspace)
     if journal is None:
-        discard(workspace)
+        discard_workspace(workspace)
         return
-    out = beside / journal.target if journal.target else beside
-    if digest_target(out, beside) == digest and not out.is_symlink():
-        resume(workspace, out)
+    out = parent / journal.target if journal.target else parent
+    if digest_target(out, parent) == digest and not out.is_symlink():
+        resume_publication(workspace, out)
 
 
-def _is_of(path: Path, digest: str) -> bool:
+def _belongs_to_target(path: Path, digest: str) -> bool:
     """Whether a hidden folder is a run's of this user, for the target of that digest."""
     parts = path.name.removeprefix(PARTIAL).split("-")
     if len(parts) != 2 or parts[0] != digest or len(digest) != 16 or len(parts[1]) != 32:

@@ -25,7 +25,7 @@ KEY_SUFFIX = ".key.json"
 _VERSION = 1
 
 
-def sha256(path: Path) -> str:
+def hash_file(path: Path) -> str:
     """The SHA-256 of a file, as hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -53,12 +53,12 @@ class Manifest:
         try:
             if not stat.S_ISREG(path.lstat().st_mode):
                 return cls()
-            told = json.loads(path.read_bytes())
-            if told.pop("sfumato_manifest") != _VERSION:
+            content = json.loads(path.read_bytes())
+            if content.pop("sfumato_manifest") != _VERSION:
                 return cls()
-            told["certificate"] = told.pop("certificate_sha256")
-            told["release_files"] = tuple(told["release_files"])
-            read = cls(**told)
+            content["certificate"] = content.pop("certificate_sha256")
+            content["release_files"] = tuple(content["release_files"])
+            read = cls(**content)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return cls()
         usable = isinstance(read.run, str) and isinstance(read.files, dict) and isinstance(read.kept, dict)
@@ -66,11 +66,11 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         """Write it beside the files that it lists."""
-        told: dict[str, Any] = {"sfumato_manifest": _VERSION, **vars(self)}
-        told["certificate_sha256"] = told.pop("certificate")
+        content: dict[str, Any] = {"sfumato_manifest": _VERSION, **vars(self)}
+        content["certificate_sha256"] = content.pop("certificate")
         with (folder / NAME).open("w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
-            json.dump(told, file, indent=1)
+            json.dump(content, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
 
@@ -78,15 +78,15 @@ class Manifest:
         """Whether a file is the run's own and unchanged, so that it may be replaced; keys are never."""
         if not self.run or path.name.endswith(KEY_SUFFIX) or not stat.S_ISREG(path.lstat().st_mode):
             return False
-        return path.name == NAME or (path.name in self.files and self.files[path.name] == sha256(path))
+        return path.name == NAME or (path.name in self.files and self.files[path.name] == hash_file(path))
 
 
 def hash_files(folder: Path) -> dict[str, str]:
     """Every plain file of a folder, with its checksum."""
-    return {path.name: sha256(path) for path in sorted(folder.iterdir()) if path.is_file()}
+    return {path.name: hash_file(path) for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def list_release(release: Path, manifest: Manifest) -> set[str]:
+def list_release_files(release: Path, manifest: Manifest) -> set[str]:
     """The names of what an earlier run made in `release/`: by its certificate and its manifest."""
     names = {CERTIFICATE, *manifest.release_files} if manifest.run else set()
     path = release / CERTIFICATE
@@ -98,11 +98,11 @@ def list_release(release: Path, manifest: Manifest) -> set[str]:
     return names
 
 
-def list_foreign(release: Path, manifest: Manifest) -> list[str]:
+def list_foreign_files(release: Path, manifest: Manifest) -> list[str]:
     """What lies in `release/` and was not made by a run."""
     if not release.is_dir():
         return []
-    known = list_release(release, manifest)
+    known = list_release_files(release, manifest)
     return sorted(
         path.name for path in release.iterdir() if path.name not in known or not stat.S_ISREG(path.lstat().st_mode)
     )
@@ -123,10 +123,10 @@ def carry_over(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
         target = new / path.name
         merges = path.is_dir() and not path.is_symlink() and target.is_dir() and not target.is_symlink()
         if os.path.lexists(target) and not merges:
-            target = free_name(target, old)
+            target = find_free_name(target, old)
             renamed[path.name] = target.name
         new.mkdir(mode=0o700, exist_ok=True)
-        link(path, target)
+        link_file(path, target)
     return renamed
 
 
@@ -141,7 +141,7 @@ def _is_carried(path: Path, new: Path, there: set[tuple[int, int]]) -> bool:
     return plain and filecmp.cmp(path, twin, shallow=False)
 
 
-def link(path: Path, target: Path, *, copy: bool = True) -> None:
+def link_file(path: Path, target: Path, *, copy: bool = True) -> None:
     """The same file under a second name; a folder is made anew with the same files in it; links are not followed."""
     facts = path.lstat()
     if stat.S_ISDIR(facts.st_mode):
@@ -161,7 +161,7 @@ def link(path: Path, target: Path, *, copy: bool = True) -> None:
         shutil.copy2(path, target, follow_symlinks=False)
 
 
-def free_name(path: Path, *folders: Path) -> Path:
+def find_free_name(path: Path, *folders: Path) -> Path:
     """The first numbered name that is free here and in other folders: `a.key.json` becomes `a.1.key.json`."""
     suffix = KEY_SUFFIX if path.name.endswith(KEY_SUFFIX) else path.suffix
     stem = path.name.removesuffix(suffix)

@@ -3,9 +3,9 @@
 
 A release folder is read by adversaries, who run this code on every candidate input and compare. A field leaves if it
 was decided without looking at the data (`POLICY`), if anybody can compute it from the released files (`RELEASED`), if
-it says no more than that a promise held (`HELD`), or if it is told in coarse steps (`COARSE`, see `coarse`). Of the
-fields of methods, models and attacks those leave that each names in `public_fields`. All else stays in the custodian's
-record. The report that leaves is made from this certificate and the released file alone, so
+it says no more than that a promise held (`HELD`), or if it is told in coarse steps (`COARSE`, see `round_to_step`). Of
+the fields of methods, models and attacks those leave that each names in `public_fields`. All else stays in the
+custodian's record. The report that leaves is made from this certificate and the released file alone, so
 it can say nothing more. docs/what_leaves.md tells why each rule is safe.
 """
 
@@ -20,7 +20,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.change import ChangeKind
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.data.roles import Role
 from sfumato.lazy import find_kind
 from sfumato.table import Missing, Table
@@ -36,7 +36,7 @@ IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "total_variati
 """Figures that compare with the originals, and leave in steps where people hide in crowds; accuracies likewise."""
 
 
-class Rule(StrEnum):
+class OutgoingRule(StrEnum):
     """Why a field may leave."""
 
     POLICY = "decided by the custodian or this program, without looking at the data"
@@ -46,111 +46,113 @@ class Rule(StrEnum):
     SEALED = "keyed with a secret that stays in private/"
 
 
-class _Part(BaseModel):
+class _OutgoingPart(BaseModel):
     """Nothing that has no rule is taken."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
-class DataFile(_Part):
+class DataFile(_OutgoingPart):
     """The data file, and what it takes to read it back exactly."""
 
-    file: Annotated[str, Rule.RELEASED]
-    shape: Annotated[Literal["table", "baskets", "patterns"], Rule.POLICY]
-    format: Annotated[str, Rule.POLICY]
-    missing_mark: Annotated[str, Rule.RELEASED] = ""
-    rows: Annotated[StrictInt, Rule.RELEASED]
-    columns: Annotated[StrictInt | None, Rule.RELEASED] = None
-    items: Annotated[int | None, Rule.RELEASED] = None
-    numbers: Annotated[tuple[str, ...], Rule.RELEASED] = ()
-    integers: Annotated[tuple[str, ...], Rule.RELEASED] = ()
-    escaped_formulas: Annotated[bool, Rule.POLICY] = Field(default=False, strict=True)
-    sha256: Annotated[str, Rule.RELEASED]
+    file: Annotated[str, OutgoingRule.RELEASED]
+    shape: Annotated[Literal["table", "baskets", "patterns"], OutgoingRule.POLICY]
+    format: Annotated[str, OutgoingRule.POLICY]
+    missing_mark: Annotated[str, OutgoingRule.RELEASED] = ""
+    rows: Annotated[StrictInt, OutgoingRule.RELEASED]
+    columns: Annotated[StrictInt | None, OutgoingRule.RELEASED] = None
+    items: Annotated[int | None, OutgoingRule.RELEASED] = None
+    numbers: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
+    integers: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
+    escaped_formulas: Annotated[bool, OutgoingRule.POLICY] = Field(default=False, strict=True)
+    sha256: Annotated[str, OutgoingRule.RELEASED]
 
 
-class FormulaCells(_Part):
+class FormulaCells(_OutgoingPart):
     """Cells that a spreadsheet would calculate."""
 
-    cells: Annotated[int, Rule.RELEASED]
-    columns: Annotated[tuple[str, ...], Rule.RELEASED] = ()
+    cells: Annotated[int, OutgoingRule.RELEASED]
+    columns: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
 
 
-class CertifiedClaim(_Part):
+class CertifiedClaim(_OutgoingPart):
     """A promise, and whether it was kept. What was measured against the originals is not told, only that it held."""
 
-    property: Annotated[str, Rule.POLICY]
-    threshold: Annotated[int | float, Rule.POLICY]
-    bound: Annotated[Literal["at_least", "at_most", "below", "exactly"], Rule.POLICY]
-    measure: Annotated[str, Rule.POLICY]
-    arguments: Annotated[Mapping[str, str | int | float | tuple[str, ...]], Rule.RELEASED] = Field(default_factory=dict)
+    property: Annotated[str, OutgoingRule.POLICY]
+    threshold: Annotated[int | float, OutgoingRule.POLICY]
+    bound: Annotated[Literal["at_least", "at_most", "below", "exactly"], OutgoingRule.POLICY]
+    measure: Annotated[str, OutgoingRule.POLICY]
+    arguments: Annotated[Mapping[str, str | int | float | tuple[str, ...]], OutgoingRule.RELEASED] = Field(
+        default_factory=dict
+    )
     """What it takes to measure the claim on the released file; empty where only the custodian can."""
-    needs_original: Annotated[StrictBool, Rule.POLICY]
-    meaning: Annotated[str, Rule.POLICY]
-    measured: Annotated[int | float | None, Rule.RELEASED]
-    holds: Annotated[StrictBool | None, Rule.HELD]
+    needs_original: Annotated[StrictBool, OutgoingRule.POLICY]
+    meaning: Annotated[str, OutgoingRule.POLICY]
+    measured: Annotated[int | float | None, OutgoingRule.RELEASED]
+    holds: Annotated[StrictBool | None, OutgoingRule.HELD]
 
 
-class CertifiedChange(_Part):
+class CertifiedChange(_OutgoingPart):
     """What a method did to a column; how many cells it changed is not told."""
 
-    column: Annotated[str, Rule.POLICY]
-    kind: Annotated[ChangeKind, Rule.RELEASED]
-    method: Annotated[str, Rule.POLICY]
-    level: Annotated[int | None, Rule.RELEASED] = None
-    height: Annotated[int | None, Rule.POLICY] = None
-    starred: Annotated[StrictBool, Rule.RELEASED] = False
+    column: Annotated[str, OutgoingRule.POLICY]
+    kind: Annotated[ChangeKind, OutgoingRule.RELEASED]
+    method: Annotated[str, OutgoingRule.POLICY]
+    level: Annotated[int | None, OutgoingRule.RELEASED] = None
+    height: Annotated[int | None, OutgoingRule.POLICY] = None
+    starred: Annotated[StrictBool, OutgoingRule.RELEASED] = False
 
 
-class CertifiedAttack(_Part):
+class CertifiedAttack(_OutgoingPart):
     """An attack that was run, and in coarse steps how far it got."""
 
-    attack: Annotated[str, Rule.POLICY]
-    parameters: Annotated[Mapping[str, Any], Rule.POLICY]
-    risk_at_most: Annotated[float | None, Rule.COARSE]
+    attack: Annotated[str, OutgoingRule.POLICY]
+    parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
+    risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
     """The upper end of the 95 % interval, rounded up; None where it stays with the custodian."""
 
 
-class CertifiedLimit(_Part):
+class CertifiedLimit(_OutgoingPart):
     """A limit that the custodian set before the run."""
 
-    gate: Annotated[str, Rule.POLICY]
-    limit: Annotated[float, Rule.POLICY]
-    open: Annotated[StrictBool, Rule.HELD]
+    gate: Annotated[str, OutgoingRule.POLICY]
+    limit: Annotated[float, OutgoingRule.POLICY]
+    open: Annotated[StrictBool, OutgoingRule.HELD]
 
 
-class CertifiedSuppression(_Part):
+class CertifiedSuppression(_OutgoingPart):
     """The suppressed rows that can be seen in the release."""
 
-    rows: Annotated[int | None, Rule.RELEASED]
+    rows: Annotated[int | None, OutgoingRule.RELEASED]
     """None where suppressed rows were left out, which nobody can count."""
-    safe: Annotated[bool, Rule.RELEASED]
-    why: Annotated[str, Rule.RELEASED]
+    safe: Annotated[bool, OutgoingRule.RELEASED]
+    why: Annotated[str, OutgoingRule.RELEASED]
 
 
-class OutgoingCertificate(_Part):
+class OutgoingCertificate(_OutgoingPart):
     """All that a release says besides its data."""
 
-    format: Annotated[Literal["sfumato certificate 2"], Rule.POLICY]
-    title: Annotated[str, Rule.POLICY]
-    created: Annotated[str, Rule.POLICY]
-    versions: Annotated[Mapping[str, str], Rule.POLICY]
-    maturity: Annotated[Literal["stable", "for study"], Rule.POLICY]
-    for_publication: Annotated[StrictBool, Rule.POLICY]
-    input_commitment: Annotated[str | None, Rule.SEALED]
+    format: Annotated[Literal["sfumato certificate 2"], OutgoingRule.POLICY]
+    title: Annotated[str, OutgoingRule.POLICY]
+    created: Annotated[str, OutgoingRule.POLICY]
+    versions: Annotated[Mapping[str, str], OutgoingRule.POLICY]
+    maturity: Annotated[Literal["stable", "for study"], OutgoingRule.POLICY]
+    for_publication: Annotated[StrictBool, OutgoingRule.POLICY]
+    input_commitment: Annotated[str | None, OutgoingRule.SEALED]
     data: DataFile
     formulas: FormulaCells
-    roles: Annotated[Mapping[str, Role], Rule.POLICY] = Field(default_factory=dict)
-    missing: Annotated[Missing, Rule.POLICY] = Missing.OWN_VALUE
-    removed_columns: Annotated[tuple[str, ...], Rule.POLICY] = ()
-    methods: Annotated[tuple[Mapping[str, Any], ...], Rule.POLICY]
+    roles: Annotated[Mapping[str, Role], OutgoingRule.POLICY] = Field(default_factory=dict)
+    missing: Annotated[Missing, OutgoingRule.POLICY] = Missing.OWN_VALUE
+    removed_columns: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
+    methods: Annotated[tuple[Mapping[str, Any], ...], OutgoingRule.POLICY]
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1)
-    public: Annotated[Mapping[str, Mapping[str, Any]], Rule.COARSE] = Field(default_factory=dict)
+    public: Annotated[Mapping[str, Mapping[str, Any]], OutgoingRule.COARSE] = Field(default_factory=dict)
     """Column → the law of chance that changed it: set by the policy, or by the data where the policy says so."""
     changes: tuple[CertifiedChange, ...] = ()
-    levels: Annotated[Mapping[str, int], Rule.RELEASED] = Field(default_factory=dict)
-    heights: Annotated[Mapping[str, int], Rule.POLICY] = Field(default_factory=dict)
-    losses: Annotated[Mapping[str, int | float], Rule.COARSE] = Field(default_factory=dict)
-    utility: Annotated[Mapping[str, int | float], Rule.COARSE] = Field(default_factory=dict)
+    levels: Annotated[Mapping[str, int], OutgoingRule.RELEASED] = Field(default_factory=dict)
+    heights: Annotated[Mapping[str, int], OutgoingRule.POLICY] = Field(default_factory=dict)
+    losses: Annotated[Mapping[str, int | float], OutgoingRule.COARSE] = Field(default_factory=dict)
+    utility: Annotated[Mapping[str, int | float], OutgoingRule.COARSE] = Field(default_factory=dict)
     suppression: CertifiedSuppression
     attacks: tuple[CertifiedAttack, ...] = ()
     gate: tuple[CertifiedLimit, ...] = ()
@@ -163,17 +165,17 @@ LAWS = frozenset({
 """What is published of the chance that changed a column: all of it is needed to estimate anything."""
 
 
-def coarse(share: float, people: int) -> float | None:
+def round_to_step(share: float, people: int) -> float | None:
     """A share to the nearest step; None of few people."""
     return None if people < FEWEST else round(round(share / STEP) * STEP, 2)
 
 
-def coarse_up(risk: float, people: int) -> float | None:
+def round_up_to_step(risk: float, people: int) -> float | None:
     """The step at or above a risk; None of few people."""
     return None if people < FEWEST else min(1.0, round(ceil(round(risk / STEP, 9)) * STEP, 2))
 
 
-def outgoing(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
+def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
     """The certificate that leaves, from the custodian's record of a run and the released data."""
     kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
     crowds, people = all(kind is not None and kind.hides_in_crowds for kind in kinds), int(record["data"]["rows"])
@@ -182,14 +184,14 @@ def outgoing(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
         format=FORMAT,
         data=DataFile(**record["data"]),
         formulas=FormulaCells(**record["formulas"]),
-        methods=tuple(outgoing_parameters(method) for method in record["methods"]),
-        claims=tuple(_outgoing_claim(claim, published) for claim in record["claims"]),
-        public={column: _kept(law, LAWS) for column, law in record["public"].items()},
+        methods=tuple(select_outgoing_parameters(method) for method in record["methods"]),
+        claims=tuple(_build_outgoing_claim(claim, published) for claim in record["claims"]),
+        public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
         changes=tuple(_outgoing_change(change) for change in record["changes"]),
-        losses=_outgoing_losses(record["losses"], people if crowds else 0),
-        utility=_outgoing_utility(record["utility"], people if crowds else 0),
-        suppression=_outgoing_suppression(record),
-        attacks=tuple(_outgoing_attack(attack, people if crowds else 0) for attack in record["attacks"]),
+        losses=_select_outgoing_losses(record["losses"], people if crowds else 0),
+        utility=_select_outgoing_utility(record["utility"], people if crowds else 0),
+        suppression=_build_outgoing_suppression(record),
+        attacks=tuple(_build_outgoing_attack(attack, people if crowds else 0) for attack in record["attacks"]),
         gate=tuple(CertifiedLimit(gate=g["gate"], limit=g["limit"], open=g["open"]) for g in record["gate"]),
     )
 
@@ -200,38 +202,38 @@ _AS_THEY_ARE = (
 )  # fmt: skip
 
 
-def _kept(told: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in told.items() if name in names}
+def _keep_named(facts: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in facts.items() if name in names}
 
 
-def outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
+def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
     """A method, model or attack with its public fields; what nobody called public stays."""
     tag = next(name for name in ("method", "attack", "model") if name in described)
     kind = find_kind(tag, str(described[tag]))
     public = () if kind is None else kind.public_fields
-    kept = _kept(described, frozenset({tag, "iso_20889", *public}))
+    kept = _keep_named(described, frozenset({tag, "iso_20889", *public}))
     if "models" in kept:
-        kept["models"] = [outgoing_parameters(model) for model in kept["models"]]
+        kept["models"] = [select_outgoing_parameters(model) for model in kept["models"]]
     return kept
 
 
-def _outgoing_claim(claim: Mapping[str, Any], published: Any) -> CertifiedClaim:
+def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> CertifiedClaim:
     """A claim; of one that needs the originals only whether it held."""
     needs_original = bool(claim["needs_original"])
     return CertifiedClaim(
         **{name: claim[name] for name in ("property", "threshold", "bound", "measure", "meaning", "holds")},
         needs_original=needs_original,
-        arguments={} if needs_original else _published_words(claim["arguments"], published),
+        arguments={} if needs_original else _keep_published_words(claim["arguments"], published),
         measured=None if needs_original else claim["measured"],
     )
 
 
-def _published_words(arguments: Mapping[str, Any], published: Any) -> dict[str, Any]:
+def _keep_published_words(arguments: Mapping[str, Any], published: Any) -> dict[str, Any]:
     """Arguments of which lists of values hold only such as are published: the others were suppressed."""
     column = arguments.get("column")
     if not isinstance(published, Table) or not isinstance(column, str) or column not in published.frame.columns:
         return dict(arguments)
-    seen = set(spelt(published.frame[column]).drop_nulls().unique())
+    seen = set(spell_cells(published.frame[column]).drop_nulls().unique())
     kept = dict(arguments)
     if "order" in kept:
         kept["order"] = tuple(label for label in kept["order"] if label in seen)
@@ -246,68 +248,70 @@ def _outgoing_change(change: Mapping[str, Any]) -> CertifiedChange:
     return CertifiedChange(**{name: change[name] for name in CertifiedChange.model_fields})
 
 
-def _outgoing_losses(losses: Mapping[str, Any], people: int) -> dict[str, int | float]:
+def _select_outgoing_losses(losses: Mapping[str, Any], people: int) -> dict[str, int | float]:
     """The privacy budget, which the policy sets; of releases with crowds, how much detail was lost."""
     kept = {"epsilon": losses["epsilon"]} if "epsilon" in losses else {}
-    loss = coarse(float(losses["loss"]), people) if "loss" in losses else None
+    loss = round_to_step(float(losses["loss"]), people) if "loss" in losses else None
     return kept if loss is None else {"loss": loss, **kept}
 
 
-def _outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[str, int | float]:
+def _select_outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[str, int | float]:
     """Class sizes, which anybody can count; of releases with crowds, how far statistics moved, in steps."""
     kept: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
     for name, value in utility.items():
-        if told_in_steps(name):
-            told = coarse(float(value), people)
-            kept |= {} if told is None else {name: told}
+        if leaves_in_steps(name):
+            rounded = round_to_step(float(value), people)
+            kept |= {} if rounded is None else {name: rounded}
     return kept
 
 
-def told_in_steps(name: str) -> bool:
+def leaves_in_steps(name: str) -> bool:
     """Whether a figure leaves in steps."""
     return name in IN_STEPS or name.endswith(("_accuracy", "_accuracy_original"))
 
 
-def _outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppression:
-    told, seen = record["suppression"], record["suppression"]["seen"]
-    return CertifiedSuppression(rows=told["rows"] if seen else None, safe=told["safe"], why=told["why"])
+def _build_outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppression:
+    suppression_facts, seen = record["suppression"], record["suppression"]["seen"]
+    return CertifiedSuppression(
+        rows=suppression_facts["rows"] if seen else None, safe=suppression_facts["safe"], why=suppression_facts["why"]
+    )
 
 
-def _outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
+def _build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
     """That it was run, and how far it got at the most."""
-    kept = outgoing_parameters(attack["parameters"])
+    kept = select_outgoing_parameters(attack["parameters"])
     kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # what "all" came to
-    told = coarse_up(float(attack["high"]), min(people, int(attack["attempts"])))
-    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=told)
+    risk = round_up_to_step(float(attack["high"]), min(people, int(attack["attempts"])))
+    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk)
 
 
 _KNOWN = ("known", "knowledge")
 """Names of columns, or a word for it: what the attacker was taken to know."""
 
 
-def rules_of(model: type[BaseModel] = OutgoingCertificate, path: str = "") -> dict[str, Rule]:
+def list_field_rules(model: type[BaseModel] = OutgoingCertificate, path: str = "") -> dict[str, OutgoingRule]:
     """Every field that leaves, by its path, with its rule; `KeyError` names one that has none."""
-    found: dict[str, Rule] = {}
+    rules: dict[str, OutgoingRule] = {}
     for name, field in model.model_fields.items():
         here = f"{path}{name}"
         parts = [kind for kind in (field.annotation, *get_args(field.annotation)) if _is_part(kind)]
         if parts:
-            found |= rules_of(parts[0], f"{here}.")
+            rules |= list_field_rules(parts[0], f"{here}.")
             continue
-        rule = next((one for one in field.metadata if isinstance(one, Rule)), None)
+        rule = next((annotation for annotation in field.metadata if isinstance(annotation, OutgoingRule)), None)
         if rule is None:
             raise KeyError(f"{here} leaves, and nobody said by which rule")
-        found[here] = rule
-    return found
+        rules[here] = rule
+    return rules
 
 
 def _is_part(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, _Part)
+    return isinstance(kind, type) and issubclass(kind, _OutgoingPart)
 
 
-def published_counts(column: pl.Series) -> pl.DataFrame:
+def count_published_labels(column: pl.Series) -> pl.DataFrame:
     """How often each label is published: `value`, `original` (not told), `published`."""
-    counted = spelt(column).alias("value").fill_null("(missing)").value_counts(name="published")
-    return counted.with_columns(pl.lit(0, dtype=pl.Int64).alias("original"), pl.col("published").cast(pl.Int64)).sort(
-        "value"
-    )
+    label_counts = spell_cells(column).alias("value").fill_null("(missing)").value_counts(name="published")
+    return label_counts.with_columns(
+        pl.lit(0, dtype=pl.Int64).alias("original"), pl.col("published").cast(pl.Int64)
+    ).sort("value")

@@ -17,37 +17,37 @@ from typing import Any
 import polars as pl
 
 from sfumato.attack import Attack, Linking, Outcome
-from sfumato.data.read import input_files
-from sfumato.data.write import write_frame
+from sfumato.data.table_reader import list_input_files
+from sfumato.data.table_writer import write_frame
 from sfumato.details import SynthesisDetails
 from sfumato.errors import ClaimBroken
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
-from sfumato.measure.checks import Evidence, measured
-from sfumato.progress import tell
+from sfumato.measure.checks import Evidence, measure_claim
+from sfumato.progress import report_progress
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
-from sfumato.report.account import Account
+from sfumato.report.run_account import RunAccount
 from sfumato.table import Table
-from sfumato.workflow.account import account, outgoing_account, suppression, utility
-from sfumato.workflow.attack_run import attacked
+from sfumato.workflow.attack_run import run_attacks
 from sfumato.workflow.certificate import (
     NAME,
     Certificate,
-    finding_json,
-    population_of,
-    stamp,
-    versions,
+    describe_finding,
+    format_timestamp,
+    get_population,
+    list_versions,
 )
-from sfumato.workflow.chain import protect
-from sfumato.workflow.commitment import OPENING, Commitment, commit
-from sfumato.workflow.file_shapes import shape_of
-from sfumato.workflow.folder import Place, Staging, reserved
+from sfumato.workflow.chain import apply_methods
+from sfumato.workflow.commitment import OPENING, Commitment, commit_to_files
+from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.gate import Refusal, compare_limits, list_refusals
-from sfumato.workflow.manifest import sha256
-from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, outgoing
+from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, PATHS, Policy
-from sfumato.workflow.signature import public_text, sign_certificate, signing_key
+from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
+from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
 
 
 @dataclass(frozen=True)
@@ -98,52 +98,58 @@ class Run:
 
 def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
     """Carry out a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
-    with reserved(Path(out or policy.output.path)) as place:  # a memory key may lie in the target: nobody else moves it
-        return _run(policy, place, randomness)
+    with reserve_target(
+        Path(out or policy.output.path)
+    ) as target:  # a memory key may lie in the target: nobody else moves it
+        return _run_in_place(policy, target, randomness)
 
 
-def _run(policy: Policy, place: Place, randomness: Randomness | None) -> Run:
-    clock = _Clock()
-    key = signing_key()
-    tell("reading")
+def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None) -> Run:
+    clock = _StepClock()
+    key = load_signing_key()
+    report_progress("reading")
     original = policy.original()
     sealed = _commit_to_input(policy)
     clock.lap("read")
     chance = randomness or Randomness.secure()
-    protected = protect(policy, original, chance)
-    release = _ordered(protected.release, policy, chance)
+    protected = apply_methods(policy, original, chance)
+    release = _order_rows_by_policy(protected.release, policy, chance)
     clock.lap("protect")
-    with place.staged() as staging:
-        published = _write(release, policy, staging)
+    with target.stage_folders() as staging:
+        published = _write_and_read_back(release, policy, staging)
         clock.lap("write")
-        findings = _measured_again(release, original, published)
+        findings = _measure_written_claims(release, original, published)
         differences = _measure_changes(release, original, published)
         on_file = replace(release, data=published)
-        attacks = attacked(_attacks(policy, on_file), on_file, original)
+        attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
         clock.lap("attack")
-        record = _record(policy, release, published, findings, attacks, staging, chance)
+        record = _build_record(policy, release, published, findings, attacks, staging, chance)
         record["input_commitment"] = None if sealed is None else sealed.value
-        record["utility"] = utility(policy, published, original, release)
+        record["utility"] = measure_utility(policy, published, original, release)
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
-        record["signer"] = public_text(key)
+        record["signer"] = format_public_key(key)
         refusals = list_refusals(record["gate"])
-        told = replace(account(policy, original, release, published, record, clock.seconds), differences=differences)
+        run_account = replace(
+            gather_account(policy, original, release, published, record, clock.seconds), differences=differences
+        )
         clock.lap("compare")
-        certificate = _certify(told, outgoing(record, published), key, staging, refused=bool(refusals))
+        certificate = _certify(
+            run_account, build_outgoing_certificate(record, published), key, staging, refused=bool(refusals)
+        )
         _keep_private(policy, original, release, record, staging)
         if sealed is not None:
             sealed.save(staging.private / OPENING)
         for name, secret in protected.keys.items():
             secret.save(staging.private / f"{name}.key.json")
-        tell("publishing")
+        report_progress("publishing")
         if refusals:
-            _only_the_refusal(staging)
-        kept = place.publish()
-    return Run(place.named, certificate, record, findings, attacks, refusals, kept)
+            _keep_only_refusal(staging)
+        kept = target.publish()
+    return Run(target.named, certificate, record, findings, attacks, refusals, kept)
 
 
-def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Release:
+def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
     """Shuffle the rows if the policy says so, and remember which is which."""
     if policy.output.order == "as_read" or not isinstance(release.data, Table):
         return release
@@ -152,7 +158,7 @@ def _ordered(release: Release, policy: Policy, randomness: Randomness) -> Releas
     return replace(release, data=data, details=release.details.follow(order))
 
 
-class _Clock:
+class _StepClock:
     """How long each step took."""
 
     def __init__(self) -> None:
@@ -165,32 +171,32 @@ class _Clock:
         self._last = now
 
 
-def _format(policy: Policy, release: Release) -> str:
-    return policy.output.format or shape_of(release.data).usual_format(release.data)
+def _choose_format(policy: Policy, release: Release) -> str:
+    return policy.output.format or find_shape(release.data).usual_format(release.data)
 
 
-def _write(release: Release, policy: Policy, staging: Staging) -> Any:
+def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolder) -> Any:
     """Write the data and read it back: from here on only the file counts."""
-    tell("writing")
-    shape, form = shape_of(release.data), _format(policy, release)
+    report_progress("writing")
+    shape, form = find_shape(release.data), _choose_format(policy, release)
     path = staging.release / shape.file(form)
     shape.write(release.data, path, form, escape=policy.output.escape_formulas)
-    told = shape.described(release.data, form, escape=policy.output.escape_formulas)
-    read = shape.read(path, {**told, "data": {**told["data"], "format": form}})
+    description = shape.described(release.data, form, escape=policy.output.escape_formulas)
+    read = shape.read(path, {**description, "data": {**description["data"], "format": form}})
     shape.refuse_changed(release.data, read)
     return release.data.with_frame(read.frame) if isinstance(read, Table) else read
 
 
-def _measured_again(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
-    tell("measuring claims on the written file")
+def _measure_written_claims(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
+    report_progress("measuring claims on the written file")
     evidence = Evidence(
-        published, original, release.details.get("rows"), population_of(release.method), release.details
+        published, original, release.details.get("rows"), get_population(release.method), release.details
     )
-    findings = tuple(measured(claim, evidence) for claim in release.claims)
-    broken = [found for found in findings if not found.holds]
+    findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
+    broken = [finding for finding in findings if not finding.holds]
     if broken:
-        said = "; ".join(f"{f.property}: promised {f.threshold}, measured {f.measured}" for f in broken)
-        raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {said}")
+        broken_text = "; ".join(f"{f.property}: promised {f.threshold}, measured {f.measured}" for f in broken)
+        raise ClaimBroken(f"nothing was released, because claims did not hold on the written file: {broken_text}")
     return findings
 
 
@@ -204,103 +210,106 @@ def _measure_changes(release: Release, original: Any, published: Any) -> dict[st
     return differences
 
 
-def _attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
+def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy; the gate needs linking even if the policy forgot it."""
-    named, published = policy.attacks(), release.data
+    attacks, published = policy.attacks(), release.data
     coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
     drawn = release.details.part(SynthesisDetails)
     nobodys = drawn is not None and drawn.training is not None and policy.gate.max_linking_risk is None
     linkable = isinstance(published, Table) and bool(published.quasi_identifying) and not coded and not nobodys
-    forgotten = linkable and not any(isinstance(attack, Linking) for attack in named)
-    return (Linking(), *named) if forgotten else named
+    forgotten = linkable and not any(isinstance(attack, Linking) for attack in attacks)
+    return (Linking(), *attacks) if forgotten else attacks
 
 
 def _commit_to_input(policy: Policy) -> Commitment | None:
     """A commitment to the files that the data came from; None for the built-in population."""
-    return None if policy.data.path == DEMO else commit(input_files(policy.data.path))
+    return None if policy.data.path == DEMO else commit_to_files(list_input_files(policy.data.path))
 
 
-def _record(
+def _build_record(
     policy: Policy,
     release: Release,
     published: Any,
     findings: tuple[Finding, ...],
     attacks: tuple[tuple[Attack, Outcome], ...],
-    staging: Staging,
+    staging: StagingFolder,
     randomness: Randomness,
 ) -> dict[str, Any]:
-    form, shape = _format(policy, release), shape_of(release.data)
-    told = shape.described(release.data, form, escape=policy.output.escape_formulas)
+    form, shape = _choose_format(policy, release), find_shape(release.data)
+    description = shape.described(release.data, form, escape=policy.output.escape_formulas)
     return {
-        **told,
+        **description,
         "format": FORMAT,
         "title": policy.title,
-        "created": stamp(),
-        "versions": versions(),
+        "created": format_timestamp(),
+        "versions": list_versions(),
         "maturity": release.method.maturity,
         "for_publication": randomness.for_publication,
         "data": {
             "file": shape.file(form),
             "shape": shape.name,
             "format": form,
-            **told["data"],
-            "sha256": sha256(staging.release / shape.file(form)),
+            **description["data"],
+            "sha256": hash_file(staging.release / shape.file(form)),
         },
-        "methods": [_described(method) for method in policy.methods()],
-        "claims": [finding_json(c, f) for c, f in zip(release.claims, findings, strict=True)],
+        "methods": [_describe_step(method) for method in policy.methods()],
+        "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
         "public": dict(release.public),
         "formulas": shape.count_formulas(published),
         "changes": [asdict(change) for change in release.changes],
         "levels": dict(release.details.get("levels", {})),
         "heights": dict(release.details.get("heights", {})),
-        "suppression": suppression(policy, release),
+        "suppression": summarize_suppression(policy, release),
         "attacks": [
-            {**_described(attack), **outcome.as_json(), "parameters": _described(attack)} for attack, outcome in attacks
+            {**_describe_step(attack), **outcome.as_json(), "parameters": _describe_step(attack)}
+            for attack, outcome in attacks
         ],
     }
 
 
-def _described(description: Any) -> dict[str, Any]:
+def _describe_step(description: Any) -> dict[str, Any]:
     """A method or attack with its parameters; of a file only the name, since folders are the custodian's."""
-    said: dict[str, Any] = description.described()
-    for one in (said, *said.get("models", ())):
-        one |= {name: Path(one[name]).name for name in PATHS if isinstance(one.get(name), str)}
+    described: dict[str, Any] = description.described()
+    for part in (described, *described.get("models", ())):
+        part |= {name: Path(part[name]).name for name in PATHS if isinstance(part.get(name), str)}
     if hasattr(description, "iso_20889"):
-        said["iso_20889"] = description.iso_20889
-    return said
+        described["iso_20889"] = description.iso_20889
+    return described
 
 
 def _certify(
-    account: Account, certificate: OutgoingCertificate, key: Any, staging: Staging, *, refused: bool
+    account: RunAccount, certificate: OutgoingCertificate, key: Any, staging: StagingFolder, *, refused: bool
 ) -> Certificate:
     """Write both reports, then the certificate that covers every file of the release."""
-    from sfumato.report import render
+    from sfumato.report import render_report
 
-    tell("drawing the report")
-    (staging.private / "report.html").write_text(render(account), encoding="utf-8")
+    report_progress("drawing the report")
+    (staging.private / "report.html").write_text(render_report(account), encoding="utf-8")
     body = certificate.model_dump(mode="json")
     if refused:
-        return Certificate({**body, "files": {}, "signer": public_text(key), "signature": None})
-    leaving = outgoing_account(body, account.published)
-    (staging.release / "report.html").write_text(render(leaving), encoding="utf-8")
-    files = {path.name: sha256(path) for path in sorted(staging.release.iterdir())}
+        return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
+    leaving = gather_outgoing_account(body, account.published)
+    (staging.release / "report.html").write_text(render_report(leaving), encoding="utf-8")
+    files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
     signed = Certificate.of(sign_certificate({**body, "files": files}, key))
     (staging.release / NAME).write_bytes(signed.raw)
     return signed
 
 
-def _keep_private(policy: Policy, original: Any, release: Release, found: Mapping[str, Any], staging: Staging) -> None:
+def _keep_private(
+    policy: Policy, original: Any, release: Release, findings: Mapping[str, Any], staging: StagingFolder
+) -> None:
     """The custodian's record: what must not leave, and what it takes to check every claim later."""
     details = release.details
     if "rows" in details:
         write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
-    for name, told in details.items():
-        if isinstance(told, pl.DataFrame):
-            write_frame(told, staging.private / f"{name}.parquet", "parquet")
+    for name, detail in details.items():
+        if isinstance(detail, pl.DataFrame):
+            write_frame(detail, staging.private / f"{name}.parquet", "parquet")
     table = isinstance(original, Table)
     record = {
-        "found": dict(found),
+        "found": dict(findings),
         "source": original.source if table else policy.data.path,
         "rows": len(original),
         "columns": original.frame.columns if table else None,
@@ -316,7 +325,7 @@ def _keep_private(policy: Policy, original: Any, release: Release, found: Mappin
         file.chmod(0o600)
 
 
-def _only_the_refusal(staging: Staging) -> None:
+def _keep_only_refusal(staging: StagingFolder) -> None:
     """The gate stayed shut: keep the report for the custodian, and nothing that could leave."""
     for file in staging.release.iterdir():
         file.unlink()

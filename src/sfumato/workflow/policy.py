@@ -20,17 +20,17 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 
 from sfumato.attack import ATTACKS, Attack
 from sfumato.baskets import BasketFormat, Baskets
-from sfumato.data.builders import builder_of
+from sfumato.data.file_limits import refuse_special
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.limits import refuse_special
-from sfumato.data.read import MISSING_MARKS
+from sfumato.data.hierarchy_builders import parse_builder
 from sfumato.data.roles import Role
-from sfumato.data.write import Format
+from sfumato.data.table_reader import MISSING_MARKS
+from sfumato.data.table_writer import Format
 from sfumato.description import Description
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote_names
 from sfumato.protect import METHODS, MODELS, Method
 from sfumato.table import Table
-from sfumato.workflow.file_shapes import shape_named
+from sfumato.workflow.file_shapes import get_shape
 
 DEMO = "demo"
 PATHS = ("external", "other", "population", "file", "memory")
@@ -39,19 +39,19 @@ PARTS = ("models", "private")
 """Fields of methods that hold descriptions of their own."""
 
 
-def _tagged(kinds: tuple[type, ...], tag: str) -> Any:
+def _build_tagged_union(kinds: tuple[type, ...], tag: str) -> Any:
     return Annotated[reduce(or_, kinds), Field(discriminator=tag)]
 
 
-AnyMethod: Any = _tagged(METHODS, "method")
-AnyAttack: Any = _tagged(ATTACKS, "attack")
+AnyMethod: Any = _build_tagged_union(METHODS, "method")
+AnyAttack: Any = _build_tagged_union(ATTACKS, "attack")
 
 
-def _hierarchy_entry(given: Any) -> Any:
+def _parse_hierarchy_entry(given: Any) -> Any:
     """A path, or a description of how to build: read here, so that an error names its own field alone."""
     if isinstance(given, Mapping):
         try:
-            return builder_of(given)
+            return parse_builder(given)
         except PolicyError as error:
             raise ValueError(str(error).removeprefix("hierarchy: ")) from None
     if not isinstance(given, (str, BaseModel)):
@@ -59,7 +59,7 @@ def _hierarchy_entry(given: Any) -> Any:
     return given
 
 
-HierarchyEntry = Annotated[Any, BeforeValidator(_hierarchy_entry)]
+HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
 
 
 class DataSection(Description):
@@ -105,11 +105,11 @@ class RolesSection(Description):
     """All other columns; released unchanged."""
 
     @model_validator(mode="after")
-    def _named_once(self) -> RolesSection:
+    def _check_named_once(self) -> RolesSection:
         names = [name for names in self.by_role().values() for name in names]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"the column {', '.join(f'«{name}»' for name in twice)} has more than one role")
+            raise ValueError(f"the column {quote_names(twice)} has more than one role")
         return self
 
     def by_role(self) -> dict[Role, tuple[str, ...]]:
@@ -185,7 +185,7 @@ class Policy(Description):
     """Where the release goes."""
 
     @model_validator(mode="after")
-    def _methods_once(self) -> Policy:
+    def _check_methods_once(self) -> Policy:
         # Chance may be of two kinds, or of two strengths, in different columns.
         tags = [method.method for method in self.protect if not method.by_chance]
         if len(set(tags)) < len(tags):
@@ -199,10 +199,12 @@ class Policy(Description):
         return self
 
     @model_validator(mode="after")
-    def _shapes_fit(self) -> Policy:
-        for before, after in pairwise(self.protect):
-            if before.gives != after.shape:
-                raise ValueError(f"{after.method} takes {after.shape}, and {before.method} gives {before.gives}")
+    def _check_shapes_fit(self) -> Policy:
+        for before, next_method in pairwise(self.protect):
+            if before.gives != next_method.shape:
+                raise ValueError(
+                    f"{next_method.method} takes {next_method.shape}, and {before.method} gives {before.gives}"
+                )
         strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
         if strange:
             raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}")
@@ -215,7 +217,7 @@ class Policy(Description):
             raise ValueError(f"the rows of a table can be shuffled; {self.gives} keep their order")
         if self.output.format is not None:
             try:
-                shape_named(self.gives).file(self.output.format)
+                get_shape(self.gives).file(self.output.format)
             except PolicyError as error:
                 raise ValueError(str(error)) from None
         return self
@@ -251,18 +253,18 @@ class Policy(Description):
         try:
             content = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
-            raise PolicyError(f"{file}: not valid TOML at {place[1] if place else 'some place'}") from None
+            location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
+            raise PolicyError(f"{file}: not valid TOML at {location[1] if location else 'some place'}") from None
         try:
             policy = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(_told(error, text, file)) from None
-        return policy._located(file.parent)
+            raise PolicyError(_explain_validation_error(error, text, file)) from None
+        return policy._locate_files(file.parent)
 
-    def _located(self, base: Path) -> Policy:
+    def _locate_files(self, base: Path) -> Policy:
         """Paths made relative to the policy file's folder."""
 
-        def at(name: str) -> str:
+        def locate(name: str) -> str:
             try:
                 located = base / Path(name).expanduser()
             except RuntimeError:
@@ -271,11 +273,11 @@ class Policy(Description):
                 raise PolicyError("a path of the policy holds a NUL, which no file name can")
             return str(located)
 
-        hierarchies = {n: at(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
-        attacks = tuple(_with_paths(attack, at) for attack in self.attack)
-        methods = tuple(_with_parts(_with_paths(method, at), at) for method in self.protect)
-        data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": at(self.data.path)})
-        output = self.output.model_copy(update={"path": at(self.output.path)})
+        hierarchies = {n: locate(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
+        attacks = tuple(_locate_paths(attack, locate) for attack in self.attack)
+        methods = tuple(_locate_parts(_locate_paths(method, locate), locate) for method in self.protect)
+        data = self.data if self.data.path == DEMO else self.data.model_copy(update={"path": locate(self.data.path)})
+        output = self.output.model_copy(update={"path": locate(self.output.path)})
         return self.model_copy(
             update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}
         )
@@ -302,7 +304,7 @@ class Policy(Description):
     def table(self) -> Table:
         """Read the table that the policy speaks of."""
         if self.data.path == DEMO:
-            return self._demo()
+            return self._read_demo()
         data = self.data
         return Table.read(
             data.path,
@@ -318,59 +320,64 @@ class Policy(Description):
             trim=data.trim,
         )
 
-    def _demo(self) -> Table:
-        from sfumato.data.population import population, population_hierarchies, population_roles
+    def _read_demo(self) -> Table:
+        from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
 
-        roles: Mapping[str, str | Role] = self.roles.by_column() or population_roles()
-        built = {name: Hierarchy.of(rows, f"built-in {name}") for name, rows in population_hierarchies().items()}
+        roles: Mapping[str, str | Role] = self.roles.by_column() or list_population_roles()
+        built = {name: Hierarchy.of(rows, f"built-in {name}") for name, rows in build_population_hierarchies().items()}
         return Table.of(
-            population(), roles, {**built, **self.hierarchies}, self.data.missing, source="built-in population"
+            generate_population(), roles, {**built, **self.hierarchies}, self.data.missing, source="built-in population"
         )
 
 
-def _with_parts(method: Any, at: Any) -> Any:
+def _locate_parts(method: Any, locate: Any) -> Any:
     parts = {
-        name: tuple(_with_paths(one, at) for one in held) for name in PARTS if (held := getattr(method, name, None))
+        name: tuple(_locate_paths(part, locate) for part in held)
+        for name in PARTS
+        if (held := getattr(method, name, None))
     }
     return method.model_copy(update=parts) if parts else method
 
 
-def _with_paths(attack: Any, at: Any) -> Any:
-    paths = {name: at(path) for name in PATHS if isinstance(path := getattr(attack, name, None), str)}
+def _locate_paths(attack: Any, locate: Any) -> Any:
+    paths = {name: locate(path) for name in PATHS if isinstance(path := getattr(attack, name, None), str)}
     return attack.model_copy(update=paths) if paths else attack
 
 
-def _told(error: ValidationError, text: str, file: Path) -> str:
-    lines = _lines(text)
-    said = []
-    errors = _innermost(error)
-    for one in errors[:8]:
-        loc = _shown(one["loc"])
-        if one["type"] == "union_tag_invalid":  # it is the tag's own line that is wrong
-            loc = (*loc, one["ctx"]["discriminator"].strip("'"))
-        path, line = _nearest(loc, lines)
+def _explain_validation_error(error: ValidationError, text: str, file: Path) -> str:
+    lines = _index_toml_lines(text)
+    sentences = []
+    errors = _select_innermost_errors(error)
+    for problem in errors[:8]:
+        loc = _strip_tags(problem["loc"])
+        if problem["type"] == "union_tag_invalid":  # it is the tag's own line that is wrong
+            loc = (*loc, problem["ctx"]["discriminator"].strip("'"))
+        path, line = _find_nearest_line(loc, lines)
         field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
-        message = one["msg"].removeprefix("Value error, ")
-        if one["type"] == "union_tag_not_found":
-            message = f"say which {one['ctx']['discriminator'].strip(chr(39))} it is"
-        place = f"line {line}, " if path else ""
-        said.append(f"{place}{field or 'policy'}: {message[0].lower()}{message[1:]}")
-    more = len(errors) - len(said)
-    return f"{file}: " + "; ".join(said) + (f"; and {more} more" if more > 0 else "")
+        message = problem["msg"].removeprefix("Value error, ")
+        if problem["type"] == "union_tag_not_found":
+            message = f"say which {problem['ctx']['discriminator'].strip(chr(39))} it is"
+        location = f"line {line}, " if path else ""
+        sentences.append(f"{location}{field or 'policy'}: {message[0].lower()}{message[1:]}")
+    more = len(errors) - len(sentences)
+    return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
 
 
-def _innermost(error: ValidationError) -> list[Any]:
+def _select_innermost_errors(error: ValidationError) -> list[Any]:
     """The errors that no other error explains: a list is too short only because its one item was refused."""
     errors = error.errors()
-    places = [one["loc"] for one in errors]
+    places = [problem["loc"] for problem in errors]
     return [
-        one
-        for one in errors
-        if not any(len(place) > len(one["loc"]) and place[: len(one["loc"])] == one["loc"] for place in places)
+        problem
+        for problem in errors
+        if not any(
+            len(position) > len(problem["loc"]) and position[: len(problem["loc"])] == problem["loc"]
+            for position in places
+        )
     ]
 
 
-def _shown(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+def _strip_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     """The field's path without the tags of methods, attacks and models that pydantic puts in."""
     unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
     unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
@@ -381,9 +388,9 @@ def _shown(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
 _Path = tuple[int | str, ...]
 
 
-def _lines(text: str) -> dict[_Path, int]:
+def _index_toml_lines(text: str) -> dict[_Path, int]:
     """In which line each table and key of a TOML text stands."""
-    found: dict[_Path, int] = {}
+    line_numbers: dict[_Path, int] = {}
     counts: dict[_Path, int] = {}
     table: _Path = ()
     for number, line in enumerate(text.splitlines(), 1):
@@ -392,14 +399,14 @@ def _lines(text: str) -> dict[_Path, int]:
             if head[1] == "[[":
                 counts[table] = counts.get(table, -1) + 1
                 table = (*table, counts[table])
-            found.setdefault(table, number)
+            line_numbers.setdefault(table, number)
         elif key := re.match(r"\s*([A-Za-z0-9_\-\"'.]+)\s*=", line):
             path = (*table, *(part.strip("\"'") for part in key[1].split(".")))
-            found.setdefault(path, number)
-    return found
+            line_numbers.setdefault(path, number)
+    return line_numbers
 
 
-def _nearest(loc: _Path, lines: Mapping[_Path, int]) -> tuple[_Path, int]:
+def _find_nearest_line(loc: _Path, lines: Mapping[_Path, int]) -> tuple[_Path, int]:
     """The innermost part of a field's path that has a line of its own."""
     path: _Path = ()
     for part in loc:

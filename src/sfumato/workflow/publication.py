@@ -27,16 +27,24 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 
 from sfumato.errors import DataError
-from sfumato.workflow.folder_lock import mount_of
-from sfumato.workflow.manifest import CERTIFICATE, Manifest, carry_over, free_name, link, list_foreign, sha256
-from sfumato.workflow.signature import signing_key
+from sfumato.workflow.folder_lock import find_mount
+from sfumato.workflow.manifest import (
+    CERTIFICATE,
+    Manifest,
+    carry_over,
+    find_free_name,
+    hash_file,
+    link_file,
+    list_foreign_files,
+)
+from sfumato.workflow.signature import load_signing_key
 
 PARTS = ("release", "private", "refused")
 _AT_FDCWD, _EXCHANGE = -100, 2
 
 
 @dataclass(frozen=True)
-class Workspace:
+class PublicationWorkspace:
     """The hidden folder of one run."""
 
     root: Path
@@ -70,7 +78,7 @@ def _is_folder(path: Path) -> bool:
 
 
 @dataclass(frozen=True)
-class Journal:
+class PublicationJournal:
     """What is being published where: enough to finish it without the run that began it."""
 
     target: str
@@ -81,17 +89,17 @@ class Journal:
     """Whether the whole target is exchanged, or its parts one by one."""
 
     @classmethod
-    def read(cls, workspace: Workspace) -> Journal | None:
+    def read(cls, workspace: PublicationWorkspace) -> PublicationJournal | None:
         """The journal of a workspace; None if publication had not begun. `ForeignJournal` if it is not our own."""
         try:
             if not os.path.lexists(workspace.journal):
                 return None
             if not _is_folder(workspace.root) or workspace.journal.is_symlink():
                 raise ForeignJournal
-            told = json.loads(workspace.journal.read_bytes())
-            seal = base64.b64decode(told.pop("seal"), validate=True)
-            journal = cls(**told)
-            signing_key().public_key().verify(seal, journal._message(workspace))
+            content = json.loads(workspace.journal.read_bytes())
+            seal = base64.b64decode(content.pop("seal"), validate=True)
+            journal = cls(**content)
+            load_signing_key().public_key().verify(seal, journal._build_message(workspace))
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError, InvalidSignature, DataError):
             raise ForeignJournal from None
         texts = isinstance(journal.target, str) and isinstance(journal.run, str) and journal.run
@@ -100,15 +108,15 @@ class Journal:
             raise ForeignJournal
         return journal
 
-    def _message(self, workspace: Workspace) -> bytes:
+    def _build_message(self, workspace: PublicationWorkspace) -> bytes:
         """What is signed: the journal, and the very folder it lies in, so that a copy elsewhere counts for nothing."""
         folder = [workspace.root.name, workspace.root.lstat().st_ino]
         return b"sfumato journal\0" + json.dumps([vars(self), folder], sort_keys=True).encode()
 
-    def write(self, workspace: Workspace) -> None:
+    def write(self, workspace: PublicationWorkspace) -> None:
         """Write it for good before anything is moved."""
         partial = workspace.root / "journal.partial"
-        seal = base64.b64encode(signing_key().sign(self._message(workspace))).decode()
+        seal = base64.b64encode(load_signing_key().sign(self._build_message(workspace))).decode()
         with partial.open("w", encoding="utf-8") as file:
             json.dump({**vars(self), "seal": seal}, file)
             file.flush()
@@ -117,16 +125,21 @@ class Journal:
         flush_folder(workspace.root)
 
 
-def can_exchange(out: Path, workspace: Workspace) -> bool:
+def can_exchange(out: Path, workspace: PublicationWorkspace) -> bool:
     """Whether the whole target can be exchanged; if so, the user's own files are linked into the new one."""
-    if workspace.root.parent == out or mount_of(out) != mount_of(out.parent) or _stands_in(out) or not _is_ours(out):
+    if (
+        workspace.root.parent == out
+        or find_mount(out) != find_mount(out.parent)
+        or _works_inside(out)
+        or not _is_ours(out)
+    ):
         return False
     foreign = [path for path in out.iterdir() if path.name not in PARTS]
-    if any(stat.S_ISDIR(path.lstat().st_mode) for path in foreign) or not _can_swap(workspace):
+    if any(stat.S_ISDIR(path.lstat().st_mode) for path in foreign) or not _can_exchange_folders(workspace):
         return False
     try:
         for path in foreign:
-            link(path, workspace.new / path.name, copy=False)
+            link_file(path, workspace.new / path.name, copy=False)
         shutil.copystat(out, workspace.new)
         facts = out.stat()
         if (facts.st_uid, facts.st_gid) != (workspace.new.stat().st_uid, workspace.new.stat().st_gid):
@@ -146,7 +159,7 @@ def _is_ours(out: Path) -> bool:
     return os.access(out, os.W_OK) and (not parent.st_mode & stat.S_ISVTX or user in owners)
 
 
-def _stands_in(out: Path) -> bool:
+def _works_inside(out: Path) -> bool:
     """Whether this process works in the target: exchanged, its folder would be gone under the user's feet."""
     try:
         return Path.cwd().resolve().is_relative_to(out)
@@ -154,82 +167,82 @@ def _stands_in(out: Path) -> bool:
         return False
 
 
-def _can_swap(workspace: Workspace) -> bool:
+def _can_exchange_folders(workspace: PublicationWorkspace) -> bool:
     """Try an exchange on two empty folders."""
-    one, other = workspace.root / "probe-1", workspace.root / "probe-2"
-    one.mkdir()
+    first, other = workspace.root / "probe-1", workspace.root / "probe-2"
+    first.mkdir()
     other.mkdir()
     try:
-        return _swap(one, other)
+        return _exchange_folders(first, other)
     finally:
-        one.rmdir()
+        first.rmdir()
         other.rmdir()
 
 
-def _swap(new: Path, old: Path) -> bool:
+def _exchange_folders(new: Path, old: Path) -> bool:
     """Exchange two folders in one step; False where the system cannot."""
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     return bool(renameat2 and renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _EXCHANGE) == 0)
 
 
-def move_in(workspace: Workspace, journal: Journal, out: Path) -> None:
+def move_in(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> None:
     """Put what is new into place, from wherever it was interrupted."""
     if journal.whole:
-        if not _is_published(out, journal) and not _swap(workspace.new, out):
+        if not _is_published(out, journal) and not _exchange_folders(workspace.new, out):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
         return
     workspace.old.mkdir(mode=0o700, exist_ok=True)
     private, release = workspace.new / "private", workspace.new / "release"
     if journal.certificate is None:
-        if _belongs(workspace.new / "refused", journal):
-            _put(workspace.new / "refused", out / "refused", workspace.old)
+        if _belongs_to_run(workspace.new / "refused", journal):
+            _put_in_place(workspace.new / "refused", out / "refused", workspace.old)
         return
-    if _belongs(private, journal):
+    if _belongs_to_run(private, journal):
         if os.path.lexists(out / "private"):
-            (out / "private").rename(_free(workspace.old / "private"))
+            (out / "private").rename(_find_free_path(workspace.old / "private"))
         if not _is_certified(out / "release", journal):
-            _put(release, out / "release", workspace.old)
+            _put_in_place(release, out / "release", workspace.old)
         private.rename(out / "private")
 
 
-def _put(new: Path, target: Path, old: Path) -> None:
+def _put_in_place(new: Path, target: Path, old: Path) -> None:
     if os.path.lexists(target):
-        if _swap(new, target):
+        if _exchange_folders(new, target):
             return
-        target.rename(_free(old / target.name))
+        target.rename(_find_free_path(old / target.name))
     new.rename(target)
 
 
-def _free(path: Path) -> Path:
-    return free_name(path) if os.path.lexists(path) else path
+def _find_free_path(path: Path) -> Path:
+    return find_free_name(path) if os.path.lexists(path) else path
 
 
-def _belongs(folder: Path, journal: Journal) -> bool:
+def _belongs_to_run(folder: Path, journal: PublicationJournal) -> bool:
     return Manifest.read(folder).run == journal.run
 
 
-def _is_certified(release: Path, journal: Journal) -> bool:
+def _is_certified(release: Path, journal: PublicationJournal) -> bool:
     path = release / CERTIFICATE
-    return path.is_file() and sha256(path) == journal.certificate
+    return path.is_file() and hash_file(path) == journal.certificate
 
 
-def _is_published(out: Path, journal: Journal) -> bool:
+def _is_published(out: Path, journal: PublicationJournal) -> bool:
     part = "refused" if journal.certificate is None else "private"
-    in_place = _belongs(out / part, journal)
+    in_place = _belongs_to_run(out / part, journal)
     return in_place and (journal.certificate is None or _is_certified(out / "release", journal))
 
 
-def has_moved(workspace: Workspace, journal: Journal, out: Path) -> bool:
+def has_moved(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> bool:
     """Whether anything of the target was moved yet."""
     moved_away = workspace.old.is_dir() and any(workspace.old.iterdir())
     return moved_away or (journal.certificate is not None and _is_certified(out / "release", journal))
 
 
-def finish(workspace: Workspace, journal: Journal, out: Path) -> None:
+def finish_publication(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> None:
     """Rescue what a user put into the old folders at the last moment, clear away an earlier refusal, flush."""
     for root in (workspace.new, workspace.old):
         if _is_folder(root):
-            _rescue(root, out)
+            _rescue_user_files(root, out)
     if journal.certificate is not None:
         _clear_refusal(out / "refused")
     for folder in (out, *(out / part for part in PARTS), out.parent):
@@ -237,16 +250,16 @@ def finish(workspace: Workspace, journal: Journal, out: Path) -> None:
             flush_folder(folder)
 
 
-def _rescue(root: Path, out: Path) -> None:
+def _rescue_user_files(root: Path, out: Path) -> None:
     for path in sorted(root.iterdir()):
         part = path.name.split(".")[0]
         if part in ("private", "refused") and _is_folder(path):
             carry_over(path, out / part, Manifest.read(path))
         elif part == "release" and _is_folder(path):
-            for name in list_foreign(path, Manifest.read(root / "private")):
-                link(path / name, _free(out / "private" / name))
+            for name in list_foreign_files(path, Manifest.read(root / "private")):
+                link_file(path / name, _find_free_path(out / "private" / name))
         elif not _is_same(path, out / path.name):  # it came, or was exchanged, after the user's files were linked
-            path.rename(_free(out / path.name))
+            path.rename(_find_free_path(out / path.name))
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -264,23 +277,23 @@ def _clear_refusal(refused: Path) -> None:
         refused.rmdir()
 
 
-def resume(workspace: Workspace, out: Path) -> None:
+def resume_publication(workspace: PublicationWorkspace, out: Path) -> None:
     """Finish a publication that was interrupted, or undo one that had not begun; then the workspace is gone.
 
     An exchange of the whole target happened or did not: one that did not is undone. Parts are always moved on, because
     all of them were staged, checked and flushed before the first was moved.
     """
-    journal = Journal.read(workspace)
+    journal = PublicationJournal.read(workspace)
     if journal is not None:
         if not journal.whole:
             out.mkdir(exist_ok=True)
             move_in(workspace, journal, out)
         if not journal.whole or _is_published(out, journal):
-            finish(workspace, journal, out)
-    discard(workspace)
+            finish_publication(workspace, journal, out)
+    discard_workspace(workspace)
 
 
-def discard(workspace: Workspace) -> None:
+def discard_workspace(workspace: PublicationWorkspace) -> None:
     """Remove a workspace; links in it are removed, never followed."""
     shutil.rmtree(workspace.root, ignore_errors=True)
 
@@ -306,7 +319,7 @@ def flush_folder(path: Path) -> None:
         os.close(handle)
 
 
-def describe(error: OSError) -> str:
+def describe_os_error(error: OSError) -> str:
     """Why the system refused, in its words."""
     return str(error.strerror or "the system gives no reason")
 
@@ -314,7 +327,7 @@ def describe(error: OSError) -> str:
 def read_certificate(release: Path) -> dict[str, Any]:
     """The staged certificate, as plain JSON; empty if there is none."""
     try:
-        told = json.loads((release / CERTIFICATE).read_bytes())
+        content = json.loads((release / CERTIFICATE).read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return content if isinstance(content, dict) else {}

@@ -24,19 +24,19 @@ _KEY_BYTES, _SIGNATURE_BYTES = 32, 64
 _LARGEST_KEY_FILE = 1 << 16
 
 
-def home() -> Path:
+def find_home() -> Path:
     """Where the signing key lives: `SFUMATO_HOME`, else the user's configuration folder."""
     if given := os.environ.get("SFUMATO_HOME"):
         return Path(given)
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sfumato"
 
 
-def signing_key() -> Ed25519PrivateKey:
+def load_signing_key() -> Ed25519PrivateKey:
     """The custodian's signing key; made on first use, mode 0600, and refused once others can read or replace it."""
-    path = home() / "signing_key.pem"
+    path = find_home() / "signing_key.pem"
     try:
         if not path.exists():
-            _make(path)
+            _make_signing_key(path)
         key = serialization.load_pem_private_key(read_private(path, "the signing key"), password=None)
     except OSError as error:
         raise DataError(f"{path}: the signing key cannot be kept there ({error.strerror}); set SFUMATO_HOME") from None
@@ -47,7 +47,7 @@ def signing_key() -> Ed25519PrivateKey:
     return key
 
 
-def _make(path: Path) -> None:
+def _make_signing_key(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     content = Ed25519PrivateKey.generate().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -57,7 +57,7 @@ def _make(path: Path) -> None:
         create_private(path, content)
 
 
-def public_text(key: Ed25519PrivateKey) -> str:
+def format_public_key(key: Ed25519PrivateKey) -> str:
     """The public half, as text to hand to an auditor."""
     return base64.b64encode(key.public_key().public_bytes(*_RAW)).decode()
 
@@ -65,7 +65,7 @@ def public_text(key: Ed25519PrivateKey) -> str:
 def sign_certificate(body: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
     """Write a certificate: the body, its signer, and a signature over the bytes of both."""
     fields = {name: value for name, value in body.items() if name not in ("signer", "signature")}
-    signed = spell_body({**fields, "signer": public_text(key)})
+    signed = spell_body({**fields, "signer": format_public_key(key)})
     return add_signature(signed, base64.b64encode(key.sign(signed)).decode())
 
 
@@ -78,9 +78,9 @@ def check_signature(raw: bytes, signer: str | None = None) -> bool:
         claimed = parse_certificate(raw).get("signer")
     except CertificateRefused:
         return False
-    key = _decode(claimed, _KEY_BYTES) if isinstance(claimed, str) else None
-    signature = _decode(parts.signature, _SIGNATURE_BYTES)
-    if key is None or signature is None or (signer is not None and _decode(signer, _KEY_BYTES) != key):
+    key = _decode_exactly(claimed, _KEY_BYTES) if isinstance(claimed, str) else None
+    signature = _decode_exactly(parts.signature, _SIGNATURE_BYTES)
+    if key is None or signature is None or (signer is not None and _decode_exactly(signer, _KEY_BYTES) != key):
         return False
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(signature, parts.signed)
@@ -108,12 +108,12 @@ def read_signer(given: str) -> str:
         if not isinstance(key, Ed25519PublicKey):
             raise DataError(f"{source}: this is not an Ed25519 public key")
         return base64.b64encode(key.public_bytes(*_RAW)).decode()
-    if _decode(content.strip(), _KEY_BYTES) is None:
+    if _decode_exactly(content.strip(), _KEY_BYTES) is None:
         raise DataError("the signer is not an Ed25519 public key; `sfumato signer` prints yours")
     return content.strip()
 
 
-def _decode(text: str, length: int) -> bytes | None:
+def _decode_exactly(text: str, length: int) -> bytes | None:
     """The bytes of a key or a signature; None unless the text is the one spelling of that many bytes."""
     try:
         raw = base64.b64decode(text, validate=True)

@@ -94,5 +94,5 @@ def test_json_round_trip() -> None:
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="excluded"):
         BackgroundKnowledge(excluded=-1)
-    with pytest.raises(sf.DataError, match="«shoe»"):
+    with pytest.raises(sf.DataError, match='"shoe"'):
         BackgroundKnowledge(column="shoe").run(as_is(figure_2()), figure_2())

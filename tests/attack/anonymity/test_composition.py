@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.attack.anonymity.composition import Composition
-from sfumato.data.write import write_frame
+from sfumato.data.table_writer import write_frame
 from tests.attack.anonymity.test_homogeneity import Mixed, mixed_releases
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
@@ -185,7 +185,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
         Composition(other=str(tmp_path / "nothing.csv")).run(*run)
     with pytest.raises(sf.DataError, match=r"no certificate\.json"):
         Composition(other=str(tmp_path)).run(*run)
-    with pytest.raises(sf.DataError, match="«condition»"):
+    with pytest.raises(sf.DataError, match='"condition"'):
         Composition().against(sf.Table.of({"zip": ["130**"]})).run(*run)
     with pytest.raises(sf.DataError, match="none of the quasi-identifying columns"):
         Composition().against(sf.Table.of({"condition": ["flu"]})).run(*run)

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.anonymity.candidates import CandidateSets, lookup
+from sfumato.attack.anonymity.candidates import CandidateSets, look_up_candidates
 from sfumato.attack.anonymity.homogeneity import Homogeneity
-from sfumato.data.published import range_label
+from sfumato.data.published_labels import format_range
 from sfumato.details import read_details
 from sfumato.protect.anonymity.models import LDiversity
 from tests.contract.examples import people
@@ -89,7 +89,7 @@ def test_disclosed_values_by_hand(mixed: Mixed, share: float) -> None:
 @given(mixed=mixed_releases())
 def test_candidates_are_counted_as_by_hand(mixed: Mixed) -> None:
     published: sf.Table = mixed.release.data
-    tally = CandidateSets.of(lookup(published, mixed.table)).tally(published, mixed.table, "s")
+    tally = CandidateSets.of(look_up_candidates(published, mixed.table)).tally(published, mixed.table, "s")
     for person, rows in enumerate(mixed.found):
         number = int(tally.sets.of_person[person])
         here = slice(tally.first[number], tally.first[number + 1])
@@ -122,7 +122,7 @@ def test_people_of_one_class_share_a_set_where_labels_are_ranges() -> None:
     """Four ages in two ranges are two sets, not four."""
     roles = {"age": "quasi_identifying", "s": "sensitive"}
     table = sf.Table.of({"age": ["21", "25", "31", "35"], "s": list("aabc")}, roles)
-    published = sf.Table.of({"age": [range_label(20, 29)] * 2 + [range_label(30, 39)] * 2, "s": list("aabc")}, roles)
+    published = sf.Table.of({"age": [format_range(20, 29)] * 2 + [format_range(30, 39)] * 2, "s": list("aabc")}, roles)
     outcome = Homogeneity().run(as_is(published), table)
     assert outcome.successes == 2
     assert (outcome.facts["homogeneous_classes"], outcome.facts["classes"]) == (1, 2)
@@ -183,7 +183,7 @@ def test_json_round_trip() -> None:
 
 def test_bad_input_is_named() -> None:
     table = figure_2()
-    with pytest.raises(sf.DataError, match="«shoe»"):
+    with pytest.raises(sf.DataError, match='"shoe"'):
         Homogeneity(column="shoe").run(as_is(table), table)
     with pytest.raises(sf.DataError, match="11 published rows"):
         Homogeneity().run(as_is(table), table.with_frame(table.frame.head(3)))
@@ -193,7 +193,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(sf.DataError, match="no column is sensitive"):
         plain = sf.Table.of({"q": ["a"]}, {"q": "quasi_identifying"})
         Homogeneity().run(as_is(plain), plain)
-    with pytest.raises(sf.DataError, match="«problem» to tell right guesses by"):
+    with pytest.raises(sf.DataError, match='"problem" to tell right guesses by'):
         Homogeneity().run(as_is(table), table, control=table.with_frame(table.frame.drop("problem")))
     with pytest.raises(ValueError, match="share"):
         Homogeneity(share=0)

@@ -53,7 +53,7 @@ def test_a_range_is_guessed_at_its_middle() -> None:
 
 
 def test_of_a_label_one_value_is_guessed() -> None:
-    """A label over four values, 2,000 people: a quarter is right, within five deviations; «*» likewise."""
+    """A label over four values, 2,000 people: a quarter is right, within five deviations; "*" likewise."""
     tree = [[v, "any", "*"] for v in "wxyz"]
     rows = {"q": [f"p{i}" for i in range(2000)], "s": ["w", "x", "y", "z"] * 500}
     truth = sf.Table.of(rows, ROLES, {"s": tree})
@@ -128,7 +128,7 @@ def test_bad_fields_are_refused() -> None:
         Inference(column="disease", tolerance=-0.1)
     with pytest.raises(sf.DataError, match="both known and to be learnt"):
         Inference(column="age", known=("age",)).run(as_is(data), data)
-    with pytest.raises(sf.DataError, match="«shoe»"):
+    with pytest.raises(sf.DataError, match='"shoe"'):
         Inference(column="shoe").run(as_is(data), data)
     lone = sf.Table.of({"q": ["a"]}, {"q": "quasi_identifying"})
     with pytest.raises(sf.DataError, match="name some as `known`"):

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.anonymity.linkability import Linkability
-from sfumato.attack.anonymity.nearest import Labels, Nearest, over_control
+from sfumato.attack.anonymity.row_distance import LabelColumn, RowSearch, compare_with_control
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 from tests.tables import Small, small_tables
@@ -19,12 +19,12 @@ HALVES = (("age", "zip", "sex", "marital_status"), ("education", "occupation", "
 TREE = [["1", "low", "*"], ["2", "low", "*"], ["3", "high", "*"], ["4", "high", "*"], ["5", "high", "*"]]
 
 
-def column(cells: list[object], tree: list[list[str]] | None = None, missing: str = "own_value") -> Labels:
+def column(cells: list[object], tree: list[list[str]] | None = None, missing: str = "own_value") -> LabelColumn:
     trees = {} if tree is None else {"q": tree}
-    return Labels.of(sf.Table.of({"q": cells}, {"q": "quasi_identifying"}, trees, missing), "q")
+    return LabelColumn.of(sf.Table.of({"q": cells}, {"q": "quasi_identifying"}, trees, missing), "q")
 
 
-def apart(labels: Labels, values: list[object]) -> list[list[float]]:
+def apart(labels: LabelColumn, values: list[object]) -> list[list[float]]:
     """Values × rows."""
     return np.round(labels.distances(pl.Series("q", values))[:, labels.codes], 6).tolist()  # type: ignore[no-any-return]
 
@@ -36,7 +36,7 @@ def test_distances_of_numbers_and_words() -> None:
 
 
 def test_distances_of_labels() -> None:
-    """Half the share of the leaves that a covering label has: (2 − 1)/(5 − 1)/2, (3 − 1)/4/2, ½ for «*»; else 1."""
+    """Half the share of the leaves that a covering label has: (2 − 1)/(5 − 1)/2, (3 − 1)/4/2, ½ for "*"; else 1."""
     expected = [[0, 0.125, 1, 0.5], [1, 0.125, 1, 0.5], [1, 1, 0.25, 0.5]]
     assert apart(column(["1", "low", "high", "*"], TREE), ["1", "2", "5"]) == expected
     # Among numbers the published number is a number still.
@@ -74,7 +74,7 @@ def test_the_nearest_rows_by_going_through_all(small: Small, neighbours: int) ->
     """No row that was left out is nearer than one that was taken: distances cell by cell in plain Python."""
     table = small.table()
     names = table.quasi_identifying
-    found = Nearest.of(table, names).rows(table, neighbours, np.random.default_rng(0))
+    found = RowSearch.of(table, names).rows(table, neighbours, np.random.default_rng(0))
 
     def distance(one: tuple[str | None, ...], other: tuple[str | None, ...]) -> int:
         return sum(a != b for a, b in zip(one, other, strict=True))
@@ -89,7 +89,7 @@ def test_rows_at_the_same_distance_are_as_likely() -> None:
     """Four equal rows, 4,000 searches: each is taken a quarter of the time, within five deviations."""
     table = sf.Table.of({"q": ["a"] * 4 + ["b"]}, {"q": "quasi_identifying"})
     person = sf.Table.of({"q": ["a"] * 4000}, {"q": "quasi_identifying"})
-    found = Nearest.of(table, ["q"]).rows(person, 1, np.random.default_rng(0))
+    found = RowSearch.of(table, ["q"]).rows(person, 1, np.random.default_rng(0))
     counts = np.bincount(found.ravel(), minlength=5)
     assert counts[4] == 0
     assert np.abs(counts[:4] - 1000).max() < 5 * np.sqrt(4000 * 3 / 16)
@@ -147,7 +147,7 @@ def test_an_empty_release_joins_nobody() -> None:
     [((90, 100, 50, 100), 0.8), ((50, 100, 50, 100), 0.0), ((10, 100, 50, 100), 0.0), ((100, 100, 100, 100), 0.0)],
 )
 def test_risk_over_control(counts: tuple[int, int, int, int], value: float) -> None:
-    found = over_control(*counts)
+    found = compare_with_control(*counts)
     low, high = found["risk_over_control_interval"]
     assert found["risk_over_control"] == pytest.approx(value)
     assert 0 <= low <= value <= high <= 1
@@ -155,10 +155,10 @@ def test_risk_over_control(counts: tuple[int, int, int, int], value: float) -> N
 
 def test_the_interval_of_risk_over_control() -> None:
     """By hand with Wilson's z = 1.95996: 90 and 50 of 100 are .885199 ± .059606 and .5 ± .096170."""
-    low, high = over_control(90, 100, 50, 100)["risk_over_control_interval"]
+    low, high = compare_with_control(90, 100, 50, 100)["risk_over_control_interval"]
     middle, reach = (0.885199 - 0.5) / 0.5, np.hypot(0.059606 / 0.5, (1 - 0.885199) * 0.096170 / 0.25)
     assert (low, high) == pytest.approx((middle - reach, middle + reach), abs=1e-4)
-    assert over_control(90, 100, None, 0) == {}
+    assert compare_with_control(90, 100, None, 0) == {}
 
 
 @pytest.mark.parametrize("known", [(("a",), ()), (("a",), ("a",)), (("a", "a"), ("b",))])
@@ -169,7 +169,7 @@ def test_bad_halves_are_refused(known: object) -> None:
 
 def test_an_absent_column_is_named() -> None:
     data = people(20)
-    with pytest.raises(sf.DataError, match="«shoe»"):
+    with pytest.raises(sf.DataError, match='"shoe"'):
         Linkability(known=(("age",), ("shoe",))).run(as_is(data), data)
-    with pytest.raises(sf.DataError, match="«age»"):
+    with pytest.raises(sf.DataError, match='"age"'):
         Linkability(known=(("age",), ("zip",))).run(as_is(data), data, data.with_frame(data.frame.drop("age")))

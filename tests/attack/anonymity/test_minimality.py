@@ -268,7 +268,7 @@ def test_many_classes_hide_which_one_was_the_reason() -> None:
     release = as_is(table.with_frame(table.frame.with_columns(pl.col("q").str.replace("q[12]", "Q"))))
     outcome = Minimality(share=0.5, values=("yes",)).run(release, table)
     assert outcome.facts["inference"] == "used"
-    # P(a class offends) is 1/15; given that one of ten does, its q1 are «none» with less than the class's 2/3.
+    # P(a class offends) is 1/15; given that one of ten does, its q1 are "none" with less than the class's 2/3.
     offends = Fraction(1, 15)
     some = 1 - (1 - offends) ** 10
     assert outcome.facts["largest_gain"] < float(offends / some)
@@ -331,9 +331,9 @@ def test_bad_input_is_named() -> None:
     data = people()
     with pytest.raises(sf.DataError, match="2 columns are sensitive"):
         Minimality(l=2).run(as_is(data), data)
-    with pytest.raises(sf.DataError, match="«shoe»"):
+    with pytest.raises(sf.DataError, match='"shoe"'):
         Minimality(l=2, column="shoe").run(as_is(data), data)
-    with pytest.raises(sf.DataError, match="none of `values` occurs in «s»"):
+    with pytest.raises(sf.DataError, match='none of `values` occurs in "s"'):
         table, release = talk()
         Minimality(share=0.5, values=("Yes",)).run(release, table)
     with pytest.raises(ValueError, match="share"):

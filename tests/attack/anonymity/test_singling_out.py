@@ -41,10 +41,10 @@ def test_rare_values_and_extremes() -> None:
     """By hand: 7 stands once, 1 is the smallest and stands once, 9 is the largest and stands twice; z stands once."""
     data = table(n=[1, 3, 3, 7, 9, 9], w=["x", "x", "x", "x", "x", "z"])
     outcome = SinglingOut(mode="univariate").run(as_is(data), data)
-    # «is 1», «at most 1», «is 7», «is z»: «at least 9» fits two rows and is not guessed.
+    # "is 1", "at most 1", "is 7", "is z": "at least 9" fits two rows and is not guessed.
     assert (outcome.attempts, outcome.successes) == (4, 4)
     other = table(n=[0, 1, 3, 3, 7, 7], w=["z", "z", "x", "x", "x", "x"])
-    # Of the same four only «is 1» fits exactly one of these: «at most 1» fits two, «is 7» two, «is z» two.
+    # Of the same four only "is 1" fits exactly one of these: "at most 1" fits two, "is 7" two, "is z" two.
     assert SinglingOut(mode="univariate").run(as_is(data), data, other).control == 1
 
 
@@ -94,8 +94,8 @@ def test_counts_by_going_through_everybody(small: Small, width: int, seed: int) 
         labels = [chance.choice(np.array(above.get(row[place], [None, "*"]), dtype=object)) for row in small.rows]
         cells[name] = pl.Series(name, labels, dtype=pl.String)
     published = data.with_frame(pl.DataFrame(cells))
-    view = singling_out._View.of(published, data, names)
-    predicates = list(singling_out._rows(view, min(width, len(names)), chance, 20))
+    view = singling_out._PublishedView.of(published, data, names)
+    predicates = list(singling_out._list_row_predicates(view, min(width, len(names)), chance, 20))
 
     def fits(row: tuple[str | None, ...], predicate: singling_out.Predicate) -> bool:
         for test in predicate:
@@ -108,8 +108,8 @@ def test_counts_by_going_through_everybody(small: Small, width: int, seed: int) 
         return True
 
     expected = sum(sum(fits(row, predicate) for row in small.rows) == 1 for predicate in predicates)
-    assert singling_out._singled_out(view, predicates, data) == expected
-    kept = singling_out._isolating(view, iter(predicates), 100)
+    assert singling_out._count_singled_out(view, predicates, data) == expected
+    kept = singling_out._select_isolating_predicates(view, iter(predicates), 100)
     rows = published.frame.rows()
     for predicate in kept:
         shown = [(test.column, view.columns[test.column].texts[test.label]) for test in predicate]
@@ -135,5 +135,5 @@ def test_an_empty_release_singles_nobody_out() -> None:
 
 def test_an_absent_column_is_named() -> None:
     data = people(30)
-    with pytest.raises(sf.DataError, match="«age»"):
+    with pytest.raises(sf.DataError, match='"age"'):
         SinglingOut().run(as_is(data), data.with_frame(data.frame.drop("age")))

@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato.attack.answers.likeliest_answer import LikeliestAnswer, Shares
+from sfumato.attack.answers.likeliest_answer import CategoryShares, LikeliestAnswer
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.answers.randomize_response import RandomizeResponse
-from sfumato.public.answer_channel import channel_of
+from sfumato.public.answer_channel import get_channel
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -39,7 +39,7 @@ TABLE = people()
 @pytest.mark.parametrize("how", [{"p": 0.5}, {"p": 0.05, "kind": "k_ary"}, {"epsilon": 1.0, "kind": "unary"}])
 def test_it_is_bayes_rule_row_by_row(how: dict[str, float]) -> None:
     release = RandomizeResponse(column="rank", **how).protect(TABLE, Randomness.seeded(1))
-    channel, shares = channel_of(release, "rank"), Shares.of(release, "rank").overall
+    channel, shares = get_channel(release, "rank"), CategoryShares.of(release, "rank").overall
     guessed = LikeliestAnswer(column="rank").estimate(release)["rank"].cast(pl.Int64)
     names = [int(name or 0) for name in channel.categories]
     cells = release.data.frame["rank"]
@@ -84,7 +84,7 @@ def test_the_other_column_may_be_randomized_too() -> None:
     assert beside.successes >= alone.successes
     bits = RandomizeResponse(column=("ill", "rank"), epsilon=0.5).protect(TABLE)
     assert bits.public["rank"]["kind"] == "unary"
-    with pytest.raises(PolicyError, match="«rank» holds bits"):
+    with pytest.raises(PolicyError, match='"rank" holds bits'):
         LikeliestAnswer(column="ill", known="rank").run(bits, TABLE)
 
 
@@ -113,7 +113,7 @@ def test_a_release_that_tells_no_channel_is_read_as_it_is() -> None:
 
 def test_a_column_has_to_be_there_and_only_one() -> None:
     release = RandomizeResponse(column=("ill", "rank"), p=0.5).protect(TABLE)
-    with pytest.raises(DataError, match="«ill», «rank» could hold"):
+    with pytest.raises(DataError, match='"ill", "rank" could hold'):
         LikeliestAnswer().run(release, TABLE)
-    with pytest.raises(DataError, match="«nowhere»"):
+    with pytest.raises(DataError, match='"nowhere"'):
         LikeliestAnswer(column="nowhere").run(release, TABLE)

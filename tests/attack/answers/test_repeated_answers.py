@@ -91,9 +91,9 @@ def test_of_memoized_answers_only_changed_ones_are_news() -> None:
     first = method.protect(TABLE, key=key)
     turned = pl.col("yes").xor(pl.col("code") < 100)
     second = method.protect(TABLE.with_frame(TABLE.frame.with_columns(turned)), key=key)
-    votes, copies = RepeatedAnswers()._votes(first, "yes", TABLE)
+    votes, copies = RepeatedAnswers()._collect_votes(first, "yes", TABLE)
     assert (len(votes), copies) == (1, 0)
-    votes, copies = RepeatedAnswers().against(second)._votes(first, "yes", TABLE)
+    votes, copies = RepeatedAnswers().against(second)._collect_votes(first, "yes", TABLE)
     assert (len(votes), copies) == (2, 0)
     differ = first.data.frame["yes"] != second.data.frame["yes"]
     assert votes[1].there.tolist() == differ.to_list()
@@ -111,7 +111,7 @@ def test_people_are_told_by_columns_in_any_order() -> None:
         RepeatedAnswers().against(fewer).run(first, TABLE)
     with pytest.raises(DataError, match="several rows agree"):
         RepeatedAnswers(by=("kind",)).against(mixed).run(first, TABLE)
-    with pytest.raises(DataError, match="«nowhere»"):
+    with pytest.raises(DataError, match='"nowhere"'):
         RepeatedAnswers(by=("nowhere",)).against(mixed).run(first, TABLE)
 
 

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.attack.baskets.fill_unknowns import FillUnknowns, learned
+from sfumato.attack.baskets.fill_unknowns import FillUnknowns, predict_item_presence
 from sfumato.protect.baskets.hide_rules import HideRules
-from sfumato.public.unknown_items import with_unknowns
+from sfumato.public.unknown_items import mark_unknowns
 from tests.attack.baskets.test_remining import RULES, pairs
 from tests.attack.patterns.test_support_inference import as_is, noise
 
 
 def blocked(data: sf.Baskets, item: str, rows: list[int]) -> sf.Release:
     lists = [[i for i in basket if not (i == item and row in rows)] for row, basket in enumerate(data.to_lists())]
-    return as_is(with_unknowns(sf.Baskets.of(lists), rows, [item] * len(rows)))
+    return as_is(mark_unknowns(sf.Baskets.of(lists), rows, [item] * len(rows)))
 
 
 def test_it_succeeds_on_the_original_and_fails_on_noise() -> None:
@@ -59,10 +59,10 @@ def test_blocking_with_decoys_leaves_half_a_guess() -> None:
 def test_naive_bayes_by_hand() -> None:
     """Of 6 with a 4 have x, of 6 without 1 has; the row asked about is left out of the counts."""
     known = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["x"]] + [["b"]] * 5 + [["a"], ["b"]])
-    assert learned(known, "x", np.array([12, 13])).tolist() == [True, False]
+    assert predict_item_presence(known, "x", np.array([12, 13])).tolist() == [True, False]
     mostly = sf.Baskets.of([["a", "x"]] * 4 + [["a"]] * 2 + [["b"]] * 3 + [["a"]] * 20)
-    assert learned(mostly, "x", np.arange(9, 29)).all()
-    assert learned(sf.Baskets.of([[], []]), "x", np.array([0])).tolist() == [False]
+    assert predict_item_presence(mostly, "x", np.arange(9, 29)).all()
+    assert predict_item_presence(sf.Baskets.of([[], []]), "x", np.array([0])).tolist() == [False]
 
 
 def test_the_secret_items_are_asked_about_where_nothing_is_unknown() -> None:

@@ -8,7 +8,7 @@ import sfumato as sf
 from sfumato.attack.baskets.remining import Remining
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
-from sfumato.public.unknown_items import with_unknowns
+from sfumato.public.unknown_items import mark_unknowns
 from tests.attack.patterns.test_support_inference import as_is, noise
 
 RULES = ("i0 ==> i1", "i2 ==> i3", "i4 ==> i5", "i6 ==> i7", "i8 ==> i9")
@@ -86,7 +86,7 @@ def test_itemsets_and_items() -> None:
 def test_unknowns_are_not_there() -> None:
     data = sf.Baskets.of([["a", "x"]] * 10)
     certain = sf.Baskets.of([["a", "x"]] * 5 + [["a"]] * 5)
-    release = as_is(with_unknowns(certain, list(range(5, 10)), ["x"] * 5))
+    release = as_is(mark_unknowns(certain, list(range(5, 10)), ["x"] * 5))
     outcome = Remining(rules=("a ==> x",), min_support=2, min_confidence=0.8).run(release, data)
     assert (outcome.facts["visible"], outcome.successes) == (0, 1)
 

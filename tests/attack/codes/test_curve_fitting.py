@@ -13,7 +13,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.codes.curve_fitting import POINTS, CurveCombination, CurveFitting
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import FITS, KnowledgePoints, fitted
+from sfumato.mine.codes.crack_functions import FITS, KnowledgePoints, fit_curve
 
 
 def column(values: Any, codes: Any = None) -> CodedColumn:
@@ -33,18 +33,18 @@ TRUTH = sf.Table.of({"x": LINE})
 def test_curves_go_through_points_on_a_line(fit: Any, many: int) -> None:
     """Every curve through points of y = 3x + 1 is that line, between the points and beyond."""
     codes = np.sort(np.random.default_rng(1).choice(100, (5, many)).astype(float), axis=1) + np.arange(many) * 0.5
-    found = fitted(KnowledgePoints(codes, 3 * codes + 1), LINE, fit)
+    found = fit_curve(KnowledgePoints(codes, 3 * codes + 1), LINE, fit)
     assert np.allclose(found, np.broadcast_to(3 * LINE + 1, (5, len(LINE))), rtol=1e-6)
 
 
 def test_a_polyline_by_numpy_and_a_regression_by_hand() -> None:
     points = KnowledgePoints(np.array([[0.0, 10, 20]]), np.array([[0.0, 10, 0]]))
-    assert fitted(points, np.array([0.0, 5, 10, 15, 20, 25, -5]), "polyline")[0].tolist() == [0, 5, 10, 5, 0, -5, -5]
-    assert np.allclose(fitted(points, np.array([0.0, 10, 20]), "regression"), 10 / 3)
-    assert np.allclose(fitted(points, np.array([5.0]), "spline"), 7.5)  # the parabola x (20 − x) / 10
+    assert fit_curve(points, np.array([0.0, 5, 10, 15, 20, 25, -5]), "polyline")[0].tolist() == [0, 5, 10, 5, 0, -5, -5]
+    assert np.allclose(fit_curve(points, np.array([0.0, 10, 20]), "regression"), 10 / 3)
+    assert np.allclose(fit_curve(points, np.array([5.0]), "spline"), 7.5)  # the parabola x (20 − x) / 10
     lot = np.random.default_rng(0)
     x, y = np.sort(lot.choice(1000, (20, 6), replace=False).astype(float), axis=1), lot.normal(size=(20, 6))
-    found = fitted(KnowledgePoints(x, y), LINE, "polyline")
+    found = fit_curve(KnowledgePoints(x, y), LINE, "polyline")
     for row in range(20):
         inside = (x[row, 0] <= LINE) & (x[row, -1] >= LINE)
         assert np.allclose(found[row][inside], np.interp(LINE, x[row], y[row])[inside])
@@ -65,9 +65,9 @@ def test_no_more_points_than_codes_and_none_at_all() -> None:
     points = KnowledgePoints.drawn(one, 8, 0, 0.01, 3, np.random.default_rng(0))
     assert points.codes.shape == (3, 3)
     nothing = KnowledgePoints.drawn(one, 0, 0, 0.01, 3, np.random.default_rng(0))
-    assert fitted(nothing, one.codes, "polyline").tolist() == [[1.0, 2.0, 4.0]] * 3
+    assert fit_curve(nothing, one.codes, "polyline").tolist() == [[1.0, 2.0, 4.0]] * 3
     single = KnowledgePoints.drawn(one, 1, 0, 0.01, 3, np.random.default_rng(0))
-    assert fitted(single, one.codes, "spline").shape == (3, 3)
+    assert fit_curve(single, one.codes, "spline").shape == (3, 3)
 
 
 @pytest.mark.parametrize("attack", [CurveFitting(radius=0.002), CurveCombination(radius=0.002)])
@@ -109,7 +109,7 @@ def test_the_venn_diagram_adds_up() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(sf.PolicyError, match="«z» is no column of numbers"):
+    with pytest.raises(sf.PolicyError, match='"z" is no column of numbers'):
         CurveFitting(column="z").run(release(LINE), TRUTH)
     with pytest.raises(ValueError, match="radius"):
         CurveFitting(radius=0)

@@ -13,7 +13,7 @@ import sfumato as sf
 from sfumato.attack.codes.frequency_matching import FrequencyMatching
 from sfumato.attack.codes.quantile_matching import QuantileMatching
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import by_frequency, runs_of
+from sfumato.mine.codes.crack_functions import guess_by_frequency, number_runs
 
 
 def release(codes: Any, classes: Any = None) -> sf.Release:
@@ -26,14 +26,14 @@ def test_frequencies_by_hand() -> None:
     truth = pl.Series([1.0, 2, 2, 2, 3, 3])
     one = CodedColumn.of("x", truth.replace_strict({1.0: 7.0, 2.0: 9.0, 3.0: 8.0}), truth)
     assert one.codes.tolist() == [7, 8, 9]
-    assert by_frequency(one, np.array([1, 3, 2]), np.zeros(3, dtype=np.int64)).tolist() == [1, 3, 2]
-    alone = by_frequency(one, np.array([1, 3, 2]), np.arange(3))  # each a run of its own: ranks alone, and a miss
+    assert guess_by_frequency(one, np.array([1, 3, 2]), np.zeros(3, dtype=np.int64)).tolist() == [1, 3, 2]
+    alone = guess_by_frequency(one, np.array([1, 3, 2]), np.arange(3))  # each a run of its own: ranks alone, and a miss
     assert alone.tolist() != [1, 3, 2]
 
 
 def test_runs_are_of_one_class() -> None:
     classes, mixed = np.array([0, 0, 1, 1, 0, 1]), np.array([False, False, False, True, False, False])
-    assert runs_of(classes, mixed).tolist() == [0, 0, 1, 2, 3, 4]
+    assert number_runs(classes, mixed).tolist() == [0, 0, 1, 2, 3, 4]
 
 
 def test_shuffled_pure_pieces_are_cracked_by_frequency_and_not_by_quantile() -> None:
@@ -64,5 +64,5 @@ def test_controls() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(sf.PolicyError, match="target «z»"):
+    with pytest.raises(sf.PolicyError, match='target "z"'):
         FrequencyMatching(target="z").run(release([1.0]), sf.Table.of({"x": [1.0]}))

@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.codes.quantile_matching import QuantileMatching
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import by_quantile, rival_samples
+from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_quantile
 
 
 def release(codes: Any) -> sf.Release:
@@ -27,15 +27,15 @@ def test_quantiles_by_hand() -> None:
     """Codes 1, 2, 3 with 2, 1, 1 rows; a sample that has 10 twice, 20 and 30 once gives exactly those."""
     one = CodedColumn.of("x", pl.Series([1.0, 1, 2, 3]), pl.Series([10.0, 10, 20, 30]))
     assert one.middle.tolist() == [0.25, 0.625, 0.875]
-    assert by_quantile(one, np.array([2, 1, 1])).tolist() == [10, 20, 30]
-    assert by_quantile(one, np.array([1, 0, 1])).tolist() == [10, pytest.approx(25), 30]
+    assert guess_by_quantile(one, np.array([2, 1, 1])).tolist() == [10, 20, 30]
+    assert guess_by_quantile(one, np.array([1, 0, 1])).tolist() == [10, pytest.approx(25), 30]
 
 
 def test_samples_are_drawn_without_replacement() -> None:
     one = CodedColumn.of("x", pl.Series(VALUES), pl.Series(VALUES))
-    drawn = rival_samples(one, 0.2, 40, np.random.default_rng(1))
+    drawn = draw_rival_samples(one, 0.2, 40, np.random.default_rng(1))
     assert (drawn.sum(axis=1) == 600).all() and (drawn <= one.domain_rows).all()
-    whole = rival_samples(one, 1.0, 2, np.random.default_rng(1))
+    whole = draw_rival_samples(one, 1.0, 2, np.random.default_rng(1))
     assert (whole == one.domain_rows).all()
 
 

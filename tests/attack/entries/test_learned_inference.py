@@ -9,7 +9,14 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.attack.entries.learned_inference import LearnedInference
 from sfumato.details import read_details
-from sfumato.mine.entries.learner import LEARNERS, Classes, Features, leaning, predict_hidden, trained
+from sfumato.mine.entries.learner import (
+    LEARNERS,
+    GuessedClasses,
+    LearnerFeatures,
+    measure_leaning,
+    predict_hidden,
+    train_learner,
+)
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 
@@ -90,7 +97,7 @@ def test_strangers_are_the_control_if_given() -> None:
     assert outcome.facts["control_group"] == "people not in the data"
     assert outcome.facts["control_attempts"] == outcome.attempts
     assert outcome.control is not None and outcome.control > 0.7 * outcome.attempts
-    with pytest.raises(sf.DataError, match="«kind»"):
+    with pytest.raises(sf.DataError, match='"kind"'):
         LearnedInference().run(release(truth, "kind"), sf.Table.of(truth), sf.Table.of(world().drop("kind")))
 
 
@@ -141,22 +148,22 @@ def test_the_entry_that_a_guess_leans_on(learner: str) -> None:
     (told,) = predict_hidden(frame, cells, (learner,), np.random.default_rng(0))
     assert (told.guess == a[:20]).all()
     which = np.arange(20)
-    lost = leaning(told, which, told.features.rows(told.rows))
+    lost = measure_leaning(told, which, told.features.rows(told.rows))
     assert lost[0, 1] == -np.inf
     assert (lost[:, 0] > 0.2).all() and (lost[1:, 0] > lost[1:, 1]).all()
 
 
 def test_intervals_hold_about_equally_many() -> None:
     numbers = pl.Series("n", np.random.default_rng(1).exponential(size=2000))
-    classes = Classes.of(numbers, 8)
+    classes = GuessedClasses.of(numbers, 8)
     counts = np.bincount(classes.number(numbers), minlength=8)
     assert counts.min() >= 248 and counts.max() <= 252
     assert classes.number(pl.Series(["-1", "1e9", None, "word"])).tolist() == [0, 7, -1, -1]
 
 
 def test_one_class_alone_is_the_prior() -> None:
-    features = Features.of(pl.DataFrame({"a": ["x", "y", None]}))
-    model = trained("boosting", features, np.zeros(3, dtype=np.int64), 2, 0)
+    features = LearnerFeatures.of(pl.DataFrame({"a": ["x", "y", None]}))
+    model = train_learner("boosting", features, np.zeros(3, dtype=np.int64), 2, 0)
     assert model.learner == "prior"
     assert model.probabilities(features).tolist() == [[1.0, 0.0]] * 3
 
@@ -179,7 +186,7 @@ def test_bad_input_is_refused() -> None:
         with pytest.raises(ValidationError):
             LearnedInference(**wrong)
     cells = pl.DataFrame({"row": [0], "column": ["b"]})
-    with pytest.raises(sf.DataError, match="«b»"):
+    with pytest.raises(sf.DataError, match='"b"'):
         predict_hidden(pl.DataFrame({"a": ["x"]}), cells, LEARNERS, np.random.default_rng(0))
     with pytest.raises(sf.PolicyError, match="boosting"):
         predict_hidden(pl.DataFrame({"a": ["x"]}), cells, ("oracle",), np.random.default_rng(0))

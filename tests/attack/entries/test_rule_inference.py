@@ -15,7 +15,7 @@ from pydantic import ValidationError
 import sfumato as sf
 from sfumato.attack.entries.rule_inference import RuleInference
 from sfumato.details import read_details
-from sfumato.mine.anonymity import agreeing
+from sfumato.mine.anonymity import agreement
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 
@@ -160,7 +160,7 @@ def test_the_best_rules_are_those_of_enumeration(
     expected = by_hand(rows, least, Fraction(str(share)), longest)
     attack = RuleInference(min_support=least, confidence=share, max_length=longest)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(agreeing, "_DENSE", 0 if sparse else agreeing._DENSE)
+        patch.setattr(agreement, "_DENSE", 0 if sparse else agreement._DENSE)
         outcome = attack.run(as_is(table(rows)), truth)
     assert outcome.attempts == sum(cell is None for row in rows for cell in row)
     assert outcome.facts["fired"] == len(expected)
@@ -192,7 +192,7 @@ def test_bad_input_is_refused() -> None:
     ):
         with pytest.raises(ValidationError):
             RuleInference(**wrong)
-    with pytest.raises(sf.DataError, match="«shoe_size»"):
+    with pytest.raises(sf.DataError, match='"shoe_size"'):
         RuleInference(columns=("shoe_size",)).run(as_is(data), data)
     with pytest.raises(sf.DataError, match="originals"):
         RuleInference().run(as_is(data), people(10))

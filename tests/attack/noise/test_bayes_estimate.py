@@ -78,9 +78,9 @@ def test_published_numbers_without_noise_are_evidence() -> None:
     assert alone.run(made, truth).facts["rmse_estimate"]["salary"] == pytest.approx(0.71, abs=0.03)
     assert helped.run(made, truth).facts["rmse_estimate"]["salary"] == pytest.approx(0.1, abs=0.02)
     assert helped.estimate(made)["tax"].equals(noisy.frame["tax"])
-    with pytest.raises(sf.DataError, match="«salary» has noise"):
+    with pytest.raises(sf.DataError, match='"salary" has noise'):
         BayesEstimate(evidence=("salary",)).estimate(made)
-    with pytest.raises(sf.DataError, match="«job» holds no numbers"):
+    with pytest.raises(sf.DataError, match='"job" holds no numbers'):
         BayesEstimate(evidence=("job",)).estimate(made)
 
 

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.noise.likeliest_value import LikeliestValue, likeliest
-from sfumato.attack.noise.noisy_numbers import Prior
+from sfumato.attack.noise.likeliest_value import LikeliestValue, estimate_likeliest_values
+from sfumato.attack.noise.noisy_numbers import ColumnPrior
 from sfumato.details import read_details
 from sfumato.public.noise_law import Noise
 from tests.contract.test_attacks import as_is, noise
@@ -45,16 +45,16 @@ priors = st.integers(1, 6).flatmap(
 )
 
 
-def prior(told: tuple[list[int], list[int]]) -> Prior:
+def prior(told: tuple[list[int], list[int]]) -> ColumnPrior:
     widths, weights = told
-    return Prior(np.concatenate([[0.0], np.cumsum(widths)]).astype(np.float64), np.array(weights) / sum(weights))
+    return ColumnPrior(np.concatenate([[0.0], np.cumsum(widths)]).astype(np.float64), np.array(weights) / sum(weights))
 
 
 @given(priors, st.sampled_from(["gaussian", "uniform"]), st.floats(0.5, 5), st.floats(-3, 30))
 @settings(max_examples=60, deadline=None)
 def test_no_value_on_a_fine_grid_is_likelier(told: Any, kind: Shape, scale: float, seen: float) -> None:
     lies, added = prior(told), Noise(kind=kind, scale=scale)
-    found = float(likeliest(np.array([seen]), lies, added)[0])
+    found = float(estimate_likeliest_values(np.array([seen]), lies, added)[0])
     assert lies.low <= found <= lies.high
 
     def weight(value: Floats) -> Floats:
@@ -71,7 +71,7 @@ def test_no_value_on_a_fine_grid_is_likelier(told: Any, kind: Shape, scale: floa
 @settings(max_examples=60, deadline=None)
 def test_the_mean_is_the_integral(told: Any, kind: Shape, scale: float, seen: float) -> None:
     lies, added = prior(told), Noise(kind=kind, scale=scale)
-    found = float(likeliest(np.array([seen]), lies, added, "mean")[0])
+    found = float(estimate_likeliest_values(np.array([seen]), lies, added, "mean")[0])
     points = np.concatenate(
         [
             low + (np.arange(1000) + 0.5) * (high - low) / 1000
@@ -86,9 +86,9 @@ def test_the_mean_is_the_integral(told: Any, kind: Shape, scale: float, seen: fl
 
 def test_whole_numbers_by_counting() -> None:
     """Ten values, three of which anybody has; noise of ±2.2 rounded. Each published one by hand."""
-    lies = Prior(np.linspace(-0.5, 9.5, 11), np.array([0.5, 0, 0, 0, 0.2, 0, 0, 0, 0, 0.3]))
+    lies = ColumnPrior(np.linspace(-0.5, 9.5, 11), np.array([0.5, 0, 0, 0, 0.2, 0, 0, 0, 0, 0.3]))
     added = Noise(kind="uniform", scale=2.2, step=1)
-    found = likeliest(np.arange(-2.0, 12.0), lies, added)
+    found = estimate_likeliest_values(np.arange(-2.0, 12.0), lies, added)
     # Rounded noise is −2 to 2 with 1/4.4 each but the ends, 0.7/4.4: 2 is 0 + 2 (0.35) or 4 − 2 (0.14).
     assert found.tolist() == [0.0] * 5 + [4.0] * 4 + [9.0] * 5
 

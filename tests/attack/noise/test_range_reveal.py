@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.noise.range_reveal import RangeReveal, Support, reached
+from sfumato.attack.noise.range_reveal import RangeReveal, ValueSupport, bound_true_values
 from sfumato.details import read_details
 from sfumato.public.noise_law import Noise
 from tests.attack.noise.test_likeliest_value import one_column, truth
@@ -125,9 +125,12 @@ def test_intervals_are_what_they_say() -> None:
 
 def test_what_noise_reaches() -> None:
     whole = Noise(kind="uniform", scale=2.2, step=1)
-    assert [end.tolist() for end in reached(np.array([7.0]), whole)] == [[pytest.approx(4.3)], [pytest.approx(9.7)]]
+    assert [end.tolist() for end in bound_true_values(np.array([7.0]), whole)] == [
+        [pytest.approx(4.3)],
+        [pytest.approx(9.7)],
+    ]
     interval = Noise(kind="discretize", scale=5.0, step=1, origin=3.0)
-    assert [end.tolist() for end in reached(np.array([10.0]), interval)] == [[7.5], [12.5]]  # 8 to 12
+    assert [end.tolist() for end in bound_true_values(np.array([10.0]), interval)] == [[7.5], [12.5]]  # 8 to 12
 
 
 pieces = st.lists(st.integers(0, 60), min_size=2, max_size=8, unique=True).map(sorted).filter(lambda p: len(p) % 2 == 0)
@@ -136,7 +139,7 @@ pieces = st.lists(st.integers(0, 60), min_size=2, max_size=8, unique=True).map(s
 @given(pieces, st.integers(-10, 70), st.integers(0, 30))
 @settings(max_examples=80, deadline=None)
 def test_what_is_left_by_counting_unit_cells(ends: list[int], low: int, span: int) -> None:
-    support = Support(np.array(ends[::2], dtype=np.float64), np.array(ends[1::2], dtype=np.float64))
+    support = ValueSupport(np.array(ends[::2], dtype=np.float64), np.array(ends[1::2], dtype=np.float64))
     left = support.within(np.array([float(low)]), np.array([float(low + span)]), np.array([low + span / 2]))
     cells = [at + 0.5 for one, other in zip(ends[::2], ends[1::2], strict=True) for at in range(one, other)]
     mine = [at for at in cells if low < at < low + span]
@@ -149,7 +152,7 @@ def test_what_is_left_by_counting_unit_cells(ends: list[int], low: int, span: in
 
 def test_gaussian_noise_has_no_bounds() -> None:
     told = {"kind": "gaussian", "scale": 1.0, "step": 0}
-    with pytest.raises(sf.DataError, match="«x» has no bounds"):
+    with pytest.raises(sf.DataError, match='"x" has no bounds'):
         RangeReveal().run(one_column([1.0, 2.0], told), truth([1.0, 2.0]))
     both = sf.Table.of({"x": [1.0, 2.0], "y": [1.0, 2.0]}, {"x": "sensitive", "y": "sensitive"})
     public = {"x": told, "y": told | {"kind": "uniform"}}

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
-from sfumato.attack.noise.noisy_numbers import NumberAttack, narrowest
+from sfumato.attack.noise.noisy_numbers import NumberAttack, measure_narrowest_interval
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import read_details
 from tests.contract.test_attacks import as_is, noise
@@ -301,15 +301,15 @@ def test_a_release_is_not_changed_and_only_noisy_columns_are() -> None:
 
 def test_what_cannot_be_attacked() -> None:
     made = release(factors(20, 2, 1))
-    with pytest.raises(sf.DataError, match="«zip» is not in the release"):
+    with pytest.raises(sf.DataError, match='"zip" is not in the release'):
         SpectralFilter(columns=("zip",)).estimate(made)
     words = sf.Table.of({"job": ["a", "b"]}, {"job": "sensitive"})
     with pytest.raises(sf.DataError, match="no column of numbers"):
         SpectralFilter().run(as_is(words), words)
-    with pytest.raises(sf.DataError, match="«job» holds no numbers"):
+    with pytest.raises(sf.DataError, match='"job" holds no numbers'):
         SpectralFilter(columns=("job",)).estimate(as_is(words))
     endless = release(np.array([[1.0, np.inf], [2.0, 3.0]]))
-    with pytest.raises(sf.DataError, match="«c1» has 1 infinite cells"):
+    with pytest.raises(sf.DataError, match='"c1" has 1 infinite cells'):
         SpectralFilter().estimate(endless)
     with pytest.raises(sf.DataError, match="cannot be the people behind"):
         SpectralFilter().run(made, table(factors(5, 2, 1)))
@@ -319,16 +319,16 @@ def test_what_cannot_be_attacked() -> None:
 
 def test_the_narrowest_interval() -> None:
     errors = np.array([-9.0, -1.0, 0.0, 1.0, 2.0, 50.0, np.nan])
-    assert narrowest(errors, 4 / 6) == 3.0
-    assert narrowest(errors, 1.0) == 59.0
-    assert narrowest(np.array([np.nan]), 0.5) is None
+    assert measure_narrowest_interval(errors, 4 / 6) == 3.0
+    assert measure_narrowest_interval(errors, 1.0) == 59.0
+    assert measure_narrowest_interval(np.array([np.nan]), 0.5) is None
 
 
 def test_it_can_be_interrupted() -> None:
-    from sfumato.progress import listening
+    from sfumato.progress import listen_to_progress
 
     def stop(step: str, done: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), listening(stop):
+    with pytest.raises(KeyboardInterrupt), listen_to_progress(stop):
         SpectralFilter().estimate(release(factors(50, 3, 1)))

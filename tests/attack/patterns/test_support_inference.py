@@ -7,7 +7,7 @@ import pytest
 import sfumato as sf
 from sfumato.attack.patterns.support_inference import SupportInference
 from sfumato.details import read_details
-from sfumato.mine.patterns.channels import inference_channels
+from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
 from tests.brute_patterns import spelt
@@ -98,7 +98,7 @@ def test_rules_are_enough() -> None:
 
 
 def test_a_wrong_guess_is_no_success() -> None:
-    """Supports of other people: «one has a, not b» is not true here."""
+    """Supports of other people: "one has a, not b" is not true here."""
     data = sf.Baskets.of([["a", "b"]] * 10)
     other = Patterns.of(spelt({"a": 10, "b": 9, "ab": 9}), 10)
     outcome = SupportInference(k=3, min_support=5).run(as_is(other), data)

@@ -9,12 +9,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack.synthesis.copied_records import CopiedRecords
-from sfumato.data.population import population, population_hierarchies, population_roles
+from sfumato.data.population import build_population_hierarchies, generate_population, list_population_roles
 from sfumato.protect.synthesis.synthesize import Synthesize
 
 
 def people(size: int = 400, seed: int = 7) -> sf.Table:
-    return sf.Table.of(population(size, seed), population_roles(), population_hierarchies())
+    return sf.Table.of(generate_population(size, seed), list_population_roles(), build_population_hierarchies())
 
 
 def as_is(table: sf.Table) -> sf.Release:
@@ -116,7 +116,7 @@ def test_bad_input() -> None:
         CopiedRecords(known=("age",), columns=("age",)).run(as_is(table), table)
     with pytest.raises(sf.DataError, match="all is known"):
         CopiedRecords(known=tuple(table.frame.columns[1:])).run(as_is(table), table)
-    with pytest.raises(sf.DataError, match="no column «zz»"):
+    with pytest.raises(sf.DataError, match='no column "zz"'):
         CopiedRecords(columns=("zz",)).run(as_is(table), table)
     bare = sf.Table.of({"x": [1]}, {"x": "sensitive"})
     with pytest.raises(sf.DataError, match="no column is known"):

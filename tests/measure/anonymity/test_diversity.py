@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity import diversity
-from sfumato.measure.anonymity.achieved import anonymity
+from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
 from sfumato.measure.anonymity.presence import delta_presence, k_map
 from sfumato.measure.anonymity.privacy import k_anonymity, uniqueness
-from sfumato.measure.anonymity.tally import Grouped, counted_pairs
+from sfumato.measure.anonymity.tally import GroupedRows, count_key_values
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.table import Table
 from tests.brute import Cell, HierarchyRows, Row, Rows, generalized, matches
@@ -46,7 +46,7 @@ DISEASES = [
 
 
 def similarity() -> Table:
-    """Giannotti et al. (2009): «a 3-diverse patient table», the one that the similarity attack breaks."""
+    """Giannotti et al. (2009): "a 3-diverse patient table", the one that the similarity attack breaks."""
     rows = [
         ("476**", "2*", 20, "Gastric Ulcer"), ("476**", "2*", 30, "Gastritis"), ("476**", "2*", 40, "Stomach Cancer"),
         ("4790*", ">=40", 50, "Gastritis"), ("4790*", ">=40", 100, "Flu"), ("4790*", ">=40", 70, "Bronchitis"),
@@ -502,7 +502,7 @@ def test_the_answer_is_a_mapping_by_model_and_by_column() -> None:
         found["zip"]
     with pytest.raises(TypeError):
         found["distinct_l"]["disease"] = 9
-    with pytest.raises(DataError, match="«zip» is no sensitive column"):
+    with pytest.raises(DataError, match='"zip" is no sensitive column'):
         found.of("zip")
 
 
@@ -515,17 +515,17 @@ def test_the_input_is_not_changed() -> None:
 
 def test_bad_input_is_named() -> None:
     table = of_values([["a", "b"]])
-    with pytest.raises(DataError, match="no column «disease»"):
+    with pytest.raises(DataError, match='no column "disease"'):
         diversity.distinct_l(table, "disease")
-    with pytest.raises(DataError, match="«s» has no hierarchy"):
+    with pytest.raises(DataError, match='"s" has no hierarchy'):
         t_hierarchical(table, "s")
-    with pytest.raises(DataError, match=r"1 values, in 1 rows, have no row in the order of «s»"):
+    with pytest.raises(DataError, match=r'1 values, in 1 rows, have no row in the order of "s"'):
         t_ordered(table, "s", ["a"])
     with pytest.raises(PolicyError, match="whole number"):
         diversity.recursive_c(table, "s", 0)
     with pytest.raises(DataError, match="no column is quasi_identifying"):
         anonymity(Table.of({"s": ["a"]}, {"s": "sensitive"}))
-    with pytest.raises(DataError, match="the population lacks the quasi-identifying «q»"):
+    with pytest.raises(DataError, match='the population lacks the quasi-identifying "q"'):
         k_map(table, Table.of({"z": ["a"]}, {"z": "quasi_identifying"}))
     with pytest.raises(KeyError):
         CHECKS["recursive_c"](Evidence(table), {"column": "s"})
@@ -543,9 +543,9 @@ def test_many_values_and_wide_keys_are_counted_alike() -> None:
     """The paths for large keys, many pairs and large sums give what the small ones give."""
     chance = np.random.default_rng(3)
     key, values = chance.integers(0, 50, 4000), chance.integers(0, 40, 4000)
-    narrow = counted_pairs(key, 50, values, 40)
-    wide = counted_pairs(key * (1 << 50), 1 << 60, values, 40)
-    middle = counted_pairs(key * (1 << 30), 1 << 40, values, 40)
+    narrow = count_key_values(key, 50, values, 40)
+    wide = count_key_values(key * (1 << 50), 1 << 60, values, 40)
+    middle = count_key_values(key * (1 << 30), 1 << 40, values, 40)
     assert all(np.array_equal(a, b) for a, b in zip(narrow[1:], wide[1:], strict=True))
     assert all(np.array_equal(a, b) for a, b in zip(narrow[1:], middle[1:], strict=True))
 
@@ -554,12 +554,12 @@ def test_distances_of_large_counts_do_not_overflow() -> None:
     """Counts so large that products leave 64 bits are summed in floats, to the same result."""
     from dataclasses import replace
 
-    from sfumato.measure.anonymity.closeness import equal_of, ordered_of
+    from sfumato.measure.anonymity.closeness import measure_t_equal, measure_t_ordered
 
-    small = Grouped.of(of_values([[1, 2, 2, 5], [5, 7, 9, 1, 1]])).tally("s")
+    small = GroupedRows.of(of_values([[1, 2, 2, 5], [5, 7, 9, 1, 1]])).tally("s")
     large = replace(small, counts=small.counts * 300_000_000, overall=small.overall * 300_000_000)
-    assert ordered_of(large, None) == ordered_of(small, None)
-    assert equal_of(large) == equal_of(small)
+    assert measure_t_ordered(large, None) == measure_t_ordered(small, None)
+    assert measure_t_equal(large) == measure_t_equal(small)
 
 
 def test_adult_agrees_with_pycanon(shared_data: Path) -> None:

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.measure.anonymity import population_size
-from sfumato.measure.anonymity.population_size import Sizes, estimated, negative_binomial, pitman, snb, zayatz
+from sfumato.measure.anonymity.population_size import (
+    ClassSizes,
+    estimate_population,
+    fit_negative_binomial,
+    fit_pitman,
+    fit_snb,
+    fit_zayatz,
+)
 from sfumato.measure.anonymity.risk import Risk, Uniques, risk
 from tests.brute import Cell, HierarchyRows, Row, crowd_sizes
 from tests.tables import Small, figure_2, small_tables
@@ -147,8 +154,8 @@ def expect(found: Risk, risks: list[Fraction], threshold: float) -> None:
         assert found.success_rate == pytest.approx(float(sum(risks) / len(risks)))
 
 
-def sizes(counts: dict[int, int]) -> Sizes:
-    return Sizes(np.array(list(counts), dtype=float), np.array(list(counts.values()), dtype=float))
+def sizes(counts: dict[int, int]) -> ClassSizes:
+    return ClassSizes(np.array(list(counts), dtype=float), np.array(list(counts.values()), dtype=float))
 
 
 def test_zayatz_by_whole_numbers() -> None:
@@ -158,7 +165,7 @@ def test_zayatz_by_whole_numbers() -> None:
     def drawn(size: int, found: int) -> Fraction:
         return Fraction(comb(size, found) * comb(people - size, rows - found), comb(people, rows))
 
-    found = zayatz(sizes(counts), 0.2)
+    found = fit_zayatz(sizes(counts), 0.2)
     for place, f in enumerate(counts):
         weights = {size: number * drawn(size, f) for size, number in counts.items() if size >= f}
         total = sum(weights.values())
@@ -171,7 +178,7 @@ def test_zayatz_by_whole_numbers() -> None:
 @pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
 def test_negative_binomial_by_its_series(share: float) -> None:
     """Benedetti and Franconi 1998: P(F = h) = C(h−1, f−1) πᶠ (1−π)ʰ⁻ᶠ; for f = 1, E[1/F] = −π ln π / (1 − π)."""
-    found = negative_binomial(sizes({1: 1, 2: 1, 7: 1}), share)
+    found = fit_negative_binomial(sizes({1: 1, 2: 1, 7: 1}), share)
     assert found.inverse[0] == pytest.approx(-share * log(share) / (1 - share))
     for place, f in enumerate((1, 2, 7)):
         chances = [
@@ -185,7 +192,7 @@ def test_negative_binomial_by_its_series(share: float) -> None:
 def test_pitman_is_where_the_likelihood_is_highest() -> None:
     """Pitman's sampling formula, factor by factor in plain Python; nothing around the fit is likelier."""
     counts = {1: 60, 2: 20, 3: 8, 5: 4, 12: 2}
-    fitted = population_size._fit_pitman(sizes(counts))
+    fitted = population_size._solve_pitman(sizes(counts))
     assert fitted is not None
     classes, rows = sum(counts.values()), sum(size * number for size, number in counts.items())
 
@@ -218,10 +225,12 @@ def urn(
     return np.array(sizes)
 
 
-def sampled(population: np.ndarray[tuple[int], np.dtype[np.int64]], share: float, chance: np.random.Generator) -> Sizes:
+def sampled(
+    population: np.ndarray[tuple[int], np.dtype[np.int64]], share: float, chance: np.random.Generator
+) -> ClassSizes:
     found = chance.binomial(population, share)
     values, counts = np.unique(found[found > 0], return_counts=True)
-    return Sizes(values.astype(float), counts.astype(float))
+    return ClassSizes(values.astype(float), counts.astype(float))
 
 
 def test_pitman_finds_the_uniques_of_its_own_population() -> None:
@@ -231,7 +240,7 @@ def test_pitman_finds_the_uniques_of_its_own_population() -> None:
     for seed in range(10):
         chance = np.random.default_rng(seed)
         population = urn(30_000, 0.5, 80.0, chance)
-        found = pitman(sampled(population, 0.1, chance), 0.1)
+        found = fit_pitman(sampled(population, 0.1, chance), 0.1)
         assert found is not None
         off.append(found.uniques / (population == 1).sum() - 1)
     assert abs(np.mean(off)) < 1 / 7
@@ -240,7 +249,7 @@ def test_pitman_finds_the_uniques_of_its_own_population() -> None:
 def test_pitman_at_its_edge_is_ewens() -> None:
     """Ewens: θ such that Σ θ/(θ+i) over i < n is the number of classes; then θN/(θ+N−1) people are alone."""
     counts = {1: 40, 2: 30, 3: 10}
-    found = pitman(sizes(counts), 0.1)
+    found = fit_pitman(sizes(counts), 0.1)
     assert found is not None
     assert found.estimator == "pitman: at its edge, alpha = 0"
     low, high = 1.0, 1e6
@@ -257,7 +266,7 @@ def test_snb_finds_the_uniques_and_risks_of_its_own_population(alpha: float, bet
     population = 1 + chance.negative_binomial(alpha, beta, 20_000)
     drawn = chance.binomial(population, 0.5)
     values, counts = np.unique(drawn[drawn > 0], return_counts=True)
-    found = snb(Sizes(values.astype(float), counts.astype(float)), 0.5)
+    found = fit_snb(ClassSizes(values.astype(float), counts.astype(float)), 0.5)
     assert found is not None
     assert found.uniques == pytest.approx((population == 1).sum(), rel=0.1)
     for place in range(3):
@@ -270,7 +279,7 @@ def test_snb_finds_the_uniques_and_risks_of_its_own_population(alpha: float, bet
 @settings(deadline=None, max_examples=80)
 def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
     sample = sizes(dict(sorted(counts.items())))
-    found = estimated(sample, share)
+    found = estimate_population(sample, share)
     assert (found.mean >= sample.sizes * (1 - 1e-9)).all()
     assert (found.inverse <= 1 / sample.sizes + 1e-9).all()
     assert (found.inverse >= 1 / found.mean - 1e-9).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
@@ -280,16 +289,16 @@ def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
 def test_the_rule_of_dankar() -> None:
     chance = np.random.default_rng(0)
     skewed = urn(20_000, 0.5, 80.0, chance)
-    assert estimated(sampled(skewed, 0.05, chance), 0.05).estimator == "pitman"
+    assert estimate_population(sampled(skewed, 0.05, chance), 0.05).estimator == "pitman"
     half = sampled(skewed, 0.5, chance)
-    other = snb(half, 0.5)
+    other = fit_snb(half, 0.5)
     assert other is not None
-    assert estimated(half, 0.5).uniques == min(zayatz(half, 0.5).uniques, other.uniques)
+    assert estimate_population(half, 0.5).uniques == min(fit_zayatz(half, 0.5).uniques, other.uniques)
     lonely = sizes({1: 50})
-    assert estimated(lonely, 0.05).estimator == "zayatz: pitman has no fit"
-    assert estimated(lonely, 0.5).estimator == "zayatz: snb has no fit"
-    assert estimated(sizes({5: 3}), 0.05).estimator == "negative_binomial: no sample uniques"
-    assert estimated(lonely, 1.0).estimator == "none: the table is the whole population"
+    assert estimate_population(lonely, 0.05).estimator == "zayatz: pitman has no fit"
+    assert estimate_population(lonely, 0.5).estimator == "zayatz: snb has no fit"
+    assert estimate_population(sizes({5: 3}), 0.05).estimator == "negative_binomial: no sample uniques"
+    assert estimate_population(lonely, 1.0).estimator == "none: the table is the whole population"
 
 
 def test_an_estimate_is_near_what_the_population_says() -> None:
@@ -333,5 +342,5 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], said: str) -> N
 
 def test_a_population_without_a_column_is_refused() -> None:
     table = figure_2()
-    with pytest.raises(sf.DataError, match="«zip»"):
+    with pytest.raises(sf.DataError, match='"zip"'):
         risk(table, population=table.with_frame(table.frame.drop("zip")))

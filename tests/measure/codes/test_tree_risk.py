@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import sfumato as sf
 from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
-from sfumato.mine.codes.coded_columns import CodedColumn, coded_columns, unit_of
-from sfumato.mine.codes.crack_functions import sorted_ranges
+from sfumato.mine.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
+from sfumato.mine.codes.crack_functions import bound_by_rank
 
 quick = settings(max_examples=60, deadline=None)
 rows = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30), st.integers(0, 9), st.integers(0, 30)), min_size=1)
@@ -98,7 +98,7 @@ def test_sorting_ranges_by_brute_force(values: list[int], reach: int) -> None:
     """R_g holds the values that leave room for those below and above; count those within the radius of the truth."""
     truth = sorted(values)
     one = column(truth, truth)
-    chance = sorted_ranges(len(truth), truth[0], truth[-1], 1).chance(one, reach / max(one.width, 1))
+    chance = bound_by_rank(len(truth), truth[0], truth[-1], 1).chance(one, reach / max(one.width, 1))
     for rank, value in enumerate(truth):
         possible = range(truth[0] + rank, truth[-1] - (len(truth) - 1 - rank) + 1)
         near = sum(abs(value - guess) <= reach for guess in possible)
@@ -107,18 +107,18 @@ def test_sorting_ranges_by_brute_force(values: list[int], reach: int) -> None:
 
 def test_bad_input() -> None:
     table = sf.Table.of({"v": [1, 2], "c": ["a", "b"], "n": pl.Series([None, None], dtype=pl.Float64)})
-    with pytest.raises(sf.PolicyError, match="the target «z»"):
+    with pytest.raises(sf.PolicyError, match='the target "z"'):
         shelter(table, "z")
-    with pytest.raises(sf.PolicyError, match="«c» is no column of numbers"):
+    with pytest.raises(sf.PolicyError, match='"c" is no column of numbers'):
         shelter(table, "v", columns=["c"])
-    with pytest.raises(sf.DataError, match="«n» has no value"):
+    with pytest.raises(sf.DataError, match='"n" has no value'):
         shelter(table, "c")
     with pytest.raises(sf.PolicyError, match="share no column"):
-        coded_columns(sf.Table.of({"c": ["a"]}), table, {"rows": [0]})
+        list_coded_columns(sf.Table.of({"c": ["a"]}), table, {"rows": [0]})
     with pytest.raises(sf.DataError, match="another number of rows"):
-        coded_columns(sf.Table.of({"v": [1]}), table, {})
+        list_coded_columns(sf.Table.of({"v": [1]}), table, {})
 
 
 def test_units() -> None:
-    assert unit_of(np.array([1.0, 2, 30])) == 1.0
-    assert unit_of(np.array([1.0, 2.25])) == pytest.approx(0.01)
+    assert find_unit(np.array([1.0, 2, 30])) == 1.0
+    assert find_unit(np.array([1.0, 2.25])) == pytest.approx(0.01)

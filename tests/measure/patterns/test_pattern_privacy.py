@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.measure.patterns import pattern_privacy
-from sfumato.measure.patterns.pattern_privacy import inferable_patterns, least_support, lost_itemsets, untrue_supports
+from sfumato.measure.patterns.pattern_privacy import (
+    count_lost_itemsets,
+    count_untrue_supports,
+    find_least_support,
+    inferable_patterns,
+)
 from sfumato.mine.patterns.derivability import forced_patterns
 from sfumato.patterns import Patterns
 from tests import brute_patterns as brute
@@ -44,7 +49,7 @@ def test_whatever_is_forced_is_found(lists: list[set[str]], least: int, k: int, 
     complete=st.booleans(),
 )
 def test_it_agrees_with_the_miner_of_the_method(lists: list[set[str]], least: int, k: int, complete: bool) -> None:
-    """Two programs that share nothing say «safe» of the same patterns."""
+    """Two programs that share nothing say "safe" of the same patterns."""
     patterns = Patterns.of(list(itemsets(lists, least).items()), len(lists), least if complete else None)
     theirs = forced_patterns(patterns, k) if least >= k else []
     if least >= k:
@@ -96,13 +101,13 @@ def test_intervals_of_sets_without_all_subsets(monkeypatch: pytest.MonkeyPatch) 
 def test_true_supports_and_lost_sets() -> None:
     baskets = sf.Baskets.of([["a", "b"], ["a", "b"], ["a"]])
     true = Patterns.of(spelt({"a": 3, "b": 2, "ab": 2}), 3)
-    assert untrue_supports(true, baskets) == 0
-    assert lost_itemsets(true, baskets, 2) == 0
-    assert untrue_supports(Patterns.of(spelt({"a": 3, "ab": 1}), 4), baskets) == 2
-    assert lost_itemsets(Patterns.of(spelt({"a": 3, "ab": 1}), 4), baskets, 2) == 2
-    assert untrue_supports(Patterns.of(spelt({"z": 1}), 3), baskets) == 1
-    assert least_support(true) == 2
-    assert least_support(Patterns.of({}, 7)) == 7
+    assert count_untrue_supports(true, baskets) == 0
+    assert count_lost_itemsets(true, baskets, 2) == 0
+    assert count_untrue_supports(Patterns.of(spelt({"a": 3, "ab": 1}), 4), baskets) == 2
+    assert count_lost_itemsets(Patterns.of(spelt({"a": 3, "ab": 1}), 4), baskets, 2) == 2
+    assert count_untrue_supports(Patterns.of(spelt({"z": 1}), 3), baskets) == 1
+    assert find_least_support(true) == 2
+    assert find_least_support(Patterns.of({}, 7)) == 7
 
 
 def test_supports_that_contradict_are_refused() -> None:

@@ -14,29 +14,36 @@ from hypothesis import strategies as st
 
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.answers.likeliest_shares import SLACK, Bitwise, Crossed, Listed, likeliest_of_counts, likeliest_shares
+from sfumato.mine.answers.likeliest_shares import (
+    SLACK,
+    BitAnswers,
+    PairAnswers,
+    PairCounts,
+    fit_counts,
+    fit_likeliest_shares,
+)
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions, warner_estimate
-from sfumato.public.answer_channel import Channel, answer_by_chance, designed, spell_bits
+from sfumato.public.answer_channel import AnswerChannel, answer_by_chance, design_channel, spell_bits
 from sfumato.release import Release
 from sfumato.table import Table
 
 
-def channel(size: int, p: float) -> Channel:
-    return Channel(kind="k_ary", p=p, q=(1 - p) / (size - 1), categories=tuple("abcdefghij"[:size]))
+def channel(size: int, p: float) -> AnswerChannel:
+    return AnswerChannel(kind="k_ary", p=p, q=(1 - p) / (size - 1), categories=tuple("abcdefghij"[:size]))
 
 
-def unary(size: int, epsilon: float) -> Channel:
-    return designed("unary", [str(at) for at in range(size)], None, epsilon)
+def unary(size: int, epsilon: float) -> AnswerChannel:
+    return design_channel("unary", [str(at) for at in range(size)], None, epsilon)
 
 
-def answers(one: Channel, truth: np.ndarray, seed: int) -> pl.Series:
+def answers(one: AnswerChannel, truth: np.ndarray, seed: int) -> pl.Series:
     """A column of answers drawn with numpy's chance."""
     chance = np.random.default_rng(seed)
     found = answer_by_chance(truth, one, lambda part, width: chance.random((len(truth[part]), width)))
     return spell_bits(found.astype(np.uint8)) if found.ndim == 2 else pl.Series(list(one.categories)).gather(found)
 
 
-def released(columns: dict[str, pl.Series], public: dict[str, Channel]) -> Release:
+def released(columns: dict[str, pl.Series], public: dict[str, AnswerChannel]) -> Release:
     table = Table.of(pl.DataFrame(columns), dict.fromkeys(columns, "sensitive"))
     return Release(
         table,
@@ -47,7 +54,7 @@ def released(columns: dict[str, pl.Series], public: dict[str, Channel]) -> Relea
     )
 
 
-def log_likelihood(counts: np.ndarray, one: Channel, shares: np.ndarray) -> float:
+def log_likelihood(counts: np.ndarray, one: AnswerChannel, shares: np.ndarray) -> float:
     likely = one.matrix() @ shares
     return float(sum(c * log(max(x, 1e-300)) for c, x in zip(counts, likely, strict=True) if c))
 
@@ -76,7 +83,7 @@ def test_three_categories_against_a_grid(counts: list[int], p: float) -> None:
     if abs(p - 1 / 3) < 0.02:
         return
     one, counted = channel(3, p), np.asarray(counts)
-    found = likeliest_of_counts(counted, one)
+    found = fit_counts(counted, one)
     assert found.sum() == pytest.approx(1)
     assert (found >= 0).all()
     steps = 40
@@ -93,7 +100,7 @@ def test_many_categories_are_at_the_top_of_a_concave_hill(counts: list[int], p: 
     if abs(p - 1 / size) < 0.01:
         return
     one, counted = channel(size, p), np.asarray(counts)
-    found = likeliest_of_counts(counted, one)
+    found = fit_counts(counted, one)
     likely = one.matrix() @ found
     slope = one.matrix().T @ np.where(counted > 0, counted / np.maximum(likely, 1e-300), 0)
     assert slope.max() <= sum(counts) * (1 + 1e-9)
@@ -125,7 +132,7 @@ def test_no_bias_the_stated_variance_and_coverage(size: int, p: float) -> None:
 
 def test_repeated_people_widen_the_variance_by_as_much_as_it_grows() -> None:
     """300 people stand in four rows each with one answer: the variance told is that of 300 answers."""
-    one = Channel.of(channel2(0.7)).model_copy(update={"repeats": 4.0})
+    one = AnswerChannel.of(channel2(0.7)).model_copy(update={"repeats": 4.0})
     chance = np.random.default_rng(3)
     raws, told = [], []
     for yes in chance.binomial(300, 0.3 * 0.7 + 0.7 * 0.3, 1_000):
@@ -229,16 +236,16 @@ def test_joint_with_a_plain_column_and_with_bits() -> None:
 def test_newton_and_expectation_maximization_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(seed)
     counts = chance.integers(0, 12, (3, 4)).astype(float)
-    pair = Crossed(counts, (channel(3, 0.6), channel(4, 0.7)))
+    pair = PairCounts(counts, (channel(3, 0.6), channel(4, 0.7)))
     start = np.full((3, 4), 1 / 12)
-    quick = likeliest_shares(pair, start)
+    quick = fit_likeliest_shares(pair, start)
     monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._WIDEST", 0)
-    slow = likeliest_shares(pair, start)
+    slow = fit_likeliest_shares(pair, start)
     assert pair.pulls(quick)[1] == pytest.approx(pair.pulls(slow)[1], abs=3 * SLACK)
     bits = (chance.random((80, 5)) < 0.3).astype(np.uint8)
-    alone = Bitwise(np.ones(80), np.packbits(bits, axis=1), unary(5, 1.0))
-    listed = Listed(np.ones(80), bits, np.zeros(80, dtype=np.int64), (unary(5, 1.0), None), (5, 1))
-    found = likeliest_shares(alone, np.full(5, 0.2))
+    alone = BitAnswers(np.ones(80), np.packbits(bits, axis=1), unary(5, 1.0))
+    listed = PairAnswers(np.ones(80), bits, np.zeros(80, dtype=np.int64), (unary(5, 1.0), None), (5, 1))
+    found = fit_likeliest_shares(alone, np.full(5, 0.2))
     assert listed.pulls(found[:, None])[0][:, 0] == pytest.approx(alone.pulls(found)[0])
     assert listed.curvature(found[:, None]) == pytest.approx(alone.curvature(found))
     assert float(alone.pulls(found)[0].max()) <= 80 + 2 * SLACK
@@ -248,7 +255,7 @@ def test_missing_answers_are_left_out_or_are_an_answer() -> None:
     told = channel2(0.8)
     some = pl.Series(["yes", None, "no", None, "yes"])
     assert estimate_proportions(some, channel=told).equals(estimate_proportions(some.drop_nulls(), channel=told))
-    three = Channel(kind="k_ary", p=0.6, q=0.2, categories=("yes", "no", None))
+    three = AnswerChannel(kind="k_ary", p=0.6, q=0.2, categories=("yes", "no", None))
     found = estimate_proportions(some, channel=three)
     assert found["raw"].to_list() == pytest.approx([(0.4 - 0.2) / 0.4, 0.0, (0.4 - 0.2) / 0.4])
     assert found["value"].to_list() == ["yes", "no", None]
@@ -259,8 +266,8 @@ def test_answers_that_say_nothing_cannot_be_estimated_from() -> None:
         estimate_proportions(["yes", "no"], channel=channel2(0.5))
     with pytest.raises(PolicyError, match="p = 1/2"):
         warner_estimate(3, 10, 0.5)
-    release = released({"a": pl.Series(["yes"]), "b": pl.Series(["u"])}, {"a": Channel.of(channel2(0.5))})
-    with pytest.raises(PolicyError, match="«a»: every answer"):
+    release = released({"a": pl.Series(["yes"]), "b": pl.Series(["u"])}, {"a": AnswerChannel.of(channel2(0.5))})
+    with pytest.raises(PolicyError, match='"a": every answer'):
         estimate_joint(release, ("a", "b"))
 
 
@@ -276,9 +283,11 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(DataError, match="told as kind"):
         estimate_proportions(["yes"], channel={"kind": "warner", "p": 0.7, "q": 0.7, "categories": ["yes", "no"]})
     release = released({"a": pl.Series(["yes"])}, {})
-    with pytest.raises(DataError, match="no randomized answers in «a»"):
+    with pytest.raises(DataError, match='no randomized answers in "a"'):
         estimate_proportions(release, "a")
-    two = released({"a": pl.Series(["yes"]), "b": pl.Series(["yes"])}, dict.fromkeys("ab", Channel.of(channel2(0.7))))
+    two = released(
+        {"a": pl.Series(["yes"]), "b": pl.Series(["yes"])}, dict.fromkeys("ab", AnswerChannel.of(channel2(0.7)))
+    )
     with pytest.raises(PolicyError, match="estimate_joint"):
         estimate_proportions(two, ("a", "b"))  # type: ignore[arg-type]
     with pytest.raises(PolicyError, match="0 columns"):
@@ -299,13 +308,13 @@ def test_more_yeses_than_people_are_refused(yes: object) -> None:
 
 @given(st.integers(2, 60), st.floats(0.001, 0.999))
 def test_auto_never_takes_bits_where_p_is_given(size: int, p: float) -> None:
-    chosen = designed("auto", [str(at) for at in range(size)], p, None)
+    chosen = design_channel("auto", [str(at) for at in range(size)], p, None)
     assert (chosen.kind, chosen.p) == ("warner" if size == 2 else "k_ary", p)
 
 
 @pytest.mark.parametrize("size", range(2, 60))
 def test_pure_chance_has_epsilon_zero_exactly(size: int) -> None:
-    assert designed("k_ary", [str(at) for at in range(size)], 1 / size, None).epsilon == 0
+    assert design_channel("k_ary", [str(at) for at in range(size)], 1 / size, None).epsilon == 0
 
 
 @pytest.mark.parametrize("size", [2, 9, 16, 17, 31, 64])
@@ -315,7 +324,7 @@ def test_bits_are_weighed_the_same_by_bytes_and_by_two(size: int, monkeypatch: p
     shares, weights = chance.dirichlet(np.ones(size)), chance.random(50)
     for many in (1_000, 1):
         monkeypatch.setattr("sfumato.mine.answers.likeliest_shares._MANY_ROWS", many)
-        rows = Bitwise(np.ones(50), np.packbits(bits, axis=1), unary(size, 1.0))
+        rows = BitAnswers(np.ones(50), np.packbits(bits, axis=1), unary(size, 1.0))
         assert rows.words.itemsize == (1 if many > 50 else 2)
         assert rows.held(weights) == pytest.approx(weights @ bits)
         likely = np.where(bits, 0.5 / rows.channel.q, 0.5 / (1 - rows.channel.q)) @ shares
@@ -325,10 +334,10 @@ def test_bits_are_weighed_the_same_by_bytes_and_by_two(size: int, monkeypatch: p
 @given(st.integers(2, 40), st.floats(0.05, 6.0))
 def test_auto_takes_what_varies_less(size: int, epsilon: float) -> None:
     names = [str(at) for at in range(size)]
-    chosen = designed("auto", names, None, epsilon)
+    chosen = design_channel("auto", names, None, epsilon)
     assert chosen.epsilon == pytest.approx(epsilon)
-    direct = designed("k_ary", names, None, epsilon)
-    bits = designed("unary", names, None, epsilon)
+    direct = design_channel("k_ary", names, None, epsilon)
+    bits = design_channel("unary", names, None, epsilon)
     rare = [one.q * (1 - one.q) / (one.p - one.q) ** 2 for one in (direct, bits)]
     if abs(rare[0] - rare[1]) > 1e-9 * rare[0]:
         assert (chosen.kind == "unary") == (rare[1] < rare[0])

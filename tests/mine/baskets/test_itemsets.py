@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from sfumato import Baskets, PolicyError, progress
 from sfumato.mine.baskets import itemset_search, itemset_worker, itemsets
-from sfumato.mine.baskets.itemset_question import Costs, Question
-from sfumato.mine.baskets.itemset_search import pieces_in_turn, pieces_together
+from sfumato.mine.baskets.itemset_question import ItemsetQuestion, StepCosts
+from sfumato.mine.baskets.itemset_search import search_in_turn, search_together
 from sfumato.mine.baskets.itemsets import Kind, find_itemsets, frequent_itemsets
 
 Rows = list[list[int]] | list[list[str]]
@@ -26,7 +26,7 @@ Found = dict[tuple[int | str, ...], int]
 KINDS: tuple[Kind, ...] = ("all", "closed", "maximal")
 
 # Bitmaps from the start; lists and then bitmaps; lists all the way down.
-WAYS = [Costs(pair=10**6), Costs(pair=0, list=10**6, word=0, map=1), Costs(pair=0, list=0, word=1, map=1)]
+WAYS = [StepCosts(pair=10**6), StepCosts(pair=0, list=10**6, word=0, map=1), StepCosts(pair=0, list=0, word=1, map=1)]
 
 
 def brute(rows: Rows, least: int, kind: Kind, max_length: int | None = None, times: list[int] | None = None) -> Found:
@@ -113,11 +113,11 @@ def test_frames_equal_brute_force(rows: Rows, least: int, kind: Kind, max_length
 @given(rows=small_rows(), least=st.integers(1, 100), kind=st.sampled_from(KINDS), max_length=st.sampled_from([None, 2]))
 @settings(max_examples=150, deadline=None)
 def test_every_way_of_searching_equals_brute_force(
-    costs: Costs, rows: Rows, least: int, kind: Kind, max_length: int | None
+    costs: StepCosts, rows: Rows, least: int, kind: Kind, max_length: int | None
 ) -> None:
     baskets = Baskets.of(rows)
-    question = Question(least, KINDS.index(kind), max_length, costs)
-    sets = listed(list(pieces_in_turn(baskets, question, arrays)))
+    question = ItemsetQuestion(least, KINDS.index(kind), max_length, costs)
+    sets = listed(list(search_in_turn(baskets, question, arrays)))
     found = {tuple(baskets.items[code] for code in codes): support for codes, support in sets}
     assert len(found) == len(sets)
     assert found == brute(rows, least, kind, max_length)
@@ -134,11 +134,11 @@ def random_baskets(seed: int, rows: int, items: int, share: float) -> Baskets:
 @pytest.mark.parametrize("kind", range(3), ids=KINDS)
 @pytest.mark.parametrize("costs", WAYS, ids=["bitmaps", "lists, then bitmaps", "lists"])
 def test_threads_pauses_and_small_buffers_change_nothing(
-    kind: int, costs: Costs, monkeypatch: pytest.MonkeyPatch
+    kind: int, costs: StepCosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     baskets = random_baskets(kind, 700, 40, 0.12)
-    question = Question(14, kind, None, costs)
-    alone = listed(list(pieces_in_turn(baskets, question, arrays)))
+    question = ItemsetQuestion(14, kind, None, costs)
+    alone = listed(list(search_in_turn(baskets, question, arrays)))
     assert len(alone) > 500
     monkeypatch.setattr(itemset_search, "ALONE", 0.0)
     monkeypatch.setattr(itemset_search, "FIRST_WORK", 2000)
@@ -146,7 +146,7 @@ def test_threads_pauses_and_small_buffers_change_nothing(
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     monkeypatch.setattr(itemset_worker, "BUFFER_CODES", 256)
     monkeypatch.setattr(itemset_worker, "BUFFER_SETS", 40)
-    pieces = pieces_together(baskets, question, arrays)
+    pieces = search_together(baskets, question, arrays)
     assert len(pieces) > 3
     assert listed(pieces) == alone
 
@@ -157,7 +157,8 @@ def test_the_three_ways_agree_on_larger_data() -> None:
     baskets = Baskets.of([[*row, *(int(item) + 200 for item in row if int(item) % 9 == 0)] for row in rows])
     for kind in range(3):
         ways = [
-            sorted(listed(list(pieces_in_turn(baskets, Question(15, kind, None, costs), arrays)))) for costs in WAYS
+            sorted(listed(list(search_in_turn(baskets, ItemsetQuestion(15, kind, None, costs), arrays))))
+            for costs in WAYS
         ]
         assert len(ways[0]) > 1000
         assert ways[0] == ways[1] == ways[2]
@@ -183,7 +184,7 @@ def test_bitmaps_of_several_blocks_equal_brute_force(kind: Kind, rows: int) -> N
     chance = np.random.Generator(np.random.PCG64(rows))
     many = [np.flatnonzero(row).tolist() for row in chance.random((rows, 11)) < np.linspace(0.2, 0.95, 11)]
     baskets = Baskets.of(many)
-    assert itemset_search.lay_out(baskets, itemsets.ask(baskets, 40, kind, None)).bits is not None
+    assert itemset_search.lay_out(baskets, itemsets.make_question(baskets, 40, kind, None)).bits is not None
     assert found_in(frequent_itemsets(baskets, 40, kind)) == brute(many, 40, kind)
 
 
@@ -214,12 +215,12 @@ def test_items_in_every_basket(least: float, kind: Kind) -> None:
 @pytest.mark.parametrize("costs", WAYS, ids=["bitmaps", "lists, then bitmaps", "lists"])
 @pytest.mark.parametrize("everywhere", [True, False])
 def test_every_subset_of_items_that_go_together(
-    everywhere: bool, costs: Costs, monkeypatch: pytest.MonkeyPatch
+    everywhere: bool, costs: StepCosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More than are added by doubling the buffer."""
     monkeypatch.setattr(itemset_worker, "BUFFER_CODES", 5000)
     baskets = Baskets.of([list(range(13))] * 70 + [[]] * (not everywhere))
-    sets = listed(list(pieces_in_turn(baskets, Question(2, 0, None, costs), arrays)))
+    sets = listed(list(search_in_turn(baskets, ItemsetQuestion(2, 0, None, costs), arrays)))
     assert {support for _, support in sets} == {70}
     assert sorted(codes for codes, _ in sets) == sorted(
         subset for size in range(1, 14) for subset in combinations(range(13), size)
@@ -248,7 +249,7 @@ def test_more_than_is_allowed_is_refused_with_the_count() -> None:
 
 def test_what_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """60 items that always go together have 2⁶⁰ − 1 subsets; the one closed set is found at once."""
-    monkeypatch.setattr(itemsets, "_memory", lambda: 20_000_000)
+    monkeypatch.setattr(itemsets, "_get_memory_size", lambda: 20_000_000)
     baskets = Baskets.of([list(range(60))] * 3 + [[99]])
     with pytest.raises(PolicyError, match="half of this machine's memory"):
         frequent_itemsets(baskets, 1)
@@ -271,7 +272,7 @@ def test_a_refusal_in_the_second_thread_reaches_the_caller(monkeypatch: pytest.M
             raise PolicyError("enough")
 
     with pytest.raises(PolicyError, match="enough"):
-        pieces_together(baskets, Question(7, 0, None), keep)
+        search_together(baskets, ItemsetQuestion(7, 0, None), keep)
     assert was_second.is_set()
     assert "itemsets" not in {thread.name for thread in threading.enumerate()}
 
@@ -281,7 +282,7 @@ def test_a_run_tells_and_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(itemset_search, "WORK", 1000)
     baskets = random_baskets(3, 700, 40, 0.12)
     told: list[tuple[str, int, int | None]] = []
-    with progress.listening(lambda *words: told.append(words)):
+    with progress.listen_to_progress(lambda *words: told.append(words)):
         whole = frequent_itemsets(baskets, 14).height
     assert len(told) > 2
     assert all(total is not None and 0 <= done <= total for _, done, total in told)
@@ -289,7 +290,7 @@ def test_a_run_tells_and_can_be_interrupted(monkeypatch: pytest.MonkeyPatch) -> 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), progress.listening(interrupt):
+    with pytest.raises(KeyboardInterrupt), progress.listen_to_progress(interrupt):
         frequent_itemsets(baskets, 14)
     assert "itemsets" not in {thread.name for thread in threading.enumerate()}
     assert frequent_itemsets(baskets, 14).height == whole

@@ -17,20 +17,20 @@ from hypothesis import strategies as st
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato import progress
 from sfumato.arrays import Bytes
-from sfumato.data.private_entries import PrivateEntries, private_mask
+from sfumato.data.private_entries import PrivateEntries, build_private_mask
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_kinds import ItemsetKind, kind_of, projected
+from sfumato.mine.baskets.itemset_kinds import ItemsetKind, classify_itemset, project_rows
 from sfumato.mine.entries import adversarial_search
 from sfumato.mine.entries.adversarial_rules import (
     AdversarialRule,
-    FoundRules,
+    RuleArrays,
     adversarial_rules,
-    find_rules,
-    sensitive_entries,
-    sensitive_mask,
+    count_sensitive_entries,
+    find_adversarial_rules,
+    mask_sensitive_entries,
 )
-from sfumato.mine.entries.adversarial_search import Budget, rounded_up
-from sfumato.mine.entries.cells import BLANKED, Cells
+from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
+from sfumato.mine.entries.cells import BLANKED, TableCells
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 from tests.brute_rules import Place, Rule, adversarial, appears, counted
@@ -53,8 +53,8 @@ class Given:
     max_length: int | None
     prior: bool
 
-    def cells(self) -> tuple[Cells, Bytes]:
-        cells = Cells.of(table_of(self.rows), mask_of(self.rows, self.private))
+    def cells(self) -> tuple[TableCells, Bytes]:
+        cells = TableCells.of(table_of(self.rows), mask_of(self.rows, self.private))
         states = cells.states.copy()
         for place in self.blanked:
             states[place] = BLANKED
@@ -66,8 +66,8 @@ class Given:
     def brute(self) -> set[Rule]:
         return adversarial(*self.parts())
 
-    def found(self, cells: Cells, states: Bytes, **more: Any) -> FoundRules:
-        return find_rules(cells, states, self.confidence, self.least, self.max_length, self.prior, **more)
+    def found(self, cells: TableCells, states: Bytes, **more: Any) -> RuleArrays:
+        return find_adversarial_rules(cells, states, self.confidence, self.least, self.max_length, self.prior, **more)
 
 
 def table_of(rows: list[tuple[Any, ...]], names: tuple[str, ...] | None = None) -> Table:
@@ -89,11 +89,11 @@ def employees(ian: str) -> Table:
     return table_of(rows, COLUMNS)
 
 
-def employee_cells(ian: str) -> Cells:
-    return Cells.of(employees(ian), mask_of(EMPLOYEES, HIDDEN))
+def employee_cells(ian: str) -> TableCells:
+    return TableCells.of(employees(ian), mask_of(EMPLOYEES, HIDDEN))
 
 
-def as_tuples(cells: Cells, found: FoundRules) -> list[Rule]:
+def as_tuples(cells: TableCells, found: RuleArrays) -> list[Rule]:
     """The rules in the words of the exhaustive enumeration, in the order in which they were found."""
     sets = [
         frozenset((cells.column_of(item), cells.value_of(item)) for item in found.items[begin:end].tolist())
@@ -147,7 +147,7 @@ def after(ian: str, *blanked: Place) -> dict[tuple[str, ...], tuple[int, int, in
     states = cells.states.copy()
     for place in blanked:
         states[place] = BLANKED
-    rules = as_tuples(cells, find_rules(cells, states, Fraction(1, 100), 1))
+    rules = as_tuples(cells, find_adversarial_rules(cells, states, Fraction(1, 100), 1))
     return {(*sorted(value for _, value in rule[0]), rule[2]): rule[3:] for rule in rules}
 
 
@@ -168,7 +168,7 @@ def test_example_3_blanking_marginalizes_a_rule() -> None:
 def test_example_4_the_projected_databases() -> None:
     cells = employee_cells("F")
     shown = [
-        [tuple(row.values()) for row in projected(cells, antecedent)]
+        [tuple(row.values()) for row in project_rows(cells, antecedent)]
         for antecedent in (
             {"Education": "Coll."},
             {"Title": "Accountant"},
@@ -205,12 +205,15 @@ def test_example_4_the_projected_databases() -> None:
     ],
 )
 def test_examples_5_to_8_kinds_of_itemsets(ian: str, antecedent: dict[str, str], kind: ItemsetKind) -> None:
-    assert kind_of(employee_cells(ian), antecedent, DELTA, GAMMA if kind != ItemsetKind.DISCRIMINATIVE else 1) is kind
+    assert (
+        classify_itemset(employee_cells(ian), antecedent, DELTA, GAMMA if kind != ItemsetKind.DISCRIMINATIVE else 1)
+        is kind
+    )
 
 
 def test_a_kind_is_asked_of_a_column_that_is_there() -> None:
     with pytest.raises(PolicyError, match="Shoe"):
-        kind_of(employee_cells("F"), {"Shoe": "x"}, DELTA)
+        classify_itemset(employee_cells("F"), {"Shoe": "x"}, DELTA)
 
 
 def test_golden_7_blanking_creates_rules() -> None:
@@ -391,10 +394,10 @@ def test_threads_halt_when_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(step: str, done: int, total: int | None) -> None:
         raise KeyboardInterrupt
 
-    with progress.listening(stop), pytest.raises(KeyboardInterrupt):
+    with progress.listen_to_progress(stop), pytest.raises(KeyboardInterrupt):
         one.found(cells, states)
-    assert not one.found(cells, states, budget=Budget(seconds=0)).complete
-    assert not one.found(cells, states, budget=Budget(memory=1)).complete
+    assert not one.found(cells, states, budget=SearchBudget(seconds=0)).complete
+    assert not one.found(cells, states, budget=SearchBudget(memory=1)).complete
 
 
 @settings(max_examples=60, deadline=None)
@@ -414,7 +417,7 @@ def test_steps_of_any_size_and_buffers_of_any_size_find_the_same(one: Given) -> 
 @given(asked())
 def test_sensitive_entries_are_what_rules_rest_on(one: Given) -> None:
     cells, states = one.cells()
-    cells = Cells(cells.names, cells.values, cells.first, cells.codes, states)
+    cells = TableCells(cells.names, cells.values, cells.first, cells.codes, states)
     hidden = one.private | one.blanked
     expected = set()
     for antecedent, column, value, *_ in one.brute():
@@ -426,8 +429,8 @@ def test_sensitive_entries_are_what_rules_rest_on(one: Given) -> None:
             if fits:
                 expected.add((row, column))
     found = one.found(cells, states)
-    assert set(zip(*np.nonzero(sensitive_mask(cells, found)), strict=True)) == expected
-    assert sensitive_entries(cells, found) == len(expected)
+    assert set(zip(*np.nonzero(mask_sensitive_entries(cells, found)), strict=True)) == expected
+    assert count_sensitive_entries(cells, found) == len(expected)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -436,17 +439,17 @@ def test_figure_7_has_about_the_papers_sensitive_entries(seed: int) -> None:
     that have y, there would be 68,000 to 74,000."""
     table = Table.of(zipf_table(seed=seed))
     chance = Randomness.seeded(seed).generator()
-    cells = Cells.of(table, private_mask([PrivateEntries(share=0.01)], table.frame, chance))
-    found = find_rules(cells, cells.states, Fraction(4, 5), 10)
+    cells = TableCells.of(table, build_private_mask([PrivateEntries(share=0.01)], table.frame, chance))
+    found = find_adversarial_rules(cells, cells.states, Fraction(4, 5), 10)
     assert 3_500 < len(found) < 4_800
-    assert 60_000 < sensitive_entries(cells, found) < 68_000
+    assert 60_000 < count_sensitive_entries(cells, found) < 68_000
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.fractions(min_value=Fraction(1, 10**20), max_value=1), st.integers(1, 40))
 @example(Fraction(1, 10**30), 7)
 def test_a_rounded_threshold_separates_the_same_shares(share: Fraction, most: int) -> None:
-    rounded = rounded_up(share, most)
+    rounded = round_up_fraction(share, most)
     assert rounded.denominator <= most
     shares = {Fraction(part, whole) for whole in range(1, most + 1) for part in range(whole + 1)}
     assert {one for one in shares if one >= share} == {one for one in shares if one >= rounded}
@@ -545,7 +548,7 @@ def test_progress_lets_an_interruption_through(monkeypatch: pytest.MonkeyPatch) 
         assert step == "adversarial rules"
         raise KeyboardInterrupt
 
-    with progress.listening(stop), pytest.raises(KeyboardInterrupt):
+    with progress.listen_to_progress(stop), pytest.raises(KeyboardInterrupt):
         adversarial_rules(employees("F"), mask_of(EMPLOYEES, HIDDEN), DELTA)
 
 

@@ -18,13 +18,13 @@ import sfumato as sf
 from sfumato.details import read_details
 from sfumato.mine.noise.reconstruction import (
     binned_em,
+    build_noisy_edges,
+    build_true_edges,
     channel_of,
-    counted,
-    noisy_edges_of,
+    count_in_bins,
     reconstruct_distribution,
-    true_edges_of,
 )
-from sfumato.mine.noise.reconstruction_em import Risk, em
+from sfumato.mine.noise.reconstruction_em import StepRisk, run_em
 from sfumato.public.noise_law import Noise
 from sfumato.release import Release
 
@@ -77,8 +77,8 @@ def test_whole_numbers_have_their_upper_edge_in_the_last_bin() -> None:
 def test_a_scipy_distribution_is_noise_too() -> None:
     from scipy.stats import norm
 
-    edges = true_edges_of(0, 1, 10)
-    noisy = noisy_edges_of(GAUSSIAN, edges)
+    edges = build_true_edges(0, 1, 10)
+    noisy = build_noisy_edges(GAUSSIAN, edges)
     assert channel_of(norm(0, 0.3), edges, noisy) == pytest.approx(channel_of(GAUSSIAN, edges, noisy), abs=1e-9)
     values = two_hills(2_000) + norm(0, 0.3).rvs(2_000, random_state=1)
     by_name = reconstruct_distribution(values, ("gaussian", 0.3), 10, range=(0, 1), stop=20)
@@ -249,17 +249,17 @@ def test_chi2_stops_neither_on_a_plateau_nor_too_late(
     shape: Callable[[int], np.ndarray], noise: Noise, near: float
 ) -> None:
     """10,000 values, 50 bins: the mean error is near that of the best fixed number of steps, which nobody knows."""
-    edges = true_edges_of(0, 1, 50)
-    noisy_edges = noisy_edges_of(noise, edges)
+    edges = build_true_edges(0, 1, 50)
+    noisy_edges = build_noisy_edges(noise, edges)
     channel = channel_of(noise, edges, noisy_edges)
     stopped, fixed = [], []
     for seed in range(1, 25):
         true = shape(seed)
         truth = np.histogram(true, edges)[0] / len(true)
-        counts = counted(true + noise.draw(np.random.default_rng(1_000 + seed), len(true)), noisy_edges)
-        found = [em(counts, channel, stop=steps).probabilities for steps in (20, 50, 200, 500, 1_000, 3_000)]
+        counts = count_in_bins(true + noise.draw(np.random.default_rng(1_000 + seed), len(true)), noisy_edges)
+        found = [run_em(counts, channel, stop=steps).probabilities for steps in (20, 50, 200, 500, 1_000, 3_000)]
         fixed.append([float(np.abs(one - truth).sum()) for one in found])
-        stopped.append(float(np.abs(em(counts, channel).probabilities - truth).sum()))
+        stopped.append(float(np.abs(run_em(counts, channel).probabilities - truth).sum()))
     assert np.mean(stopped) < near * np.mean(fixed, axis=0).min()
     assert np.mean(np.array(stopped) > np.array(fixed)[:, -1]) < 0.2
 
@@ -288,7 +288,7 @@ def test_the_sum_over_values_takes_as_many_steps() -> None:
 
 def test_risk_counts_what_is_fitted() -> None:
     """Without noise, one step fits all: 9 free parameters, and √(2 p (1 − p) / (π n)) in each of 10 bins."""
-    risk = Risk.of(np.eye(10), np.full(10, 0.1), 1_000)
+    risk = StepRisk.of(np.eye(10), np.full(10, 0.1), 1_000)
     error = 10 * np.sqrt(2 * 0.1 * 0.9 / (np.pi * 1_000))
     assert risk.of_steps(1) == pytest.approx(2 * 9 + 1_000 * error**4)
     assert risk.of_steps(50) == pytest.approx(risk.of_steps(1))
@@ -304,16 +304,16 @@ def test_many_bins_take_seconds() -> None:
     many, few = (reconstruct_distribution(noisy, noise, bins, range=(0, 1)) for bins in (1_000, 50))
     assert many.intervals == few.intervals == "bootstrap"
     assert np.abs(many.probabilities.reshape(50, 20).sum(axis=1) - few.probabilities).sum() < 0.05
-    assert len(noisy_edges_of(noise, true_edges_of(0, 1, 5_000))) < 500
-    assert len(noisy_edges_of(UNIFORM, true_edges_of(0, 1, 5_000))) < 2_000
+    assert len(build_noisy_edges(noise, build_true_edges(0, 1, 5_000))) < 500
+    assert len(build_noisy_edges(UNIFORM, build_true_edges(0, 1, 5_000))) < 2_000
 
 
 def test_a_start_near_the_end_is_kept() -> None:
-    edges = true_edges_of(0, 1, 10)
-    noisy = noisy_edges_of(UNIFORM, edges)
+    edges = build_true_edges(0, 1, 10)
+    noisy = build_noisy_edges(UNIFORM, edges)
     channel, shape = channel_of(UNIFORM, edges, noisy), np.linspace(1, 3, 10) / 20
     counts = np.rint(100_000 * channel @ shape).astype(int)
-    found = em(counts, channel, shape)
+    found = run_em(counts, channel, shape)
     assert found.iterations == 1
     assert found.probabilities == pytest.approx(shape, abs=1e-3)
 
@@ -375,7 +375,7 @@ def test_tables_and_frames() -> None:
     assert reconstruct_distribution(frame.select("x"), ("uniform", 2.0), 5).count == 4
     with pytest.raises(sf.PolicyError, match="say which column to reconstruct; there are x, y"):
         reconstruct_distribution(frame, ("uniform", 2.0))
-    with pytest.raises(sf.PolicyError, match="no column «z»; there are x, y"):
+    with pytest.raises(sf.PolicyError, match='no column "z"; there are x, y'):
         reconstruct_distribution(sf.Table.of(frame), ("uniform", 2.0), column="z")
 
 
@@ -442,7 +442,7 @@ def test_sizes() -> None:
         ([np.nan], {}, sf.DataError, "no noisy values"),
         ([1.0, np.inf], {}, sf.DataError, "1 of 2"),
         ([1.0, np.nan, None, -np.inf], {}, sf.DataError, "1 of 2"),
-        ([None, "a"], {}, sf.DataError, "«values» holds text"),
+        ([None, "a"], {}, sf.DataError, '"values" holds text'),
         ([1.0, dt.date(2020, 1, 1)], {}, sf.DataError, "numbers, or of dates"),
         (7.0, {}, sf.DataError, "no list"),
         (["a"], {}, sf.DataError, "holds text"),
@@ -467,10 +467,10 @@ def test_bad_input(values: object, asked: dict[str, object], error: type[Excepti
 
 def test_values_are_counted_in_their_bins() -> None:
     edges = np.array([0.0, 1.0, 3.0, 4.0])
-    assert counted(np.array([-9.0, 0.5, 1.0, 2.9, 3.0, 99.0]), edges).tolist() == [2, 2, 2]
+    assert count_in_bins(np.array([-9.0, 0.5, 1.0, 2.9, 3.0, 99.0]), edges).tolist() == [2, 2, 2]
     even = np.linspace(0, 1, 11)
     values = np.random.default_rng(0).random(1_000)
-    assert counted(values, even).tolist() == np.histogram(values, even)[0].tolist()
+    assert count_in_bins(values, even).tolist() == np.histogram(values, even)[0].tolist()
 
 
 def test_impossible_channels() -> None:

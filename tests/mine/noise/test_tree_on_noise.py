@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.data.quest_people import GROUP, RANGES, quest_people, quest_roles
+from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people, list_quest_roles
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.tree_on_noise import Reconstruct, TreeOnNoise, train_tree_on_noise
-from sfumato.mine.noise.tree_on_noise_columns import Column
-from sfumato.mine.noise.tree_on_noise_intervals import Intervals
-from sfumato.mine.noise.tree_on_noise_local import best_split
-from sfumato.mine.noise.tree_on_noise_nodes import LEAF, Nodes
+from sfumato.mine.noise.tree_on_noise_columns import TreeColumn
+from sfumato.mine.noise.tree_on_noise_intervals import NoisyIntervals
+from sfumato.mine.noise.tree_on_noise_local import find_best_split
+from sfumato.mine.noise.tree_on_noise_nodes import LEAF, TreeNodes
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.public.noise_law import Noise
 from sfumato.randomness import Randomness
@@ -30,7 +30,7 @@ WAYS: tuple[Reconstruct, ...] = get_args(Reconstruct)
 
 
 def people(rows: int, function: str = "Fn1", seed: int = 1) -> Table:
-    return Table.of(quest_people(rows, function, seed), quest_roles())
+    return Table.of(generate_quest_people(rows, function, seed), list_quest_roles())
 
 
 def noisy(
@@ -183,7 +183,7 @@ def test_probabilities_are_the_leaves_shares() -> None:
 def test_one_class_one_leaf() -> None:
     table = people(300).frame.with_columns(pl.lit("A").alias(GROUP))
     for way in WAYS:
-        tree = train_tree_on_noise(noisy(Table.of(table, quest_roles()), columns=("age",)), GROUP, way)
+        tree = train_tree_on_noise(noisy(Table.of(table, list_quest_roles()), columns=("age",)), GROUP, way)
         assert tree.n_leaves == 1 and tree.depth == 0
         assert tree.rules().startswith("|--- group: A (")
         assert set(tree.predict(table)) == {"A"}
@@ -204,8 +204,8 @@ def test_rules_are_text_and_the_repr_tells_no_value() -> None:
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(2, 6), st.integers(0, 5))
 def test_values_are_put_into_intervals_by_order(values: list[int], bins: int, seed: int) -> None:
-    column = Column("x", noise=Noise(kind="gaussian", scale=2.0), edges=np.linspace(-0.5, 12.5, bins + 1))
-    made = Intervals.of(column, np.array(values, dtype=float), np.random.default_rng(seed))
+    column = TreeColumn("x", noise=Noise(kind="gaussian", scale=2.0), edges=np.linspace(-0.5, 12.5, bins + 1))
+    made = NoisyIntervals.of(column, np.array(values, dtype=float), np.random.default_rng(seed))
     where = made.assigned(made.order)
     assert sorted(made.order.tolist()) == list(range(len(values)))
     assert (np.diff(np.array(values)[made.order]) >= 0).all() and (np.diff(where) >= 0).all()
@@ -224,7 +224,7 @@ def test_the_best_split_leaves_the_least_impurity(rows: list[tuple[int, int, int
     """Code 3 of the second column is what missing cells have: they go with the larger side."""
     codes, classes = np.array([row[:2] for row in rows], dtype=np.int16), [row[2] for row in rows]
     codes[:, 0] = np.minimum(codes[:, 0], 2)
-    found = best_split(codes, np.array(classes), 3, 3, min_rows)
+    found = find_best_split(codes, np.array(classes), 3, 3, min_rows)
     best = plain_gini([classes])
     for at in range(2):
         for cut in range(3):
@@ -246,7 +246,7 @@ def test_the_best_split_leaves_the_least_impurity(rows: list[tuple[int, int, int
     assert plain_gini([left, right]) == pytest.approx(best, abs=1e-9)
 
 
-def random_nodes(chance: np.random.Generator) -> Nodes:
+def random_nodes(chance: np.random.Generator) -> TreeNodes:
     """A tree of random tests on three columns."""
     rows: list[list[Any]] = []
 
@@ -261,10 +261,10 @@ def random_nodes(chance: np.random.Generator) -> Nodes:
 
     add(0)
     feature, threshold, left, right, missing, tally = zip(*rows, strict=True)
-    return Nodes(*(np.array(part) for part in (feature, threshold, left, right, missing, tally)))
+    return TreeNodes(*(np.array(part) for part in (feature, threshold, left, right, missing, tally)))
 
 
-def walked(nodes: Nodes, row: Any) -> int:
+def walked(nodes: TreeNodes, row: Any) -> int:
     at = 0
     while nodes.feature[at] != LEAF:
         cell = row[nodes.feature[at]]
@@ -273,7 +273,7 @@ def walked(nodes: Nodes, row: Any) -> int:
     return at
 
 
-def least_wrong(nodes: Nodes, seen: Any, at: int = 0) -> int:
+def least_wrong(nodes: TreeNodes, seen: Any, at: int = 0) -> int:
     """The fewest held-out errors of all trees that cutting branches off can make."""
     own = int(seen[at].sum() - seen[at][nodes.told[at]])
     if nodes.feature[at] == LEAF:
@@ -305,7 +305,7 @@ SMALL = people(120)
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        ({"target": "grup"}, DataError, "no column «grup»"),
+        ({"target": "grup"}, DataError, 'no column "grup"'),
         ({"reconstruct": "each"}, PolicyError, "by_class"),
         ({"bins": 1}, PolicyError, "bins"),
         ({"min_rows": 0}, PolicyError, "min_rows"),
@@ -324,14 +324,14 @@ def test_bad_input(change: dict[str, Any], error: type[Exception], said: str) ->
 
 def test_a_target_under_noise_is_refused() -> None:
     release = noisy(SMALL, columns=("age",))
-    with pytest.raises(PolicyError, match="«age» was itself changed"):
+    with pytest.raises(PolicyError, match='"age" was itself changed'):
         train_tree_on_noise(release, "age")
 
 
 def test_tables_that_cannot_be_learnt_from_are_refused() -> None:
     with pytest.raises(DataError, match="no rows"):
-        train_tree_on_noise(Table.of(SMALL.frame.clear(), quest_roles()), GROUP)
-    empty = Table.of(SMALL.frame.with_columns(pl.lit(None, dtype=pl.String).alias(GROUP)), quest_roles())
+        train_tree_on_noise(Table.of(SMALL.frame.clear(), list_quest_roles()), GROUP)
+    empty = Table.of(SMALL.frame.with_columns(pl.lit(None, dtype=pl.String).alias(GROUP)), list_quest_roles())
     with pytest.raises(DataError, match="missing in all 120 rows"):
         train_tree_on_noise(empty, GROUP)
     with pytest.raises(DataError, match="different values"):
@@ -346,9 +346,9 @@ def test_records_that_cannot_be_told_are_refused() -> None:
         tree.predict(SMALL.frame.drop("age"))
     with pytest.raises(DataError, match="neither numbers nor dates"):
         tree.predict(SMALL.frame.with_columns(pl.lit(True).alias("age")))
-    with pytest.raises(DataError, match="no column «group»"):
+    with pytest.raises(DataError, match='no column "group"'):
         tree.accuracy(SMALL.frame.drop(GROUP))
-    with pytest.raises(DataError, match="1 values of «loan» are infinite"):
+    with pytest.raises(DataError, match='1 values of "loan" are infinite'):
         first = pl.int_range(pl.len()) == 0
         tree.predict(
             SMALL.frame.with_columns(pl.when(first).then(float("inf")).otherwise(pl.col("loan")).alias("loan"))

@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.mine.patterns import derivability
-from sfumato.mine.patterns.channels import inference_channels
 from sfumato.mine.patterns.derivability import (
-    Bounds,
     Conjunction,
-    Forced,
-    exactly_forced,
+    ForcedPattern,
+    SupportBounds,
+    find_exactly_forced,
     forced_patterns,
     support_bounds,
 )
-from sfumato.mine.patterns.worlds import world_of
+from sfumato.mine.patterns.inference_channels import inference_channels
+from sfumato.mine.patterns.support_worlds import count_basket_kinds
 from sfumato.patterns import Patterns
 from tests import brute_patterns as brute
 from tests.brute_baskets import itemsets
@@ -35,7 +35,7 @@ def published(lists: list[Any], least: int, complete: bool) -> Patterns:
     return Patterns.of(frequent_itemsets(baskets, least), len(baskets), least if complete else None)
 
 
-def singles(found: list[Forced]) -> dict[tuple[frozenset[Any], frozenset[Any]], tuple[int, int]]:
+def singles(found: list[ForcedPattern]) -> dict[tuple[frozenset[Any], frozenset[Any]], tuple[int, int]]:
     return {
         (frozenset(one.either[0].present), frozenset(one.either[0].absent)): (one.least, one.most)
         for one in found
@@ -91,8 +91,8 @@ def test_the_counter_example_has_no_channel_and_forces_one_person() -> None:
     baskets = sf.Baskets.of(COUNTER_EXAMPLE)
     assert inference_channels(baskets, 5, 3).height == 0
     patterns = published(COUNTER_EXAMPLE, 5, complete=False)
-    assert support_bounds(patterns, "abc") == Bounds(1, 1)
-    assert forced_patterns(patterns, 3) == [Forced((Conjunction(("a", "b", "c"), ()),), 1, 1)]
+    assert support_bounds(patterns, "abc") == SupportBounds(1, 1)
+    assert forced_patterns(patterns, 3) == [ForcedPattern((Conjunction(("a", "b", "c"), ()),), 1, 1)]
 
 
 def test_what_follows_is_used_to_learn_more() -> None:
@@ -101,14 +101,14 @@ def test_what_follows_is_used_to_learn_more() -> None:
     lists += [["a", "b", "c"]] * 9 + [["a"]] * 4 + [["b"]] * 4
     patterns = published(lists, 11, complete=False)
     assert ["a", "b", "c", "d"] not in patterns.frame["items"].to_list()
-    reasoning = derivability.reasoned(patterns, 3)
+    reasoning = derivability.reason_from_supports(patterns, 3)
     sets = {reasoning.known.members(node) for node in range(1, len(reasoning.known.rows))}
     assert (0, 1, 2, 3) in sets
-    assert support_bounds(patterns, "abcd") == Bounds(2, 2)
+    assert support_bounds(patterns, "abcd") == SupportBounds(2, 2)
 
 
 def known_sets(patterns: Patterns, k: int = 2) -> dict[tuple[int, ...], int]:
-    known = derivability.reasoned(patterns, k).known
+    known = derivability.reason_from_supports(patterns, k).known
     return {known.members(node): int(known.supports[node]) for node in range(1, len(known.rows))}
 
 
@@ -128,12 +128,12 @@ def test_an_unpublished_pair_of_few_people(monkeypatch: pytest.MonkeyPatch) -> N
     """At least 2 of 10 hold both, and fewer than 3, since it is not published."""
     monkeypatch.setattr(derivability, "EXACT_ITEMS", 0)
     found = forced_patterns(Patterns.of(spelt({"a": 6, "b": 6}), 10, 3), 3)
-    assert Forced((Conjunction(("a", "b"), ()),), 2, 2) in found
+    assert ForcedPattern((Conjunction(("a", "b"), ()),), 2, 2) in found
     assert forced_patterns(Patterns.of(spelt({"a": 6, "b": 6}), 10), 3) == []
 
 
 def test_two_patterns_may_be_known_together_only() -> None:
-    """All pairs of three items known: «all or none of abc» is one person, but which of the two nobody knows."""
+    """All pairs of three items known: "all or none of abc" is one person, but which of the two nobody knows."""
     lists = [["a"], ["b"], ["c"], ["a", "b"], ["a", "c"], ["b", "c"]] * 4 + [["a", "b", "c"]]
     patterns = published(lists, 5, complete=False)
     together = [one for one in forced_patterns(patterns, 3) if len(one.either) == 2]
@@ -152,14 +152,14 @@ def test_completeness_tells_more() -> None:
 def test_intervals_of_sets_without_all_subsets() -> None:
     """The two supports that a rule gives away are enough."""
     patterns = Patterns.of({("x", "y", "z", "w"): 80, ("x", "y", "z"): 81}, 100)
-    assert forced_patterns(patterns, 3) == [Forced((Conjunction(("x", "y", "z"), ("w",)),), 1, 1)]
+    assert forced_patterns(patterns, 3) == [ForcedPattern((Conjunction(("x", "y", "z"), ("w",)),), 1, 1)]
 
 
 def test_supports_that_no_database_has_are_refused() -> None:
     with pytest.raises(sf.DataError, match="contradict"):
         forced_patterns(Patterns.of(spelt({"a": 9, "b": 9, "c": 9, "ab": 1, "ac": 1, "bc": 1}), 9), 2)
     with pytest.raises(sf.DataError, match="contradict"):
-        exactly_forced(Patterns.of(spelt({"a": 9, "b": 9, "ab": 1}), 9), 2)
+        find_exactly_forced(Patterns.of(spelt({"a": 9, "b": 9, "ab": 1}), 9), 2)
     with pytest.raises(sf.PolicyError):
         forced_patterns(Patterns.of({}, 3), 0)
     assert forced_patterns(Patterns.of({}, 3), 2) == []
@@ -173,7 +173,7 @@ SEVERAL_UNKNOWNS = {
 
 def test_several_unknowns_at_once_need_integer_programs() -> None:
     patterns = Patterns.of(spelt(SEVERAL_UNKNOWNS), 29, 3)
-    assert not len(derivability.reasoned(patterns, 2).records)
+    assert not len(derivability.reason_from_supports(patterns, 2).records)
     found = singles(forced_patterns(patterns, 2))
     assert len(found) == 5
     assert found[frozenset("c"), frozenset("abd")] == (1, 1)
@@ -184,4 +184,6 @@ def test_a_witness_changes_nothing_but_the_time() -> None:
     lists = [[item for item in "abcd" if chance.random() < 0.6] for _ in range(30)]
     patterns = published(lists, 10, complete=True)
     baskets = sf.Baskets.of(lists)
-    assert exactly_forced(patterns, 3) == exactly_forced(patterns, 3, world_of(baskets, patterns.items))
+    assert find_exactly_forced(patterns, 3) == find_exactly_forced(
+        patterns, 3, count_basket_kinds(baskets, patterns.items)
+    )

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.published import range_ends, set_members
-from sfumato.progress import listening
-from sfumato.protect.anonymity.cut_search import CutSearch, Goal, _least
+from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.progress import listen_to_progress
+from sfumato.protect.anonymity.cut_search import CutGoal, CutSearch, _list_least_squares
 from sfumato.protect.anonymity.k_optimize import KOptimize
 from tests.tables import hospital
 
@@ -105,10 +105,10 @@ def covers(label: str | None, cell: Cell, tried: Tried, column: int) -> bool:
     values = set(tried.order(column)) - {None}
     if label is None or label == "*":
         return cell is None or label == "*"
-    if ends := range_ends(label):
+    if ends := parse_range(label):
         said: set[Cell] = {value for value in values if ends[0] <= value <= ends[1]}  # type: ignore[operator]
     else:
-        said = set(set_members(label) or (label,))
+        said = set(parse_set(label) or (label,))
         said |= {int(one) for one in said if isinstance(one, str) and one.isdigit()}
     whole: set[Cell] = set(LETTERS) if tried.with_leaves[column] else values
     return cell in said or (cell is None and whole <= said and len(whole) > 1)
@@ -212,7 +212,7 @@ def test_the_least_squares_of_a_class(size: int, k: int) -> None:
     best = [0] + [10**9] * size
     for total in range(1, size + 1):
         best[total] = min((best[total - part] + part * part for part in range(k, total + 1)), default=10**9)
-    assert _least(size, k)[size] == best[size]
+    assert _list_least_squares(size, k)[size] == best[size]
 
 
 def test_hospital_by_hand() -> None:
@@ -266,7 +266,7 @@ def test_the_time_limit_gives_the_best_found_and_a_bound() -> None:
     frame = {f"q{i}": chance.integers(0, 40, 600) for i in range(4)}
     table = sf.Table.of(frame, dict.fromkeys(frame, "quasi_identifying"))
     heard: list[str] = []
-    with listening(lambda step, done, total: heard.append(step)):
+    with listen_to_progress(lambda step, done, total: heard.append(step)):
         release = KOptimize(k=5, seconds=1.0).protect(table)
     assert not release.details["proven"]
     assert release.details["bound"] < release.details["objective"] == release.losses["discernibility"] < 600**2
@@ -283,14 +283,14 @@ def test_a_search_can_be_interrupted() -> None:
         if done:
             raise KeyboardInterrupt
 
-    with listening(stop), pytest.raises(KeyboardInterrupt):
+    with listen_to_progress(stop), pytest.raises(KeyboardInterrupt):
         KOptimize(k=5, seconds=None).protect(sf.Table.of(frame, dict.fromkeys(frame, "quasi_identifying")))
 
 
 def test_frames_of_the_search_grow() -> None:
     """Deeper than the stack's first room; the answer is every value apart, as all are frequent."""
     codes = [np.repeat(np.arange(40, dtype=np.int32), 3)]
-    found = CutSearch(codes, [40], None, Goal(3, True, True, None)).run()
+    found = CutSearch(codes, [40], None, CutGoal(3, True, True, None)).run()
     assert found.cuts == (tuple(range(1, 40)),)
     assert (found.objective, found.proven) == (40 * 9, True)
 
@@ -313,7 +313,7 @@ def test_bad_input_is_refused() -> None:
             KOptimize(**bad)
     with pytest.raises(sf.PolicyError, match="no column that can be published"):
         KOptimize(k=2, metric="classification", target="no").protect(sf.Table.of({"q": [1, 2]}, roles))
-    with pytest.raises(sf.DataError, match="holds «\\*» in 1 rows"):
+    with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
         KOptimize(k=2).protect(sf.Table.of({"q": ["*", "a"]}, roles))
     with pytest.raises(sf.PolicyError, match="nobody to hide"):
         KOptimize(k=2).protect(sf.Table.of({"q": [1, 2]}, {"q": "sensitive"}))

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.kernels.anonymity import loops
+from sfumato.kernels.anonymity import lattice_choice
 from sfumato.protect.anonymity import rollup
 from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.judge import ModelJudge
-from sfumato.protect.anonymity.witness import condemn, witness
+from sfumato.protect.anonymity.model_judge import ModelJudge
+from sfumato.protect.anonymity.witness import choose_witness, condemn_nodes
 from tests.brute import best_node, every_node
 from tests.tables import Small, small_tables
 
@@ -51,7 +51,7 @@ def test_a_witness_speaks_for_its_own_class_at_every_node(
     grouping = judge.grouping(table)
     row = data.draw(st.integers(0, grouping.distinct_rows - 1))
     live = np.ones(grouping.shape, dtype=np.bool_)
-    condemn(live, grouping, judge, row)
+    condemn_nodes(live, grouping, judge, row)
     for levels in product(*map(range, grouping.shape)):
         judged = grouping.judged(levels, judge)
         assert live[levels] == (not judged.refused[judged.classes.of_row[row]])
@@ -65,7 +65,7 @@ def test_the_witness_is_refused_at_the_node_it_was_found_at(small: Small, k: int
     for levels in product(*map(range, grouping.shape)):
         judged = grouping.judged(levels, judge)
         if judged.suppressed:
-            row = witness(grouping, judged)
+            row = choose_witness(grouping, judged)
             assert judged.refused[judged.classes.of_row[row]]
 
 
@@ -73,7 +73,7 @@ def test_a_witness_says_nothing_where_cells_match_anything(small_with_gaps: sf.T
     judge = ModelJudge((sf.KAnonymity(k=3),))
     grouping = judge.grouping(small_with_gaps)
     live = np.ones(grouping.shape, dtype=np.bool_)
-    condemn(live, grouping, judge, 0)
+    condemn_nodes(live, grouping, judge, 0)
     assert live.all()
 
 
@@ -110,8 +110,10 @@ def test_the_optimum_stays_the_optimum_when_everything_is_rolled_up(
 ) -> None:
     monkeypatch.setattr(rollup, "_LONG", 1)
     monkeypatch.setattr(rollup, "_HABIT", 0)
-    monkeypatch.setattr(loops, "_spent", 0)
-    monkeypatch.setattr(loops, "_COMPILED", "sfumato.kernels.anonymity.lattice" if compiled else "no.such.module")
+    monkeypatch.setattr(lattice_choice, "_spent", 0)
+    monkeypatch.setattr(
+        lattice_choice, "_COMPILED", "sfumato.kernels.anonymity.lattice" if compiled else "no.such.module"
+    )
     nodes = list(every_node(small.rows, small.hierarchies, k, "own_value"))
     best = best_node(nodes, metric, int(Fraction(str(limit)) * len(small.rows)))
     method = sf.Generalize(models=(sf.KAnonymity(k=k),), suppression_limit=limit, metric=metric)

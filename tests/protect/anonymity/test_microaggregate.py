@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.progress import listening
-from sfumato.protect.anonymity.microaggregate import Microaggregate, grouped
+from sfumato.progress import listen_to_progress
+from sfumato.protect.anonymity.microaggregate import Microaggregate, group_rows
 
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 QUASI = "quasi_identifying"
@@ -110,7 +110,7 @@ def test_groups_are_mdavs(seed: int, rows: int, columns: int, k: int) -> None:
         return
     points = np.random.default_rng(seed).normal(size=(columns, rows))
     points = (points - points.mean(axis=1, keepdims=True)) / points.std(axis=1, keepdims=True)
-    groups = grouped(list(points), [], k, rows)
+    groups = group_rows(list(points), [], k, rows)
     found = [set(np.flatnonzero(groups == number).tolist()) for number in range(groups.max() + 1)]
     assert found == [group for group in plain_mdav(points.T, k) if group]
 
@@ -124,7 +124,7 @@ def test_categories_are_corners_of_a_simplex(seed: int, rows: int, k: int) -> No
     chance = np.random.default_rng(seed)
     number, code = chance.normal(size=rows), chance.integers(0, 3, rows).astype(np.int32)
     corners = (code[:, None] == np.arange(3)) / np.sqrt(2)
-    groups = grouped([number], [code], k, rows)
+    groups = group_rows([number], [code], k, rows)
     found = [set(np.flatnonzero(groups == one).tolist()) for one in range(groups.max() + 1)]
     plain = [group for group in plain_mdav(np.column_stack([number, corners]), k) if group]
     # The two add up distances in another order, so ties may be met in another order too.
@@ -191,7 +191,7 @@ def test_blocks_lose_little_and_keep_sizes() -> None:
     frame = {f"q{i}": column for i, column in enumerate(points)}
     table = sf.Table.of(frame, dict.fromkeys(frame, QUASI))
     heard: list[tuple[int, int | None]] = []
-    with listening(lambda step, done, total: heard.append((done, total))):
+    with listen_to_progress(lambda step, done, total: heard.append((done, total))):
         fast = Microaggregate(k=5, search="fast").protect(table)
     slow = Microaggregate(k=5, search="mdav").protect(table)
     assert slow.losses["sse"] < fast.losses["sse"] < 1.1 * slow.losses["sse"]
@@ -202,21 +202,21 @@ def test_blocks_lose_little_and_keep_sizes() -> None:
 
 def test_all_that_an_adversary_knows_must_be_aggregated() -> None:
     table = table_of({"age": [1, 2, 3], "zip": ["a", "b", "c"]})
-    with pytest.raises(sf.PolicyError, match="«zip» would stay as they are"):
+    with pytest.raises(sf.PolicyError, match='"zip" would stay as they are'):
         Microaggregate(k=2, columns=("age",)).protect(table)
-    with pytest.raises(sf.PolicyError, match="«no» is no column"):
+    with pytest.raises(sf.PolicyError, match='"no" is no column'):
         Microaggregate(k=2, columns=("age", "zip", "no")).protect(table)
 
 
 def test_missing_cells() -> None:
     data: dict[str, list[object]] = {"age": [1, None, 3, 4], "c": ["a", "b", "b", None]}
-    with pytest.raises(sf.DataError, match="«age» has 1 missing cells"):
+    with pytest.raises(sf.DataError, match='"age" has 1 missing cells'):
         Microaggregate(k=2).protect(table_of(data))
     dropped = Microaggregate(k=2).protect(table_of(data, "drop"))
     assert dropped.details["rows"].tolist() == [0, 2]
     assert dropped.losses["dropped_rows"] == 2
     for meaning in ("matches_any", "never_matches"):
-        with pytest.raises(sf.DataError, match="«c» has 1 missing cells"):
+        with pytest.raises(sf.DataError, match='"c" has 1 missing cells'):
             Microaggregate(k=2).protect(table_of({"c": data["c"]}, meaning))
     own = Microaggregate(k=2).protect(table_of({"c": data["c"]}))
     assert sf.measure.k_anonymity(own.data) >= 2
@@ -230,7 +230,7 @@ def test_bad_input_is_refused() -> None:
             Microaggregate(**bad)
     with pytest.raises(sf.DataError, match="infinite numbers"):
         Microaggregate(k=2).protect(table_of({"x": [1.0, float("inf"), 2.0]}))
-    with pytest.raises(sf.DataError, match="holds «\\*» in 1 rows"):
+    with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
         Microaggregate(k=2).protect(table_of({"x": ["*", "a"]}))
     with pytest.raises(sf.PolicyError, match="nobody to hide"):
         Microaggregate(k=2).protect(table_of({"x": [1, 2]}, x="sensitive"))

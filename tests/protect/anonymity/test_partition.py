@@ -16,14 +16,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import Hierarchy, spelt
-from sfumato.data.published import Domain, range_ends
+from sfumato.data.hierarchy import Hierarchy, spell_cells
+from sfumato.data.published_labels import Domain, parse_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
-from sfumato.progress import listening
+from sfumato.progress import listen_to_progress
 from sfumato.protect.anonymity import k_member
-from sfumato.protect.anonymity.judge import judged_groups
-from sfumato.protect.anonymity.k_member import _hosts, block_size
+from sfumato.protect.anonymity.k_member import _choose_hosts, choose_block_size
 from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.model_judge import judge_groups
 from sfumato.protect.anonymity.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -34,7 +34,7 @@ from sfumato.protect.anonymity.models import (
     TCloseness,
 )
 from sfumato.protect.anonymity.partition import Partition
-from sfumato.protect.anonymity.partitioning import GroupJudge, SizeJudge
+from sfumato.protect.anonymity.parts import GroupJudge, SizeJudge
 from sfumato.release import Release
 from sfumato.table import Table
 from tests.tables import hierarchies
@@ -165,8 +165,8 @@ def domains(table: Table) -> dict[str, Domain]:
 def assert_true(release: Release, table: Table) -> None:
     """Every published cell covers its original; a missing one stays missing or is published as nothing."""
     for name, domain in domains(table).items():
-        before = spelt(table.frame[name][release.details["rows"]]).to_list()
-        after = spelt(release.data.frame[name]).to_list()
+        before = spell_cells(table.frame[name][release.details["rows"]]).to_list()
+        after = spell_cells(release.data.frame[name]).to_list()
         for cell, label in set(zip(before, after, strict=True)):
             if cell is None:
                 assert label == "*" or (label is None and table.missing == "own_value")
@@ -223,7 +223,7 @@ def assert_losses(release: Release, table: Table) -> None:
     assert release.losses["discernibility"] == sum(size * size for size in sizes)
     assert release.losses["average_class_size"] == len(release.data) / len(sizes)
     assert release.details["classes"] == len(sizes)
-    losses = [np.mean(domain.losses(spelt(release.data.frame[name]))) for name, domain in domains(table).items()]
+    losses = [np.mean(domain.losses(spell_cells(release.data.frame[name]))) for name, domain in domains(table).items()]
     assert isclose(release.losses["loss"], float(np.mean(losses)), abs_tol=1e-12)
     assert release.losses["suppressed_rows"] == 0
 
@@ -289,7 +289,7 @@ def test_groups_are_judged_as_judged_groups_does(
 ) -> None:
     of_row = np.unique(chosen[: len(table)], return_inverse=True)[1].astype(np.int32)
     judge = GroupJudge(table, models)
-    assert (judge.refused(of_row) == judged_groups(table, models, of_row)).all()
+    assert (judge.refused(of_row) == judge_groups(table, models, of_row)).all()
     assert judge.refused(of_row)[np.bincount(of_row) < judge.least].all()
 
 
@@ -367,11 +367,11 @@ def test_whole_numbers_beyond_floats_and_single_values_are_spelt_as_they_are() -
     table = Table.of({"n": values}, {"n": "quasi_identifying"})
     labels = Partition(models=(KAnonymity(k=2),)).protect(table).data.frame["n"].to_list()
     assert labels == [str(large + 1)] * 2 + [f"[{large + 2}, {large + 3}]"] * 2
-    assert range_ends(labels[2]) is not None
+    assert parse_range(labels[2]) is not None
 
 
 def test_a_label_that_reads_as_another_value_is_not_published() -> None:
-    """A set of a and b is spelt like the third value, and the leaf «G» like the group of the others."""
+    """A set of a and b is spelt like the third value, and the leaf "G" like the group of the others."""
     table = Table.of({"v": ["a", "b", "{a, b}", "{a, b}"]}, {"v": "quasi_identifying"})
     release = Partition(models=(KAnonymity(k=2),)).protect(table)
     assert release.data.frame["v"].to_list() == ["*", "*", "{a, b}", "{a, b}"]
@@ -408,27 +408,32 @@ def test_bad_input() -> None:
         two.protect(patients().with_frame(patients().frame.clear()))
     with pytest.raises(PolicyError, match="nobody to hide"):
         two.protect(Table.of({"a": [1, 2]}, {"a": "sensitive"}))
-    with pytest.raises(DataError, match="«v» holds «\\*» in 1 rows"):
+    with pytest.raises(DataError, match='"v" holds "\\*" in 1 rows'):
         two.protect(Table.of({"v": ["*", "b"]}, {"v": "quasi_identifying"}))
     with pytest.raises(DataError, match="every row has a missing"):
         two.protect(Table.of({"v": [None, None]}, {"v": "quasi_identifying"}, missing="drop"))
     with pytest.raises(PolicyError, match="k_map compares with a population"):
         Partition(models=(KMap(k=2, population=patients()),)).protect(patients())
-    with pytest.raises(DataError, match="«nothing», which the table does not have"):
+    with pytest.raises(DataError, match='"nothing", which the table does not have'):
         Partition(models=(LDiversity(l=2, column="nothing"),)).protect(patients())
 
 
 def test_progress_is_told() -> None:
     steps = []
-    with listening(lambda step, done, total: steps.append(step)):
+    with listen_to_progress(lambda step, done, total: steps.append(step)):
         Partition(models=(KAnonymity(k=2), LDiversity(l=2, column="s"))).protect(people(500))
     assert list(dict.fromkeys(steps)) == ["encoding the table", "cutting the table", "clustering rows", "publishing"]
 
 
 def test_blocks_are_small_where_there_are_many_rows() -> None:
     judge = SizeJudge(5)
-    assert [block_size(rows, judge) for rows in (1_000, 100_000, 1_000_000, 10_000_000)] == [2048, 2048, 256, 128]
-    assert block_size(1_000_000, SizeJudge(1_000)) is None
+    assert [choose_block_size(rows, judge) for rows in (1_000, 100_000, 1_000_000, 10_000_000)] == [
+        2048,
+        2048,
+        256,
+        128,
+    ]
+    assert choose_block_size(1_000_000, SizeJudge(1_000)) is None
 
 
 @pytest.fixture(scope="module")
@@ -452,7 +457,7 @@ def test_adult_is_better_than_anonypy(adult: Table) -> None:
 def test_adult_to_labels_of_its_hierarchies(adult: Table) -> None:
     release = Partition(models=(KAnonymity(k=5),), publish="hierarchy").protect(adult)
     for name in EIGHT:
-        assert set(spelt(release.data.frame[name])) <= set(adult.hierarchies[name].leaves_under)
+        assert set(spell_cells(release.data.frame[name])) <= set(adult.hierarchies[name].leaves_under)
     assert_losses(release, adult)
     assert_true(release, adult)
     assert release.losses["discernibility"] <= 2.2e5
@@ -464,11 +469,11 @@ def test_parts_of_equal_rows_go_two_by_two() -> None:
     nearest = np.array([1, 0, 0, 0, 0, 3], dtype=np.int64)
     small = np.zeros(6, dtype=np.bool_)
     free = np.array([True, True, True, True, True, False])
-    assert _hosts(np.arange(6), nearest, small, free).tolist() == [0, 0, 2, 2, 4, 5]
+    assert _choose_hosts(np.arange(6), nearest, small, free).tolist() == [0, 0, 2, 2, 4, 5]
     # Where something is lost, two large ones never go into the same.
-    assert _hosts(np.arange(6), nearest, small, np.zeros(6, dtype=np.bool_)).tolist() == [1, 1, 2, 3, 4, 3]
+    assert _choose_hosts(np.arange(6), nearest, small, np.zeros(6, dtype=np.bool_)).tolist() == [1, 1, 2, 3, 4, 3]
     # One that is left over goes to its nearest, if that has no other guest.
-    assert _hosts(np.array([1]), np.array([-1, 0]), small[:2], free[:2]).tolist() == [0, 0]
+    assert _choose_hosts(np.array([1]), np.array([-1, 0]), small[:2], free[:2]).tolist() == [0, 0]
 
 
 def test_many_equal_rows_under_t_closeness_take_few_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -481,9 +486,9 @@ def test_many_equal_rows_under_t_closeness_take_few_rounds(monkeypatch: pytest.M
 
     def counted(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
         rounds.append(len(moving))
-        return _hosts(moving, nearest, small, free)
+        return _choose_hosts(moving, nearest, small, free)
 
-    monkeypatch.setattr(k_member, "_hosts", counted)
+    monkeypatch.setattr(k_member, "_choose_hosts", counted)
     release = Partition(models=(KAnonymity(k=5), TCloseness(t=0.1, column="s"))).protect(Table.of(frame, roles))
     assert release.losses["loss"] == 0.0  # every kind is close enough to the whole by itself
     assert 0 < len(rounds) < 12

@@ -14,12 +14,16 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from sfumato.data.read import read_frame
+from sfumato.data.table_reader import read_frame
 from sfumato.details import read_details
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.lazy import find_checks
-from sfumato.measure.answers.answers import answer_epsilon, answers_off_channel, strange_answers
+from sfumato.measure.answers.answer_checks import (
+    compute_answer_epsilon,
+    count_strange_answers,
+    measure_channel_deviation,
+)
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.protect.answers.randomize_response import RandomizeResponse
@@ -60,7 +64,7 @@ def failing(release: Release, table: Table) -> list[str]:
     return [
         claim.property
         for claim in release.claims
-        if find_checks()[claim.measure] == "sfumato.measure.answers.answers"
+        if find_checks()[claim.measure] == "sfumato.measure.answers.answer_checks"
         and not claim.holds(CHECKS[claim.measure](evidence, claim.arguments))
     ]
 
@@ -126,7 +130,7 @@ def test_honest_answers_stay_within_their_standard_errors() -> None:
     for seed in range(800):
         release = method.protect(table, Randomness.seeded(seed))
         claim = next(one for one in release.claims if one.property == "answers_off_channel")
-        worst = max(worst, answers_off_channel(table, release.data, **dict[str, Any](claim.arguments)))
+        worst = max(worst, measure_channel_deviation(table, release.data, **dict[str, Any](claim.arguments)))
     assert 1.0 < worst <= 5.0
 
 
@@ -137,7 +141,7 @@ def forged(release: Release, cells: Any) -> Release:
 
 
 def test_lies_that_depend_on_the_truth_break_the_claim() -> None:
-    """True with 0.7 over all, but «n» is never a lie, so that «y» is sure; everybody «y»; true by the row's number."""
+    """True with 0.7 over all, but "n" is never a lie, so that "y" is sure; everybody "y"; true by the row's number."""
     n, chance = 50_000, np.random.default_rng(0)
     truth = chance.choice(["y", "n"], n)
     table = Table.of({"x": truth}, {"x": "sensitive"})
@@ -195,7 +199,7 @@ def test_honest_releases_of_every_size_pass() -> None:
         release = method.protect(table, Randomness.seeded(seed))
         assert failing(release, table) == []
         claim = next(one for one in release.claims if one.property == "answers_off_channel")
-        found.append(answers_off_channel(table, release.data, **dict[str, Any](claim.arguments)))
+        found.append(measure_channel_deviation(table, release.data, **dict[str, Any](claim.arguments)))
     assert max(found) <= 4.0
     assert float(np.mean(np.asarray(found) > 2)) < 0.0455
 
@@ -272,9 +276,9 @@ def test_bits_are_set_as_often_as_the_channel_says_and_independently() -> None:
     told = release.public["x"]
     assert told["q"] == pytest.approx(1 / (exp(1) + 1))
     assert release.data.frame["x"].str.contains("^x[0-9a-f]{8}$").all()
-    from sfumato.public.answer_channel import Channel
+    from sfumato.public.answer_channel import AnswerChannel
 
-    bits = Channel.of(told).bits(release.data.frame["x"]).astype(float)
+    bits = AnswerChannel.of(told).bits(release.data.frame["x"]).astype(float)
     own = bits[np.arange(60_000), np.arange(30).repeat(2000)]
     assert abs(own.mean() - 0.5) < 5 * (0.25 / 60_000) ** 0.5
     assert abs((bits.sum() - own.sum()) / (29 * 60_000) - told["q"]) < 5 * (0.2 / (29 * 60_000)) ** 0.5
@@ -404,7 +408,7 @@ def test_epsilon_is_the_worst_ratio_of_the_matrix(kind: str, p: float, size: int
     q = (1 - p) / (size - 1)
     matrix = np.full((size, size), q) + (p - q) * np.eye(size)
     worst = max(log(row.max() / row.min()) for row in matrix)
-    assert answer_epsilon(kind, p, q) == pytest.approx(worst)
+    assert compute_answer_epsilon(kind, p, q) == pytest.approx(worst)
     table = Table.of({"x": [str(at) for at in range(size)] * 5}, {"x": "sensitive"})
     release = RandomizeResponse(column="x", p=p, kind=kind).protect(table)
     assert release.public["x"]["epsilon"] == pytest.approx(worst)
@@ -421,10 +425,10 @@ def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> Non
         assert estimate_proportions(back, name).equals(estimate_proportions(release, name))
     told = [claim for claim in release.claims if claim.property == "strange_answers"]
     claims: list[dict[str, Any]] = [dict(claim.arguments) for claim in told]
-    assert [strange_answers(again, **arguments) for arguments in claims] == [0, 0]
+    assert [count_strange_answers(again, **arguments) for arguments in claims] == [0, 0]
     padded = again.with_frame(again.frame.with_columns(pl.col("visits").str.replace(".$", "f")))
     assert len(release.public["visits"]["categories"]) == 39
-    assert strange_answers(padded, **claims[1]) == len(table)
+    assert count_strange_answers(padded, **claims[1]) == len(table)
 
 
 @pytest.mark.parametrize("p", [0.0, 1.0])
@@ -445,13 +449,13 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match="twice"):
         RandomizeResponse(column="smokes", p=0.7, categories=("true", True))
     cases = [
-        (RandomizeResponse(column="name", p=0.7), "«name»"),
+        (RandomizeResponse(column="name", p=0.7), '"name"'),
         (RandomizeResponse(column=(), p=0.7), "nothing"),
-        (RandomizeResponse(column="nowhere", p=0.7), "«nowhere»"),
+        (RandomizeResponse(column="nowhere", p=0.7), '"nowhere"'),
         (RandomizeResponse(column="disease", p=0.7, kind="warner"), "two categories, and there are 4"),
         (RandomizeResponse(column="disease", p=0.7, kind="unary"), "give `epsilon`"),
         (RandomizeResponse(column="visits", p=0.7, categories=("many", "few")), "not spelt as cells"),
-        (RandomizeResponse(column="smokes", p=0.7, person=("smokes",)), "«smokes» cannot tell who is asked"),
+        (RandomizeResponse(column="smokes", p=0.7, person=("smokes",)), '"smokes" cannot tell who is asked'),
         (RandomizeResponse(column="smokes", p=0.7, person=()), "no column is left to tell"),
     ]
     for method, message in cases:
@@ -462,7 +466,7 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no rows"):
         RandomizeResponse(column="smokes", p=0.7).protect(table.with_frame(table.frame.clear()))
     one = Table.of({"x": ["same", "same", None]}, {"x": "sensitive"})
-    with pytest.raises(DataError, match="«x» has 1 different values"):
+    with pytest.raises(DataError, match='"x" has 1 different values'):
         RandomizeResponse(column="x", p=0.7).protect(one)
     unnamed = table.with_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
     key = RandomizeResponse(column="smokes", p=0.7).new_key()

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.baskets.hiding import basket_count, exposed_rules, foreign_items
+from sfumato.measure.baskets.side_effects import count_baskets, count_foreign_items, exposed_rules
 from sfumato.protect.baskets.hide_items import HideItems
 
 SHOP = [
@@ -55,8 +55,8 @@ def test_claims_hold_by_independent_measures(strategy: str) -> None:
     confidence: Any = shown.arguments["min_confidence"]
     measured = exposed_rules(release.data, release.details["sensitive"], least, confidence)
     assert shown.holds(measured)
-    assert foreign.holds(foreign_items(release.data, data))
-    assert count.holds(basket_count(release.data))
+    assert foreign.holds(count_foreign_items(release.data, data))
+    assert count.holds(count_baskets(release.data))
     assert not count.holds(len(data) + 1)
     assert list(release.details["rows"]) == list(range(len(data)))
 

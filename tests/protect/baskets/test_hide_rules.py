@@ -11,12 +11,12 @@ import pytest
 from pydantic import ValidationError
 
 from sfumato.baskets import Baskets
-from sfumato.data.rule_files import parse_itemset, parse_rule, read_rules, write_rules
+from sfumato.data.rule_files import parse_itemset, parse_rule, read_rule_file, write_rule_file
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.measure.baskets.hiding import basket_count, exposed_rules, foreign_items
+from sfumato.measure.baskets.side_effects import count_baskets, count_foreign_items, exposed_rules
 from sfumato.protect.baskets import hiding_variables
 from sfumato.protect.baskets.hide_rules import HideRules
-from sfumato.public.unknown_items import parted, with_unknowns
+from sfumato.public.unknown_items import mark_unknowns, split_unknowns
 from tests.brute_baskets import support
 
 SHOP = [
@@ -71,7 +71,7 @@ class TestNaming:
         file = tmp_path / "secret.txt"
         file.write_text(text, encoding="utf-8")
         with pytest.raises(DataError, match=message):
-            read_rules(file)
+            read_rule_file(file)
 
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match="cannot be read"):
@@ -84,10 +84,10 @@ class TestNaming:
 
     def test_what_is_written_reads_back(self, tmp_path: Path) -> None:
         rules = ((("milk, 3.5 %", 'a "b"'), ("rye bread",)), (("#1",), ("@2",)))
-        write_rules(tmp_path / "r.txt", rules, (("x y", "z"),))
-        assert read_rules(tmp_path / "r.txt") == (rules, (("x y", "z"),))
+        write_rule_file(tmp_path / "r.txt", rules, (("x y", "z"),))
+        assert read_rule_file(tmp_path / "r.txt") == (rules, (("x y", "z"),))
         with pytest.raises(DataError, match="1 items"):
-            write_rules(tmp_path / "r.txt", ((("a ==> b",), ("c",)),))
+            write_rule_file(tmp_path / "r.txt", ((("a ==> b",), ("c",)),))
 
     @pytest.mark.parametrize(
         "wrong",
@@ -151,15 +151,15 @@ class TestStrategies:
         assert shown.holds(exposed_rules(release.data, release.details["sensitive"], least, confidence))
         assert exposed_rules(data, release.details["sensitive"], least, confidence) == 2
         mark = str(foreign.arguments.get("unknown_mark", ""))
-        assert foreign.holds(foreign_items(release.data, data, mark))
-        assert count.holds(basket_count(release.data))
+        assert foreign.holds(count_foreign_items(release.data, data, mark))
+        assert count.holds(count_baskets(release.data))
         assert release.losses["changes"] == len(release.details["changes"]) > 0
 
     @pytest.mark.parametrize("strategy", [one for one in STRATEGIES if one != "1a"])
     def test_itemsets_are_hidden_by_support(self, strategy: str) -> None:
         rows = Baskets.of(SHOP)
         release = HideRules(itemsets=("oat milk,rye bread", "tea"), min_support=2, strategy=strategy).protect(rows)
-        certain = parted(release.data).known.to_lists()
+        certain = split_unknowns(release.data).known.to_lists()
         assert support(certain, ("oat milk", "rye bread")) == 1
         assert support(certain, ("tea",)) == 1
 
@@ -224,8 +224,8 @@ class TestUnknowns:
         rows = Baskets.of([[1, 2], [1, 2], [2], [1]])
         release = HideRules(rules="1 ==> 2", min_support=2, min_confidence=0.6, strategy="block").protect(rows)
         release.data.write(tmp_path / "out.dat")
-        parts = parted(Baskets.read(tmp_path / "out.dat"))
-        assert parts == parted(release.data)
+        parts = split_unknowns(Baskets.read(tmp_path / "out.dat"))
+        assert parts == split_unknowns(release.data)
         assert all(isinstance(item, int) for item in parts.known.items)
 
     def test_items_that_end_in_the_mark_are_refused(self) -> None:
@@ -233,7 +233,7 @@ class TestUnknowns:
         with pytest.raises(DataError, match="1 items end in"):
             HideRules(rules="a ==> b", min_support=1, min_confidence=0.5, strategy="block").protect(rows)
         with pytest.raises(DataError, match="1 items end in"):
-            with_unknowns(Baskets.of([["a"]]), [0], ["b?"])
+            mark_unknowns(Baskets.of([["a"]]), [0], ["b?"])
 
     def test_an_item_in_every_basket_cannot_be_unknown(self) -> None:
         rows = Baskets.of([["a", "b"], ["a", "b"]])

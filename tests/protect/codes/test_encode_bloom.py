@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.key import Key
-from sfumato.measure.codes.encoded_items import strange_bits, unfiltered_items
-from sfumato.mine.codes.bloom_filters import BloomKey, filter_requests, item_bits
+from sfumato.measure.codes.code_checks import count_strange_bits, count_unfiltered_items
+from sfumato.mine.codes.bloom_filters import BloomKey, filter_requests, hash_item
 from sfumato.protect.codes.encode_bloom import EncodeBloom
 
 quick = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,13 +43,13 @@ def test_a_filter_holds_the_bits_of_its_items_and_no_others(
     assert opened.supports == tuple(shown)
     true = sum(map(len, data.to_lists()))
     assert release.losses["feigned_items"] == sum(shown) - true
-    assert unfiltered_items(release.data, data) == strange_bits(release.data, bits) == 0
+    assert count_unfiltered_items(release.data, data) == count_strange_bits(release.data, bits) == 0
 
 
 def test_bits_are_keyed_hashes() -> None:
     digest = hmac.new(b"secret", b"1:milk", hashlib.sha256).digest()
-    assert item_bits("milk", 1000, 2, b"secret")[1] == int.from_bytes(digest, "big") % 1000
-    assert item_bits("milk", 10**6, 3, b"secret") != item_bits("milk", 10**6, 3)
+    assert hash_item("milk", 1000, 2, b"secret")[1] == int.from_bytes(digest, "big") % 1000
+    assert hash_item("milk", 10**6, 3, b"secret") != hash_item("milk", 10**6, 3)
 
 
 def test_unkeyed_filters_are_the_same_under_every_key() -> None:
@@ -90,7 +90,7 @@ def test_wrong_and_changed_keys_are_refused() -> None:
 
 def test_measures_tell_a_broken_encoding() -> None:
     data = sf.Baskets.of([["a", "b"], ["a"]])
-    assert unfiltered_items(sf.Baskets.of([[1, 2], [1]]), data) == 0
-    assert unfiltered_items(sf.Baskets.of([[1, 2], [3]]), data) == 1
-    assert strange_bits(sf.Baskets.of([[1, 2, 9]]), 9) == 1
-    assert strange_bits(data, 9) == 2
+    assert count_unfiltered_items(sf.Baskets.of([[1, 2], [1]]), data) == 0
+    assert count_unfiltered_items(sf.Baskets.of([[1, 2], [3]]), data) == 1
+    assert count_strange_bits(sf.Baskets.of([[1, 2, 9]]), 9) == 1
+    assert count_strange_bits(data, 9) == 2

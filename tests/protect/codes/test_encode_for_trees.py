@@ -15,11 +15,18 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.mine.codes.ranked import placed, ranked, taken_for_equal
+from sfumato.mine.codes.learner_columns import flag_indistinct_values, look_up_cells, rank_cells
 from sfumato.mine.codes.tree_key import ColumnKey, TreeKey
-from sfumato.protect.codes.encode_for_trees import EncodeForTrees, Ranks
-from sfumato.protect.codes.pieces import MIXED, Pieces, choose_bp, choose_max_mp, classes_of_values, pure_pieces
-from sfumato.protect.codes.tree_codes import CURVES, GRID, Bends, draw_codes
+from sfumato.protect.codes.column_pieces import (
+    MIXED,
+    ValuePieces,
+    choose_bp,
+    choose_max_mp,
+    find_pure_runs,
+    find_value_classes,
+)
+from sfumato.protect.codes.encode_for_trees import EncodeForTrees, RankedColumn
+from sfumato.protect.codes.tree_codes import CURVES, GRID, PieceCurves, draw_value_codes
 
 quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 labels = st.lists(st.sampled_from([MIXED, 0, 1, 2]), min_size=1, max_size=40)
@@ -51,7 +58,7 @@ def test_pure_pieces_are_the_maximal_runs(classes: list[int], min_width: int) ->
             grows = (begin > 0 and classes[begin - 1] in whole) or (end < len(classes) and classes[end] in whole)
             if len(whole) == 1 and MIXED not in whole and not grows and end - begin >= min_width:
                 expected.append((begin, end - begin))
-    starts, lengths = pure_pieces(np.array(classes), min_width)
+    starts, lengths = find_pure_runs(np.array(classes), min_width)
     assert list(zip(starts.tolist(), lengths.tolist(), strict=True)) == expected
 
 
@@ -61,7 +68,7 @@ def test_pieces_cover_the_values_and_are_as_many_as_asked(
     classes: list[int], pieces: int, width: int, seed: int
 ) -> None:
     grown = choose_max_mp(np.array(classes), pieces, width, chance(seed))
-    starts, _ = pure_pieces(np.array(classes), width)
+    starts, _ = find_pure_runs(np.array(classes), width)
     assert grown.starts[0] == 0 and (np.diff(grown.starts) > 0).all()
     assert grown.sizes.sum() == len(classes)
     assert grown.starts[grown.pure].tolist() == starts.tolist()
@@ -79,10 +86,10 @@ def test_codes_keep_the_order_of_pieces_and_stay_apart(
     """Definition 8: all codes of a piece before all of the next; mixed pieces in order; distinct as 32-bit floats."""
     values = np.asarray(np.sort(chance(seed).choice(10_000, len(classes), replace=False)) * scale, dtype=np.float64)
     pieces = choose_max_mp(np.array(classes), 5, 2, chance(seed))
-    codes = draw_codes(values, pieces, rising=rising, permute=permute, curves=CURVES, chance=chance(seed))
+    codes = draw_value_codes(values, pieces, rising=rising, permute=permute, curves=CURVES, chance=chance(seed))
     numbers = codes.numbers.astype(np.float32) * (1 if rising else -1)
     assert len(set(numbers.tolist())) == len(values) and np.isfinite(numbers).all()
-    assert not taken_for_equal(np.sort(numbers)).any()
+    assert not flag_indistinct_values(np.sort(numbers)).any()
     assert np.abs(codes.steps).max() < GRID
     for place in range(len(pieces.starts) - 1):
         here = numbers[pieces.starts[place] : pieces.ends[place]]
@@ -94,10 +101,10 @@ def test_codes_keep_the_order_of_pieces_and_stay_apart(
 
 def test_values_of_pure_pieces_change_places_evenly() -> None:
     """Three values in one pure piece: six orders, each as likely. χ² with 5 degrees, fails by chance once in 10⁵."""
-    pieces = Pieces(np.array([0]), np.array([True]), 3)
+    pieces = ValuePieces(np.array([0]), np.array([True]), 3)
     lot, orders = chance(5), []
     for _ in range(1200):
-        codes = draw_codes(np.arange(3.0), pieces, rising=True, permute=True, curves=CURVES, chance=lot)
+        codes = draw_value_codes(np.arange(3.0), pieces, rising=True, permute=True, curves=CURVES, chance=lot)
         orders.append(tuple(np.argsort(codes.numbers).tolist()))
     counts = [orders.count(one) for one in set(orders)]
     assert len(counts) == 6
@@ -106,10 +113,10 @@ def test_values_of_pure_pieces_change_places_evenly() -> None:
 
 def test_widths_of_pieces_do_not_tell_what_they_hold() -> None:
     """Two pieces, one of ten values and one of a hundred: which is wider is a matter of chance."""
-    pieces = Pieces(np.array([0, 10]), np.array([False, False]), 110)
+    pieces = ValuePieces(np.array([0, 10]), np.array([False, False]), 110)
     lot, wider = chance(3), 0
     for _ in range(300):
-        codes = draw_codes(np.arange(110.0) * 50, pieces, rising=True, permute=True, curves=CURVES, chance=lot)
+        codes = draw_value_codes(np.arange(110.0) * 50, pieces, rising=True, permute=True, curves=CURVES, chance=lot)
         steps = codes.steps
         wider += (steps[9] - steps[0]) > (steps[109] - steps[10])
     assert 75 < wider < 225
@@ -119,8 +126,8 @@ def test_widths_of_pieces_do_not_tell_what_they_hold() -> None:
 def test_every_curve_rises_from_0_to_1(curve: Any) -> None:
     share = np.linspace(0, 1, 50)
     for seed in range(20):
-        bends = Bends.drawn(1, (curve,), chance(seed))
-        bent = bends.bent(share, np.zeros(50, dtype=np.int64))
+        bends = PieceCurves.drawn(1, (curve,), chance(seed))
+        bent = bends.bend_shares(share, np.zeros(50, dtype=np.int64))
         assert bent[0] == pytest.approx(0) and bent[-1] == pytest.approx(1)
         assert (np.diff(bent) >= 0).all() and (np.diff(bent) > 0).sum() > 10
 
@@ -216,9 +223,9 @@ def test_another_table_is_refused_or_encoded_where_that_is_exact() -> None:
     key = method.new_key(table)
     some = sf.Table.of(table.frame.head(20))
     assert method.protect(some, key).data.frame.equals(method.protect(table, key).data.frame.head(20))
-    with pytest.raises(sf.DataError, match=r"1 cells of «age» hold values that the key does not know"):
+    with pytest.raises(sf.DataError, match=r'1 cells of "age" hold values that the key does not know'):
         method.protect(table_of({"age": [7], "pay": [table.frame["pay"][0]], "risk": ["low"]}), key)
-    with pytest.raises(sf.DataError, match="another table, with the columns «pay»"):
+    with pytest.raises(sf.DataError, match='another table, with the columns "pay"'):
         method.protect(table_of({"age": [20], "risk": ["low"]}), key)
 
 
@@ -229,7 +236,7 @@ def test_a_pure_piece_that_is_torn_is_refused() -> None:
         method = EncodeForTrees(target="y", permute=permute)
         key = method.new_key(table)
         if permute:
-            with pytest.raises(sf.DataError, match="1 pure pieces of «x»"):
+            with pytest.raises(sf.DataError, match='1 pure pieces of "x"'):
                 method.protect(torn, key)
         else:
             assert len(method.protect(torn, key).data) == 2
@@ -239,7 +246,7 @@ def test_bad_input() -> None:
     table = some_table()
     with pytest.raises(sf.PolicyError, match="no column of the table"):
         EncodeForTrees(target="nothing").new_key(table)
-    with pytest.raises(sf.PolicyError, match="«risk» is no column of numbers"):
+    with pytest.raises(sf.PolicyError, match='"risk" is no column of numbers'):
         EncodeForTrees(target="age", columns=("risk",)).new_key(table)
     with pytest.raises(sf.PolicyError, match="make one with new_key"):
         EncodeForTrees(target="risk").protect(table)
@@ -247,7 +254,7 @@ def test_bad_input() -> None:
         EncodeForTrees(target="y").new_key(table_of({"x": [1e300, 2.0], "y": ["a", "b"]}))
     with pytest.raises(ValidationError):
         EncodeForTrees(target="y", pieces=0)
-    with pytest.raises(sf.DataError, match=r"8\d values of «x» are within 1e-7"):
+    with pytest.raises(sf.DataError, match=r'8\d values of "x" are within 1e-7'):
         EncodeForTrees(target="y").new_key(table_of({"x": np.arange(100) * 1e-8, "y": ["a", "b"] * 50}))
 
 
@@ -268,12 +275,12 @@ def test_values_that_trees_take_for_equal_share_a_code() -> None:
 @given(st.lists(st.one_of(st.integers(-50, 50), st.floats(-9, 9, width=32)), min_size=1, max_size=50), st.booleans())
 def test_places_are_those_of_sorting(given_cells: list[float], missing: bool) -> None:
     cells = np.array([*given_cells, *([np.nan] if missing else [])], dtype=np.float32) + np.float32(0)
-    values, place = ranked(cells)
+    values, place = rank_cells(cells)
     expected = sorted({float(one) for one in cells if not np.isnan(one)})
     assert values.tolist() == expected
     assert [UNKNOWN if np.isnan(c) else expected.index(float(c)) for c in cells] == place.tolist()
     some = values[::2]
-    found = placed(cells, some)
+    found = look_up_cells(cells, some)
     assert all(
         (p == UNKNOWN and float(c) not in some.tolist()) or some[p] == c for c, p in zip(cells, found, strict=True)
     )
@@ -284,18 +291,18 @@ UNKNOWN = -1
 
 def test_many_values_are_placed_by_sorting() -> None:
     cells = chance().normal(size=50_000).astype(np.float32)
-    values, place = ranked(cells)
-    assert np.array_equal(placed(cells, values), place)
-    assert (placed(np.array([99.0, np.nan], dtype=np.float32), values) == UNKNOWN).all()
+    values, place = rank_cells(cells)
+    assert np.array_equal(look_up_cells(cells, values), place)
+    assert (look_up_cells(np.array([99.0, np.nan], dtype=np.float32), values) == UNKNOWN).all()
 
 
 def test_the_class_of_a_value_by_hand() -> None:
     place, classes = np.array([0, 0, 1, 2, 2, -1]), np.array([1, 1, 0, 0, 1, 1])
-    assert classes_of_values(place, classes, 4).tolist() == [1, 0, MIXED, MIXED]
+    assert find_value_classes(place, classes, 4).tolist() == [1, 0, MIXED, MIXED]
 
 
 def test_a_column_key_survives_a_file() -> None:
-    ranks = Ranks.of(some_table(), "pay", (some_table().frame["risk"] == "low").cast(pl.Int64).to_numpy())
+    ranks = RankedColumn.of(some_table(), "pay", (some_table().frame["risk"] == "low").cast(pl.Int64).to_numpy())
     one = EncodeForTrees(target="risk").drawn(ranks, chance())
     other = ColumnKey.from_secret("pay", one.as_secret())
     for name in ("values", "codes", "starts", "pure"):
@@ -304,9 +311,9 @@ def test_a_column_key_survives_a_file() -> None:
 
 
 def test_progress_is_told() -> None:
-    from sfumato.progress import listening
+    from sfumato.progress import listen_to_progress
 
     told: list[str] = []
-    with listening(lambda step, done, total: told.append(step)):
+    with listen_to_progress(lambda step, done, total: told.append(step)):
         EncodeForTrees(target="risk").new_key(some_table())
     assert {"sorting values", "drawing codes"} <= set(told)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.key import Key
-from sfumato.measure.codes.encoded_items import named_items, shared_support, unrecoverable_items
-from sfumato.mine.codes.encoded_items import ItemKey
-from sfumato.protect.codes.encode_items import EncodeItems, _lacking
+from sfumato.measure.codes.code_checks import count_named_items, count_shared_supports, count_unrecoverable_items
+from sfumato.mine.codes.item_key import ItemKey
+from sfumato.protect.codes.encode_items import EncodeItems, _count_lacking_baskets
 
 quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 rows = st.lists(st.lists(st.integers(0, 7), max_size=6), min_size=1, max_size=25).filter(any)
@@ -44,7 +44,7 @@ def test_one_to_n_is_admissible(lists: list[list[int]], n: int, shared: int, noi
         assert len(image) <= n
     for basket, published in zip(data.to_lists(), release.data.to_lists(), strict=True):
         assert {item for item, image in images.items() if image <= set(published)} == set(basket)
-    assert unrecoverable_items(release.data, data, release.details["rows"]) == 0
+    assert count_unrecoverable_items(release.data, data, release.details["rows"]) == 0
 
 
 @quick
@@ -56,8 +56,8 @@ def test_padded_supports_are_shared(lists: list[list[int]], k: int, seed: int) -
             EncodeItems(k=k).new_key(data)
         return
     release, key = released(EncodeItems(k=k), data, seed)
-    assert shared_support(release.data) >= k
-    assert unrecoverable_items(release.data, data, release.details["rows"]) == 0
+    assert count_shared_supports(release.data) >= k
+    assert count_unrecoverable_items(release.data, data, release.details["rows"]) == 0
     name = dict(zip(key.codes, key.items, strict=True))
     real = [one for one, row in zip(release.data.to_lists(), release.details["rows"], strict=True) if row >= 0]
     assert [sorted(name[code] for code in one) for one in real] == data.to_lists()
@@ -69,7 +69,7 @@ def test_as_little_is_added_as_can_be(supports: list[int], k: int) -> None:
     """Against every way to lift supports so that k at least are equal: any target is one of the supports."""
     if len(supports) < k:
         return
-    lacking = _lacking(np.array(supports), k)
+    lacking = _count_lacking_baskets(np.array(supports), k)
     lifted = sorted(np.array(supports) + lacking)
     assert all(lifted.count(one) >= k for one in lifted)
     assert lacking.min() >= 0
@@ -97,7 +97,7 @@ def test_same_key_same_release_new_key_new_codes(method: EncodeItems) -> None:
     assert method.protect(data, key).data == method.protect(data, key).data
     other = method.protect(data, method.new_key(data)).data
     assert not set(other.items) & set(method.protect(data, key).data.items)
-    assert named_items(other, data) == 0
+    assert count_named_items(other, data) == 0
 
 
 def test_fake_baskets_are_no_larger_or_smaller_on_average() -> None:
@@ -151,10 +151,10 @@ def test_maturity_and_bad_fields() -> None:
 
 def test_measures_tell_a_broken_encoding() -> None:
     data = sf.Baskets.of([["a", "b"], ["a"], ["b"]])
-    assert unrecoverable_items(sf.Baskets.of([[1, 2], [1], [2]]), data) == 0
-    assert unrecoverable_items(sf.Baskets.of([[1, 2], [1, 2], [2]]), data) == 1  # b is where a is
-    assert unrecoverable_items(sf.Baskets.of([[1], [2], [3]]), data) == 2
-    assert shared_support(sf.Baskets.of([[1, 2], [1, 2], [3]])) == 1
-    assert named_items(sf.Baskets.of([["a", "c"]]), data) == 1
+    assert count_unrecoverable_items(sf.Baskets.of([[1, 2], [1], [2]]), data) == 0
+    assert count_unrecoverable_items(sf.Baskets.of([[1, 2], [1, 2], [2]]), data) == 1  # b is where a is
+    assert count_unrecoverable_items(sf.Baskets.of([[1], [2], [3]]), data) == 2
+    assert count_shared_supports(sf.Baskets.of([[1, 2], [1, 2], [3]])) == 1
+    assert count_named_items(sf.Baskets.of([["a", "c"]]), data) == 1
     with pytest.raises(sf.DataError, match="published once"):
-        unrecoverable_items(sf.Baskets.of([[1], [2]]), data)
+        count_unrecoverable_items(sf.Baskets.of([[1], [2]]), data)

@@ -14,11 +14,11 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.mine.entries.cells import BLANKED, Cells
-from sfumato.protect.entries.entry_ledger import Mining, Question
-from sfumato.protect.entries.exact_entries import exact_entries
-from sfumato.protect.entries.grades import grades
-from sfumato.protect.entries.grades_plus import grades_plus
+from sfumato.mine.entries.cells import BLANKED, TableCells
+from sfumato.protect.entries.entry_ledger import RuleMining, RuleQuestion
+from sfumato.protect.entries.exact_entries import find_exact_entries
+from sfumato.protect.entries.grades import run_grades
+from sfumato.protect.entries.grades_plus import run_grades_plus
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 from tests.brute_rules import adversarial
@@ -220,12 +220,12 @@ def test_rows_of_many_columns_are_solved_exactly_too() -> None:
     """Beyond six columns a row's entries become binaries of their own; the optimum is the same either way."""
     frame = zipf_table(60, 8, 3, 1.0, 4)
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "insensitive"))
-    cells = Cells.of(table, np.random.default_rng(3).random((60, 8)) < 0.02)
-    question = Question(Fraction(7, 10), 3, max_length=3)
-    found = exact_entries(Mining(cells, question), 30)
+    cells = TableCells.of(table, np.random.default_rng(3).random((60, 8)) < 0.02)
+    question = RuleQuestion(Fraction(7, 10), 3, max_length=3)
+    found = find_exact_entries(RuleMining(cells, question), 30)
     assert found.proven
-    assert len(found.entries) <= len(grades_plus(Mining(cells, question), 0.1).entries)
-    assert len(found.entries) <= len(grades(Mining(cells, question)).entries)
+    assert len(found.entries) <= len(run_grades_plus(RuleMining(cells, question), 0.1).entries)
+    assert len(found.entries) <= len(run_grades(RuleMining(cells, question)).entries)
     assert (found.states == BLANKED).sum() == len(found.entries)
 
 

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.data.quest_people import GROUP, RANGES, quest_people
+from sfumato.data.quest_people import GROUP, RANGES, generate_quest_people
 from sfumato.details import read_details
 from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
 from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
 from sfumato.protect.noise.add_noise import AddNoise
-from sfumato.protect.noise.noise_columns import number_column
-from sfumato.protect.noise.noise_scales import intervals_for, least_level, middles
-from sfumato.public.noise_law import Noise, noise_covariance, privacy_level
+from sfumato.protect.noise.noise_columns import read_number_column
+from sfumato.protect.noise.noise_scales import choose_intervals, compute_interval_middles, compute_least_level
+from sfumato.public.noise_law import Noise, get_noise_covariance, privacy_level
 from sfumato.randomness import Randomness
 
 KINDS = ("uniform", "gaussian", "correlated", "discretize")
@@ -60,7 +60,7 @@ def one_column(values: Any, name: str = "x") -> sf.Table:
 def kept(release: sf.Release, original: sf.Table, published: sf.Table | None = None) -> list[bool]:
     """Whether each claim that this method makes of its noise holds."""
     evidence = Evidence(published or release.data, original, release.details["rows"])
-    mine = [claim for claim in release.claims if find_checks()[claim.measure] == "sfumato.measure.noise.noise"]
+    mine = [claim for claim in release.claims if find_checks()[claim.measure] == "sfumato.measure.noise.noise_checks"]
     return [claim.holds(CHECKS[claim.measure](evidence, claim.arguments)) for claim in mine]
 
 
@@ -134,7 +134,7 @@ def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_eve
     added = release.data.frame.select("age", "pay").drop_nulls().to_numpy().T - whole
     assert np.cov(added) == pytest.approx(times * spread, rel=0.25)
     # What is told of its covariance is estimated from the release, to within chance.
-    assert noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
+    assert get_noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
     levels: list[Any] = [one.arguments for one in release.claims if one.property == "noise_privacy"]
     least = [Noise.for_privacy("gaussian", 0.5 * (one["high"] - one["low"]), 0.95).scale for one in levels]
     needed = [scale**2 / spread[at, at] for at, scale in enumerate(least)]
@@ -155,9 +155,9 @@ def test_correlated_noise_where_one_column_follows_from_another() -> None:
 def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privacy: float, confidence: float) -> None:
     """By counting: of the whole numbers of every interval within the range, the confidence's share is wide enough."""
     values = list(range(low, low + span + 1))
-    column = number_column(one_column(values), "x", None, exact=True)
-    noise = intervals_for(column, privacy * span, confidence)
-    shown = middles(column, noise).tolist()
+    column = read_number_column(one_column(values), "x", None, exact=True)
+    noise = choose_intervals(column, privacy * span, confidence)
+    shown = compute_interval_middles(column, noise).tolist()
     groups: dict[int, list[int]] = {}
     for value, middle in zip(values, shown, strict=True):
         groups.setdefault(middle, []).append(value)
@@ -176,9 +176,9 @@ def test_whole_intervals_tell_no_less_than_the_level(span: int, low: int, privac
     st.floats(0.3, 0.99),
 )
 def test_intervals_hold_their_values(values: list[float], privacy: float, confidence: float) -> None:
-    column = number_column(one_column(values), "x", None, exact=True)
-    noise = intervals_for(column, privacy * column.span, confidence)
-    shown = middles(column, noise)
+    column = read_number_column(one_column(values), "x", None, exact=True)
+    noise = choose_intervals(column, privacy * column.span, confidence)
+    shown = compute_interval_middles(column, noise)
     assert np.abs(shown - column.numbers).max() <= noise.scale * (0.5 + 1e-9)
     assert confidence * noise.scale >= privacy * column.span * (1 - 1e-9)
     # cut by the range, the intervals are still as wide
@@ -245,9 +245,9 @@ def test_a_method_survives_json() -> None:
         ([dt.datetime(2001, 1, 1), dt.datetime(2002, 1, 1)], {}, sf.PolicyError, "holds text"),
         ([1, 2, 300], {"ranges": {"x": (0, 120)}}, sf.DataError, "1 values outside"),
         ([-5, -3, 2], {"ranges": {"x": (0, 120)}}, sf.DataError, "2 values outside"),
-        ([1, 2], {"ranges": {"y": (0, 1)}}, sf.PolicyError, "«y»"),
+        ([1, 2], {"ranges": {"y": (0, 1)}}, sf.PolicyError, '"y"'),
         ([1, 2], {"ranges": {"x": (1, 1)}}, sf.PolicyError, "least to a greatest"),
-        ([1, 2], {"columns": "z"}, sf.PolicyError, "«z»"),
+        ([1, 2], {"columns": "z"}, sf.PolicyError, '"z"'),
         ([1, 2], {"columns": ()}, sf.PolicyError, "nothing"),
         ([1, 2], {"columns": ("x", "x")}, sf.PolicyError, "different"),
         (pl.Series([None] * 5, dtype=pl.Float64), {}, sf.ImpossibleRelease, "has no known value"),
@@ -271,7 +271,7 @@ def test_refused_tables_and_parameters() -> None:
         AddNoise(columns="age").protect(people().with_frame(people().frame.clear()))
     with pytest.raises(sf.DataError, match="no roles"):
         AddNoise(columns="age").protect(sf.Table.of(people().frame))
-    with pytest.raises(sf.PolicyError, match="«name»"):
+    with pytest.raises(sf.PolicyError, match='"name"'):
         AddNoise(columns="name").protect(people())
     for strange in ({"privacy": 0.0}, {"confidence": 1.0}, {"kind": "loud"}, {"privacy": float("inf")}):
         with pytest.raises(ValidationError):
@@ -304,9 +304,9 @@ def test_honest_noise_is_never_accused(kind: str, count: int) -> None:
     added = np.sort(noise.draw(chance, 2_000 * count).reshape(2_000, count), axis=1)
     held = int(np.ceil(0.9 * count - 1e-9))
     widths = (added[:, held - 1 :] - added[:, : count - held + 1]).min(axis=1)
-    least = least_level(kind, 0.9, count)
+    least = compute_least_level(kind, 0.9, count)
     assert widths.min() >= least > 0
-    assert least_level(kind, 0.9, 100 * count) > least
+    assert compute_least_level(kind, 0.9, 100 * count) > least
 
 
 def two_columns(x: Any, w: Any) -> sf.Table:
@@ -399,7 +399,7 @@ def test_intervals_claim_no_more_than_the_range_leaves_open() -> None:
 def test_dates_stay_in_the_calendar(kind: str) -> None:
     days = [dt.date(2000, 1, 1) + dt.timedelta(days=number) for number in range(50)]
     never = one_column([*days, dt.date(9999, 12, 31), dt.date(9999, 12, 31)])
-    with pytest.raises(sf.ImpossibleRelease, match=r"«x»: noise takes 52 dates out of the calendar.*missing.*`ranges`"):
+    with pytest.raises(sf.ImpossibleRelease, match=r'"x": noise takes 52 dates out of the calendar.*missing.*`ranges`'):
         AddNoise(columns="x", kind=kind, privacy=0.5).protect(never)
     with pytest.raises(sf.ImpossibleRelease, match="50 dates out"):
         AddNoise(columns="x", kind=kind, privacy=1e5).protect(one_column(days))
@@ -442,7 +442,7 @@ def test_a_column_of_nothing_with_a_range_can_be_checked(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_numbers_at_every_level(kind: str) -> None:
     """Little noise on few whole numbers is made as much as rounding leaves; the level is then more than asked for."""
-    frame = quest_people(400)
+    frame = generate_quest_people(400)
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "sensitive"))
     for privacy in (0.1, 0.25, 0.5, 1.0, 2.0):
         release = AddNoise(columns=tuple(RANGES), kind=kind, privacy=privacy, ranges=RANGES).protect(table)
@@ -461,7 +461,7 @@ def test_whole_numbers_at_every_level(kind: str) -> None:
 
 
 def test_trees_grow_on_little_noise_in_few_whole_numbers() -> None:
-    frame = quest_people(2_000, "Fn3")
+    frame = generate_quest_people(2_000, "Fn3")
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "sensitive"))
     method = AddNoise(columns=tuple(RANGES), kind="uniform", privacy=0.25, ranges=RANGES)
     tree = train_tree_on_noise(method.protect(table, Randomness.seeded(1)), GROUP)

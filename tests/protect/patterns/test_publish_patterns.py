@@ -12,11 +12,16 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.measure.patterns.pattern_privacy import inferable_patterns, least_support, lost_itemsets, untrue_supports
+from sfumato.measure.patterns.pattern_privacy import (
+    count_lost_itemsets,
+    count_untrue_supports,
+    find_least_support,
+    inferable_patterns,
+)
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.patterns import Patterns
-from sfumato.protect.patterns import suppressive
-from sfumato.protect.patterns.additive import Target, covering, raised, with_added
+from sfumato.protect.patterns import suppressive_repair
+from sfumato.protect.patterns.additive_repair import RepairTarget, add_baskets, choose_covering_baskets, raise_supports
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
 from tests import brute_patterns as brute
 from tests.brute_patterns import spelt
@@ -66,12 +71,12 @@ def test_claims_hold_by_the_independent_measure(repair: Repair, seed: int) -> No
     release = PublishPatterns(k=k, min_support=least, repair=repair).protect(data)
     patterns: Patterns = release.data
     assert inferable_patterns(patterns, k, patterns.complete_from) == 0
-    assert least_support(patterns) >= least
+    assert find_least_support(patterns) >= least
     if repair == "additive":
-        assert lost_itemsets(patterns, data, least) == 0
+        assert count_lost_itemsets(patterns, data, least) == 0
         assert patterns.baskets == len(data) + release.losses["added_baskets"]
     else:
-        assert untrue_supports(patterns, data) == 0
+        assert count_untrue_supports(patterns, data) == 0
     none = PublishPatterns(k=k, min_support=least, repair="none").protect(data)
     assert none.data == Patterns.of(frequent_itemsets(data, least), len(data), least)
     if none.details["channels"].height:
@@ -113,7 +118,7 @@ def test_several_unknowns_at_once_are_closed_too(monkeypatch: pytest.MonkeyPatch
     data = sf.Baskets.of([list(row) for row in rows])
     method = PublishPatterns(k=2, min_support=3, repair="suppressive")
     assert inferable_patterns(method.protect(data).data, 2) == 0
-    monkeypatch.setattr(suppressive, "EXACT_ITEMS", 0)
+    monkeypatch.setattr(suppressive_repair, "EXACT_ITEMS", 0)
     assert inferable_patterns(method.protect(data).data, 2) > 0
 
 
@@ -163,17 +168,17 @@ def test_nothing_frequent_is_an_empty_release() -> None:
 def test_baskets_added_join_where_they_can() -> None:
     """Items 0 to 3; {0,1,2} is frequent, 3 is asked to be absent."""
     frequent = frozenset({0b1, 0b10, 0b100, 0b11, 0b101, 0b110, 0b111, 0b1000})
-    targets = [Target(0b11, 0b1000), Target(0b100, 0b1000), Target(0, 0b1000)]
-    assert covering(targets, frequent) == [(0, 1, 2)]
-    assert covering([Target(0b1, 0b10), Target(0b10, 0b1)], frequent) == [(0,), (1,)]
-    assert covering([Target(0b1, 0), Target(0b1000, 0)], frequent) == [(0,), (3,)]
+    targets = [RepairTarget(0b11, 0b1000), RepairTarget(0b100, 0b1000), RepairTarget(0, 0b1000)]
+    assert choose_covering_baskets(targets, frequent) == [(0, 1, 2)]
+    assert choose_covering_baskets([RepairTarget(0b1, 0b10), RepairTarget(0b10, 0b1)], frequent) == [(0,), (1,)]
+    assert choose_covering_baskets([RepairTarget(0b1, 0), RepairTarget(0b1000, 0)], frequent) == [(0,), (3,)]
 
 
 def test_a_database_with_more_baskets() -> None:
     data = sf.Baskets.of([["a"], ["b"]])
-    assert with_added(data, [((0, 1), 2)]).to_lists() == [["a"], ["b"], ["a", "b"], ["a", "b"]]
-    assert with_added(data, []) == data
-    assert raised(sf.Baskets.of([["a"]] * 4), 2, 2).added == ()
+    assert add_baskets(data, [((0, 1), 2)]).to_lists() == [["a"], ["b"], ["a", "b"], ["a", "b"]]
+    assert add_baskets(data, []) == data
+    assert raise_supports(sf.Baskets.of([["a"]] * 4), 2, 2).added == ()
 
 
 def test_mushroom_in_seconds(shared_data: Path) -> None:
@@ -184,5 +189,5 @@ def test_mushroom_in_seconds(shared_data: Path) -> None:
     assert inferable_patterns(additive.data, 10, additive.data.complete_from) == 0
     suppressive = PublishPatterns(k=10, min_support=0.4, repair="suppressive").protect(data)
     assert inferable_patterns(suppressive.data, 10) == 0
-    assert untrue_supports(suppressive.data, data) == 0
+    assert count_untrue_supports(suppressive.data, data) == 0
     assert np.all(suppressive.data.supports >= 3250)

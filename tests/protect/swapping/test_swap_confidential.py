@@ -13,12 +13,12 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from papers.li_2004.data import offers
-from sfumato.measure.swapping.swapping import (
-    changed_elsewhere,
-    groups_unbroken,
+from sfumato.measure.swapping.swap_checks import (
+    count_cells_changed_elsewhere,
+    count_unbroken_groups,
+    count_uniques_off_share,
     identifiable_records,
-    marginal_shift,
-    uniques_off_share,
+    measure_marginal_shift,
 )
 from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
@@ -62,10 +62,10 @@ def test_everything_promised_holds(search: str, share: float, group_share: float
     method = SwapConfidential(column="disease", share=share, group_share=group_share, search=search)
     release = method.protect(table, Randomness.seeded(2))
     published = release.data
-    assert uniques_off_share(table, published, "disease", PATTERN, share) == 0
-    assert groups_unbroken(table, published, "disease", PATTERN, group_share) == 0
-    assert changed_elsewhere(table, published, "disease", PATTERN) == 0
-    assert marginal_shift(table, published, "disease") == release.losses["marginal_shift"]
+    assert count_uniques_off_share(table, published, "disease", PATTERN, share) == 0
+    assert count_unbroken_groups(table, published, "disease", PATTERN, group_share) == 0
+    assert count_cells_changed_elsewhere(table, published, "disease", PATTERN) == 0
+    assert measure_marginal_shift(table, published, "disease") == release.losses["marginal_shift"]
     assert published.frame.columns == table.frame.columns[1:]
     assert published.frame.schema == table.frame.drop("name").schema
     counts = identifiable_records(table, "disease", PATTERN)["status"].drop_nulls().value_counts()
@@ -104,8 +104,8 @@ def test_several_columns_are_swapped_in_turn_and_their_correlation_is_told() -> 
     table = people(missing=0)
     release = SwapConfidential(column=("disease", "wage"), share=0.5).protect(table, Randomness.seeded(4))
     for name in ("disease", "wage"):
-        assert uniques_off_share(table, release.data, name, PATTERN, 0.5) == 0
-        assert changed_elsewhere(table, release.data, name, PATTERN, confidential=("disease", "wage")) == 0
+        assert count_uniques_off_share(table, release.data, name, PATTERN, 0.5) == 0
+        assert count_cells_changed_elsewhere(table, release.data, name, PATTERN, confidential=("disease", "wage")) == 0
     (told,) = release.details["correlations"]
     assert told["columns"] == ("disease", "wage")
     assert 0 < told["after"] < told["before"] <= 1
@@ -187,13 +187,13 @@ def test_who_is_changed_in_a_group_and_among_equals_is_drawn_by_lot() -> None:
 def test_the_pattern_can_be_named_and_missing_rows_dropped() -> None:
     table = people()
     release = SwapConfidential(column="disease", share=0.5, pattern=("age", "visit")).protect(table, SEEDED)
-    assert uniques_off_share(table, release.data, "disease", ("age", "visit"), 0.5) == 0
+    assert count_uniques_off_share(table, release.data, "disease", ("age", "visit"), 0.5) == 0
     dropped = sf.Table.of(table.frame, dict(table.roles), missing="drop")
     release = SwapConfidential(column="disease", share=0.5).protect(dropped, SEEDED)
     rows = release.details["rows"]
     assert release.losses["dropped_rows"] == table.frame["town"].null_count() == len(table) - len(rows)
-    assert changed_elsewhere(dropped, release.data, "disease", PATTERN, rows=rows) == 0
-    assert uniques_off_share(dropped, release.data, "disease", PATTERN, 0.5, rows=rows) == 0
+    assert count_cells_changed_elsewhere(dropped, release.data, "disease", PATTERN, rows=rows) == 0
+    assert count_uniques_off_share(dropped, release.data, "disease", PATTERN, 0.5, rows=rows) == 0
 
 
 def test_a_missing_value_is_not_identifiable_and_makes_others_undetermined() -> None:

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.lazy import find_checks
 from sfumato.measure.checks import CHECKS, Evidence
-from sfumato.measure.synthesis.synthetic import foreign_values
-from sfumato.protect.synthesis.sequential_trees import Growth, Model
-from sfumato.protect.synthesis.spelt_numbers import Spelling
-from sfumato.protect.synthesis.synthesis_columns import Column, classes_of, order_by_classes
+from sfumato.measure.synthesis.synthesis_checks import count_foreign_values
+from sfumato.protect.synthesis.number_spelling import NumberSpelling
+from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth
+from sfumato.protect.synthesis.synthesis_columns import SynthesisColumn, number_target_classes, order_by_classes
 from sfumato.protect.synthesis.synthesize import Synthesize
 
 ROLES = {
@@ -59,7 +59,7 @@ def checked(release: sf.Release, original: sf.Table) -> dict[str, Any]:
     """Every claim measured again; whether it holds."""
     found = {}
     for claim in release.claims:
-        if find_checks()[claim.measure] == "sfumato.measure.synthesis.synthetic":
+        if find_checks()[claim.measure] == "sfumato.measure.synthesis.synthesis_checks":
             evidence = Evidence(release.data, original, release.details["rows"], None, release.details)
             found[claim.property] = claim.holds(CHECKS[claim.measure](evidence, claim.arguments))
     return found
@@ -78,7 +78,7 @@ def test_columns_keep_their_types_and_names_leave(kind: str) -> None:
     assert len(release.data) == len(table)
     assert len(release.details["rows"]) == len(table)
     assert all(checked(release, table).values())
-    assert foreign_values(table, release.data, release.data.frame.columns) == 0
+    assert count_foreign_values(table, release.data, release.data.frame.columns) == 0
     assert 0 <= release.losses["loss"] <= 1
     spelt = release.data.frame["price"].drop_nulls()
     assert spelt.round(2).equals(spelt)
@@ -167,7 +167,7 @@ def test_people_set_aside_leave_no_trace() -> None:
     table = mixed(400)
     frame = table.frame.with_columns(pl.Series("town", [f"t{at}" for at in range(400)]))
     table = sf.Table.of(frame, ROLES)
-    with pytest.raises(sf.ImpossibleRelease, match=r"300 of the 300 people .* «town»"):
+    with pytest.raises(sf.ImpossibleRelease, match=r'300 of the 300 people .* "town"'):
         made(table, holdout=0.25)
     release = made(table, holdout=0.25, rare="keep")
     learnt, aside = release.details["training"], release.details["holdout"]
@@ -197,8 +197,8 @@ def test_values_are_drawn_from_the_leaf_of_their_row() -> None:
 
 
 def test_the_people_of_a_leaf_are_drawn_alike() -> None:
-    column = Column.of(pl.Series("x", ["a"] * 30 + ["b"] * 60 + ["c"] * 10), "test")
-    model = Model.fit(column, (), Growth(5, True, 0), "test")
+    column = SynthesisColumn.of(pl.Series("x", ["a"] * 30 + ["b"] * 60 + ["c"] * 10), "test")
+    model = ColumnModel.fit(column, (), TreeGrowth(5, True, 0), "test")
     drawn = column.published(model.draw({}, 30_000, np.random.default_rng(5)))
     counts = Counter(drawn.to_list())
     for word, share in (("a", 0.3), ("b", 0.6), ("c", 0.1)):
@@ -401,7 +401,7 @@ def test_a_date_is_drawn_alike_from_a_file_of_text_and_from_dates() -> None:
 )
 def test_how_text_spells_numbers(texts: list[str | None], step: str | None) -> None:
     column = pl.Series("x", texts, dtype=pl.String)
-    spelling = Spelling.of(column)
+    spelling = NumberSpelling.of(column)
     if step is None:
         assert spelling is None
     else:
@@ -455,7 +455,7 @@ def test_columns_of_words_that_few_people_have_are_refused(alone: int, refused: 
     if not refused:
         assert set(made(table, holdout=0.0).data.frame["x"]) == {"many"}
         return
-    with pytest.raises(sf.ImpossibleRelease, match=r"80 of the 100 people .* «x» .* rare = .keep") as told:
+    with pytest.raises(sf.ImpossibleRelease, match=r'80 of the 100 people .* "x" .* rare = .keep') as told:
         made(table, holdout=0.0)
     assert "w7" not in str(told.value)
 
@@ -496,14 +496,14 @@ def test_small_tables_keep_every_claim(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     ("said", "frame", "match"),
     [
-        ({}, {"x": [1.0, float("inf")] * 20}, "«x» has 20 infinite cells"),
+        ({}, {"x": [1.0, float("inf")] * 20}, '"x" has 20 infinite cells'),
         ({}, {"x": [1, 2, 3]}, r"min_leaf = 5; take more people"),
-        ({}, {"x": ["a"] * 40, "y": [1, 2, 3] + [None] * 37}, "«y»"),
+        ({}, {"x": ["a"] * 40, "y": [1, 2, 3] + [None] * 37}, '"y"'),
         ({"holdout": 0.0}, {"x": list(range(7))}, "reach from below and from above"),
-        ({"columns": ("nothing",)}, {"x": [1] * 40}, "`columns` names «nothing»"),
+        ({"columns": ("nothing",)}, {"x": [1] * 40}, '`columns` names "nothing"'),
         ({"columns": ("x",)}, {"x": [1] * 40, "y": [1] * 40}, "draws all 2 columns"),
         ({"order": ("x", "x")}, {"x": [1] * 40}, "`order` names a column twice"),
-        ({"kind": "partial", "columns": ("x",), "order": ("y",)}, {"x": [1] * 40, "y": [1] * 40}, "`order` names «y»"),
+        ({"kind": "partial", "columns": ("x",), "order": ("y",)}, {"x": [1] * 40, "y": [1] * 40}, '`order` names "y"'),
         ({"kind": "partial"}, {"x": [1] * 40}, "nothing is to be drawn"),
         ({}, {"x": pl.Series([2**63 + 5] * 40, dtype=pl.UInt64)}, "beyond 2⁶³"),
     ],
@@ -546,8 +546,8 @@ def test_categories_are_ordered_by_the_share_of_one_class() -> None:
 
 
 def test_only_the_commonest_categories_are_told_apart() -> None:
-    column = Column.of(pl.Series("x", [f"w{at % 100:03}" for at in range(150)]), "test")
-    classes, count = classes_of(column, column.known)
+    column = SynthesisColumn.of(pl.Series("x", [f"w{at % 100:03}" for at in range(150)]), "test")
+    classes, count = number_target_classes(column, column.known)
     assert count == 64
     assert len(np.unique(classes)) == 64
     assert len(np.unique(classes[50:100])) > 1

@@ -15,9 +15,15 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Flags
-from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_sensitive_columns,
+    look_up_candidates,
+    trace_people,
+)
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -46,15 +52,15 @@ class BackgroundKnowledge(Attack):
     ) -> Outcome:
         """Look up every person, strike out, guess the commonest left."""
         published: Table = release.data
-        names = sensitive_columns(published, self.column)
-        tell("background knowledge")
-        people = people_of(release, truth)
-        sets = CandidateSets.of(lookup(published, people))
+        names = choose_sensitive_columns(published, self.column)
+        report_progress("background knowledge")
+        people = trace_people(release, truth)
+        sets = CandidateSets.of(look_up_candidates(published, people))
         hit, pinned, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
         for name in names:
             tally = sets.tally(published, people, name)
             hit |= self._guessed(tally)
-            pinned |= self._pinned(tally)
+            pinned |= self._flag_pinned_people(tally)
             blind |= (tally.truth >= 0) & (tally.truth <= self.excluded)
         return Outcome(
             attempts=len(people),
@@ -64,22 +70,22 @@ class BackgroundKnowledge(Attack):
             facts={"pinned": int(pinned.sum()), "columns": list(names)},
         )
 
-    def _guessed(self, tally: Tally) -> Flags:
+    def _guessed(self, tally: ValueTally) -> Flags:
         """Whose own value comes first once the commonest wrong ones are struck out.
 
         Every value before it in the order of commonness is wrong: if they are few enough, all are struck out; if
         not, one of them is still there and is guessed.
         """
-        place = tally.place_of_truth()
-        return np.asarray((place >= 0) & (np.append(tally.rank, 0)[place] <= self.excluded))
+        truth_places = tally.find_truth_places()
+        return np.asarray((truth_places >= 0) & (np.append(tally.rank, 0)[truth_places] <= self.excluded))
 
-    def _pinned(self, tally: Tally) -> Flags:
+    def _flag_pinned_people(self, tally: ValueTally) -> Flags:
         """For whom no other value is left."""
-        few = tally.sets.per_person(tally.distinct, 0) <= self.excluded + 1
-        return np.asarray(few & (tally.place_of_truth() >= 0))
+        few = tally.sets.spread_to_people(tally.distinct, 0) <= self.excluded + 1
+        return np.asarray(few & (tally.find_truth_places() >= 0))
 
     def _right(self, published: Table, people: Table, names: tuple[str, ...]) -> int:
-        sets = CandidateSets.of(lookup(published, people))
+        sets = CandidateSets.of(look_up_candidates(published, people))
         hit = np.zeros(len(people), dtype=np.bool_)
         for name in names:
             hit |= self._guessed(sets.tally(published, people, name))

@@ -16,7 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.linking import Links, linked
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
@@ -25,7 +25,7 @@ Kind = TypeVar("Kind", bound=np.generic)
 _DIGITS = 12
 
 
-def people_of(release: Release, truth: Table) -> Table:
+def trace_people(release: Release, truth: Table) -> Table:
     """The people behind the published rows, in the rows' order."""
     rows = np.asarray(release.details.get("rows", np.arange(len(release.data))), dtype=np.int64)
     if len(rows) != len(release.data) or (len(rows) and int(rows.max()) >= len(truth)):
@@ -36,17 +36,17 @@ def people_of(release: Release, truth: Table) -> Table:
     return truth.with_frame(truth.frame[rows])
 
 
-def sensitive_columns(published: Table, column: str | None) -> tuple[str, ...]:
+def choose_sensitive_columns(published: Table, column: str | None) -> tuple[str, ...]:
     """The column to learn, or every sensitive one."""
     names = published.sensitive if column is None else (column,)
     if not names:
         raise DataError(f"{published.source}: no column is sensitive; name one as `column`")
     if names[0] not in published.frame.columns:
-        raise DataError(f"{published.source}: there is no column «{names[0]}» in the release to learn")
+        raise DataError(f'{published.source}: there is no column "{names[0]}" in the release to learn')
     return names
 
 
-def lookup(published: Table, people: Table) -> Links:
+def look_up_candidates(published: Table, people: Table) -> Links:
     """The rows that fit each person in every quasi-identifying column of the release."""
     if not published.quasi_identifying:
         raise DataError(f"{published.source}: no column is quasi_identifying, so nobody can be looked up")
@@ -74,41 +74,43 @@ class CandidateSets:
         for order, start, count in links.parts:
             sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(weights[order], dtype=np.uint64)])
             key += sums[start + count] - sums[start]
-        found = links.counts > 0
-        one, number = np.unique(key[found], return_index=True, return_inverse=True)[1:]
+        has_links = links.counts > 0
+        first_person, number = np.unique(key[has_links], return_index=True, return_inverse=True)[1:]
         of_person = np.full(len(key), -1, dtype=np.int64)
-        of_person[found] = number
-        someone = np.flatnonzero(found)[one]
+        of_person[has_links] = number
+        someone = np.flatnonzero(has_links)[first_person]
         parts = tuple((order, start[someone], count[someone]) for order, start, count in links.parts)
         return cls(of_person, links.counts[someone], parts)
 
-    def per_person(self, of_sets: npt.NDArray[Kind], otherwise: int = 0) -> npt.NDArray[Kind]:
+    def spread_to_people(self, of_sets: npt.NDArray[Kind], otherwise: int = 0) -> npt.NDArray[Kind]:
         """What holds of a set, for each person; `otherwise` where no row fits."""
         padded: npt.NDArray[Kind] = np.concatenate([of_sets, np.asarray([otherwise]).astype(of_sets.dtype)])
         return padded[self.of_person]
 
-    def tally(self, published: Table, people: Table, column: str) -> Tally:
+    def tally(self, published: Table, people: Table, column: str) -> ValueTally:
         """How often each value of a column stands in each set."""
         if column not in people.frame.columns:
-            raise DataError(f"{people.source}: there is no column «{column}» to tell right guesses by")
-        codes, truth, values = _coded(published.frame[column], people.frame[column])
+            raise DataError(f'{people.source}: there is no column "{column}" to tell right guesses by')
+        codes, truth, values = _encode_by_frequency(published.frame[column], people.frame[column])
         width, keys, counts = max(len(values), 1), [], []
         for order, start, count in self.parts:
             # Each slice of rows is counted once, however many sets have it.
-            begins, one, number = np.unique(np.where(count > 0, start, -1), return_index=True, return_inverse=True)
-            lengths = np.where(begins >= 0, count[one], 0)
+            begins, first_index, number = np.unique(
+                np.where(count > 0, start, -1), return_index=True, return_inverse=True
+            )
+            lengths = np.where(begins >= 0, count[first_index], 0)
             slices = np.repeat(np.arange(len(begins)), lengths)
-            found, times = np.unique(slices * width + codes[order[ranges(begins, lengths)]], return_counts=True)
-            first = np.searchsorted(found, np.arange(len(begins) + 1) * width)
+            pairs, times = np.unique(slices * width + codes[order[expand_ranges(begins, lengths)]], return_counts=True)
+            first = np.searchsorted(pairs, np.arange(len(begins) + 1) * width)
             many = np.diff(first)[number]
-            here = ranges(first[number], many)
-            keys.append(np.repeat(np.arange(len(number)), many) * width + found[here] % width)
+            here = expand_ranges(first[number], many)
+            keys.append(np.repeat(np.arange(len(number)), many) * width + pairs[here] % width)
             counts.append(times[here])
-        return Tally.of(self, truth, keys, counts, values)
+        return ValueTally.of(self, truth, keys, counts, values)
 
 
 @dataclass(frozen=True)
-class Tally:
+class ValueTally:
     """How often each value stands among the rows of each set, and what is true of each person.
 
     Values are numbered by how common they are in the release, the commonest 0; so ties go to the commoner value.
@@ -127,13 +129,15 @@ class Tally:
     """What the numbers mean, as text; last a null if the release has missing cells."""
 
     @classmethod
-    def of(cls, sets: CandidateSets, truth: Ints, keys: list[Ints], counts: list[Ints], values: pl.Series) -> Tally:
+    def of(
+        cls, sets: CandidateSets, truth: Ints, keys: list[Ints], counts: list[Ints], values: pl.Series
+    ) -> ValueTally:
         """Add up what the ways of generalizing found."""
         width = max(len(values), 1)
         every = np.concatenate(keys) if keys else np.zeros(0, dtype=np.int64)
-        distinct, place = np.unique(every, return_inverse=True)
+        distinct, value_index = np.unique(every, return_inverse=True)
         total = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(total, place, np.concatenate(counts) if counts else 0)
+        np.add.at(total, value_index, np.concatenate(counts) if counts else 0)
         first = np.searchsorted(distinct, np.arange(len(sets.sizes) + 1) * width)
         return cls(sets, truth, first.astype(np.int64), distinct % width, total, values)
 
@@ -170,7 +174,7 @@ class Tally:
         """How many rows of each set have its commonest value."""
         return np.asarray(self.counts[self.rank == 0])
 
-    def place_of_truth(self) -> Ints:
+    def find_truth_places(self) -> Ints:
         """Where each person's own value stands among those of their set; −1 where it does not."""
         return self.places(self.sets.of_person, self.truth)
 
@@ -179,27 +183,27 @@ class Tally:
         width = max(len(self.values), 1)
         keys = self.set_of * width + self.codes
         sought = np.where((sets >= 0) & (codes >= 0), sets * width + codes, -1)
-        place = np.minimum(np.searchsorted(keys, sought), max(len(keys) - 1, 0))
+        key_index = np.minimum(np.searchsorted(keys, sought), max(len(keys) - 1, 0))
         if not len(keys):
             return np.full(len(sought), -1, dtype=np.int64)
-        return np.where(keys[place] == sought, place, -1)
+        return np.where(keys[key_index] == sought, key_index, -1)
 
 
-def _coded(published: pl.Series, people: pl.Series) -> tuple[Ints, Ints, pl.Series]:
+def _encode_by_frequency(published: pl.Series, people: pl.Series) -> tuple[Ints, Ints, pl.Series]:
     """Numbers for published and true values, the commonest published value 0, missing last of all."""
-    cells = spelt(published).alias("value")
+    cells = spell_cells(published).alias("value")
     known = cells.drop_nulls().value_counts(name="n").sort(["n", "value"], descending=[True, False])["value"]
     numbers = pl.Series(np.arange(len(known)), dtype=pl.Int64)
 
     def coded(column: pl.Series, missing: int) -> Ints:
-        found = column.replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
-        return found.fill_null(missing).to_numpy().astype(np.int64)
+        codes = column.replace_strict(known, numbers, default=None, return_dtype=pl.Int64)
+        return codes.fill_null(missing).to_numpy().astype(np.int64)
 
     values = pl.concat([known, pl.Series([None], dtype=pl.String)]) if cells.null_count() else known
-    return coded(cells, len(known)), coded(spelt(people), -1), values
+    return coded(cells, len(known)), coded(spell_cells(people), -1), values
 
 
-def ranges(starts: Ints, lengths: Ints) -> Ints:
+def expand_ranges(starts: Ints, lengths: Ints) -> Ints:
     """Whole numbers from each start on, as many as its length, one after another."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0

@@ -18,14 +18,21 @@ import numpy as np
 from pydantic import PrivateAttr
 
 from sfumato.arrays import Flags, Ints
-from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, ranges, sensitive_columns
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_sensitive_columns,
+    expand_ranges,
+    look_up_candidates,
+    trace_people,
+)
 from sfumato.attack.anonymity.linking import linked
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.formulas import unescape_frame
-from sfumato.data.read import TextFormat, read_frame
-from sfumato.data.write import SEPARATOR_OF
-from sfumato.errors import DataError, PolicyError
-from sfumato.progress import tell
+from sfumato.data.table_reader import TextFormat, read_frame
+from sfumato.data.table_writer import SEPARATOR_OF
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -64,39 +71,43 @@ class Composition(Attack):
     ) -> Outcome:
         """Look up every person in both releases; count whose value is the only one in common."""
         published: Table = release.data
-        tell("composition")
-        other = self._other_release(truth)
+        report_progress("composition")
+        other = self._explain_other_release(truth)
         names = self._columns(published, other)
-        people = people_of(release, truth)
-        found = _compared(published, other, people, names)
+        people = trace_people(release, truth)
+        comparisons = _compare_releases(published, other, people, names)
         exposed, before = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         blind = np.zeros(len(people), dtype=np.bool_)
-        for one in found:
-            exposed, before, blind = exposed | one.exposed, before | one.exposed_before, blind | one.blind
-        both = found[0].in_both
+        for comparison in comparisons:
+            exposed, before, blind = (
+                exposed | comparison.exposed,
+                before | comparison.exposed_before,
+                blind | comparison.blind,
+            )
+        both = comparisons[0].in_both
         return Outcome(
             attempts=len(people),
             successes=int(exposed.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else _disclosed(published, other, control, names),
+            control=None if control is None else _count_disclosed_people(published, other, control, names),
             facts={
                 "people_in_both": int(both.sum()),
                 "exposed_by_one": int(before.sum()),
                 "newly_exposed": int((exposed & ~before).sum()),
-                "average_candidates_before": _mean([one.before[both] for one in found]),
-                "average_candidates_after": _mean([one.after[both] for one in found]),
+                "average_candidates_before": _average_counts([comparison.before[both] for comparison in comparisons]),
+                "average_candidates_after": _average_counts([comparison.after[both] for comparison in comparisons]),
                 "columns": list(names),
             },
         )
 
     def _columns(self, published: Table, other: Table) -> tuple[str, ...]:
-        named = sensitive_columns(published, self.column)
-        names = tuple(name for name in named if name in other.frame.columns)
+        column_names = choose_sensitive_columns(published, self.column)
+        names = tuple(name for name in column_names if name in other.frame.columns)
         if not names:
-            raise DataError(f"{other.source}: the other release has no column {', '.join(f'«{n}»' for n in named)}")
+            raise DataError(f"{other.source}: the other release has no column {quote_names(column_names)}")
         return names
 
-    def _other_release(self, truth: Table) -> Table:
+    def _explain_other_release(self, truth: Table) -> Table:
         """The other release, its labels explained by the hierarchies of the originals where it has none."""
         if self._other is None and self.other is None:
             raise PolicyError("composition: name the other release (`other`), or give it by `against`")
@@ -110,7 +121,7 @@ def read_other(path: Path, truth: Table) -> Table:
     """The data of a release folder as its certificate says that it is spelt, or a data file."""
     if not path.is_dir():
         return Table.read(path, missing=truth.missing.value)
-    folder = next((one for one in (path, path / "release") if (one / CERTIFICATE).is_file()), None)
+    folder = next((candidate for candidate in (path, path / "release") if (candidate / CERTIFICATE).is_file()), None)
     if folder is None:
         raise DataError(f"{path}: this folder has no {CERTIFICATE}; name a release folder, or a data file")
     try:
@@ -127,7 +138,7 @@ def read_other(path: Path, truth: Table) -> Table:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _ReleaseComparison:
     """For each person, what one column of both releases gives away."""
 
     in_both: Flags
@@ -144,39 +155,50 @@ class _Compared:
     """Whose value is the commonest of the first release."""
 
 
-def _compared(published: Table, other: Table, people: Table, names: tuple[str, ...]) -> list[_Compared]:
+def _compare_releases(
+    published: Table, other: Table, people: Table, names: tuple[str, ...]
+) -> list[_ReleaseComparison]:
     """Look everybody up in both, and compare column by column."""
     known = [name for name in people.quasi_identifying if name in other.frame.columns]
     if not known:
         raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
-    mine, theirs = CandidateSets.of(lookup(published, people)), CandidateSets.of(linked(other, people, known))
+    mine, theirs = (
+        CandidateSets.of(look_up_candidates(published, people)),
+        CandidateSets.of(linked(other, people, known)),
+    )
     in_both = (mine.of_person >= 0) & (theirs.of_person >= 0)
-    found = []
+    comparisons = []
     for name in names:
-        one, two = mine.tally(published, people, name), theirs.tally(other, people, name)
-        before = mine.per_person(one.distinct, 0)
-        alone = mine.per_person(np.where(one.distinct == 1, one.commonest, -2), -2)
-        after, only = before.copy(), alone.copy()
-        after[in_both], only[in_both] = _common(one, two, mine.of_person[in_both], theirs.of_person[in_both])
-        found.append(_Compared(in_both, before, after, only == one.truth, alone == one.truth, one.truth == 0))
-    return found
+        tally, two = mine.tally(published, people, name), theirs.tally(other, people, name)
+        before = mine.spread_to_people(tally.distinct, 0)
+        alone = mine.spread_to_people(np.where(tally.distinct == 1, tally.commonest, -2), -2)
+        counts_after, only = before.copy(), alone.copy()
+        counts_after[in_both], only[in_both] = _intersect_value_sets(
+            tally, two, mine.of_person[in_both], theirs.of_person[in_both]
+        )
+        comparisons.append(
+            _ReleaseComparison(
+                in_both, before, counts_after, only == tally.truth, alone == tally.truth, tally.truth == 0
+            )
+        )
+    return comparisons
 
 
-def _disclosed(published: Table, other: Table, people: Table, names: tuple[str, ...]) -> int:
-    found = _compared(published, other, people, names)
-    return int(np.logical_or.reduce([one.exposed for one in found]).sum())
+def _count_disclosed_people(published: Table, other: Table, people: Table, names: tuple[str, ...]) -> int:
+    comparisons = _compare_releases(published, other, people, names)
+    return int(np.logical_or.reduce([comparison.exposed for comparison in comparisons]).sum())
 
 
-def _common(one: Tally, two: Tally, mine: Ints, theirs: Ints) -> tuple[Ints, Ints]:
+def _intersect_value_sets(tally: ValueTally, two: ValueTally, mine: Ints, theirs: Ints) -> tuple[Ints, Ints]:
     """For pairs of sets, how many values they share, and the value if it is one (else −2)."""
     wide = len(two.sizes) + 1
     pairs, number = np.unique(mine * wide + theirs, return_inverse=True)
     mine, theirs = pairs // wide, pairs % wide
-    many = one.distinct[mine]
+    many = tally.distinct[mine]
     of_pair = np.repeat(np.arange(len(pairs)), many)
-    codes = one.codes[ranges(one.first[mine], many)]
+    codes = tally.codes[expand_ranges(tally.first[mine], many)]
     spelling = dict(zip(two.values.to_list(), range(len(two.values)), strict=True))
-    translated = np.asarray([spelling.get(value, -1) for value in one.values.to_list()], dtype=np.int64)
+    translated = np.asarray([spelling.get(value, -1) for value in tally.values.to_list()], dtype=np.int64)
     shared = two.places(theirs[of_pair], translated[codes]) >= 0
     count = np.bincount(of_pair[shared], minlength=len(pairs))
     single = np.full(len(pairs), -2, dtype=np.int64)
@@ -185,6 +207,6 @@ def _common(one: Tally, two: Tally, mine: Ints, theirs: Ints) -> tuple[Ints, Int
     return count[number], only[number]
 
 
-def _mean(counts: list[Ints]) -> float:
+def _average_counts(counts: list[Ints]) -> float:
     every = np.concatenate(counts)
     return float(every.mean()) if len(every) else 0.0

@@ -14,9 +14,15 @@ import numpy as np
 from pydantic import Field
 
 from sfumato.arrays import Flags
-from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_sensitive_columns,
+    look_up_candidates,
+    trace_people,
+)
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -47,42 +53,42 @@ class Homogeneity(Attack):
     ) -> Outcome:
         """Look up every person; count whose value the rows found agree on."""
         published: Table = release.data
-        names = sensitive_columns(published, self.column)
-        tell("homogeneity")
-        people = people_of(release, truth)
-        sets = CandidateSets.of(lookup(published, people))
+        names = choose_sensitive_columns(published, self.column)
+        report_progress("homogeneity")
+        people = trace_people(release, truth)
+        sets = CandidateSets.of(look_up_candidates(published, people))
         hit, blind, agree = np.zeros(len(people), bool), np.zeros(len(people), bool), np.zeros(len(sets.sizes), bool)
         for name in names:
             tally = sets.tally(published, people, name)
-            agree |= self._agree(tally)
+            agree |= self._flag_agreeing_sets(tally)
             hit |= self._learnt(tally)
             blind |= tally.truth == 0
         return Outcome(
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else disclosed(published, control, names, self.share),
+            control=None if control is None else count_homogeneous_people(published, control, names, self.share),
             facts={
                 "homogeneous_classes": int(agree.sum()),
                 "classes": len(agree),
-                "people_in_them": int(sets.per_person(agree).sum()),
+                "people_in_them": int(sets.spread_to_people(agree).sum()),
                 "columns": list(names),
             },
         )
 
-    def _agree(self, tally: Tally) -> Flags:
+    def _flag_agreeing_sets(self, tally: ValueTally) -> Flags:
         """In which sets of rows enough of them say the same."""
         return np.asarray(np.round(tally.most / tally.sizes - self.share, _DIGITS) >= 0)
 
-    def _learnt(self, tally: Tally) -> Flags:
+    def _learnt(self, tally: ValueTally) -> Flags:
         """Whose value is disclosed, and rightly."""
-        told = np.where(self._agree(tally), tally.commonest, -2)
-        return np.asarray(tally.sets.per_person(told, -2) == tally.truth)
+        guesses = np.where(self._flag_agreeing_sets(tally), tally.commonest, -2)
+        return np.asarray(tally.sets.spread_to_people(guesses, -2) == tally.truth)
 
 
-def disclosed(published: Table, people: Table, names: tuple[str, ...], share: float = 1.0) -> int:
+def count_homogeneous_people(published: Table, people: Table, names: tuple[str, ...], share: float = 1.0) -> int:
     """About how many of some people the rows that fit agree, and are right."""
-    attack, sets = Homogeneity(share=share), CandidateSets.of(lookup(published, people))
+    attack, sets = Homogeneity(share=share), CandidateSets.of(look_up_candidates(published, people))
     hit = np.zeros(len(people), bool)
     for name in names:
         hit |= attack._learnt(sets.tally(published, people, name))

@@ -16,9 +16,15 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.nearest import Nearest, over_control, require, some, some_of
+from sfumato.attack.anonymity.row_distance import (
+    RowSearch,
+    compare_with_control,
+    require_known_columns,
+    sample_people,
+    sample_published_people,
+)
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -50,7 +56,9 @@ class Linkability(Attack):
 
     @field_validator("known")
     @classmethod
-    def _apart(cls, known: tuple[tuple[str, ...], tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _check_columns_apart(
+        cls, known: tuple[tuple[str, ...], tuple[str, ...]]
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         left, right = known
         if not left or not right or len({*left, *right}) < len(left) + len(right):
             raise ValueError("name at least one column for each party, and each column once")
@@ -61,32 +69,32 @@ class Linkability(Attack):
     ) -> Outcome:
         """Join the halves of some people; count how often it worked."""
         published: Table = release.data
-        require((*self.known[0], *self.known[1]), published, truth, control)
+        require_known_columns((*self.known[0], *self.known[1]), published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
-        tell("linkability")
-        halves = tuple(Nearest.of(published, names) for names in self.known)
-        people = some_of(release, truth, self.attempts, chance)
+        report_progress("linkability")
+        halves = tuple(RowSearch.of(published, names) for names in self.known)
+        people = sample_published_people(release, truth, self.attempts, chance)
         successes = self._joined(halves, people, chance)
         blind = chance.integers(0, max(len(published), 1), (2, len(people), self.neighbours))
-        strangers = None if control is None else some(control, self.attempts, chance)
+        strangers = None if control is None else sample_people(control, self.attempts, chance)
         joined = None if strangers is None else self._joined(halves, strangers, chance)
         return Outcome(
             attempts=len(people),
             successes=successes,
-            baseline=_common(blind[0], blind[1]) if len(published) else 0,
+            baseline=_count_shared_rows(blind[0], blind[1]) if len(published) else 0,
             control=joined,
             facts={
                 "known": [list(names) for names in self.known],
                 "neighbours": self.neighbours,
-                **over_control(successes, len(people), joined, 0 if strangers is None else len(strangers)),
+                **compare_with_control(successes, len(people), joined, 0 if strangers is None else len(strangers)),
             },
         )
 
-    def _joined(self, halves: Sequence[Nearest], people: Table, chance: np.random.Generator) -> int:
+    def _joined(self, halves: Sequence[RowSearch], people: Table, chance: np.random.Generator) -> int:
         left, right = (half.rows(people, self.neighbours, chance) for half in halves)
-        return _common(left, right)
+        return _count_shared_rows(left, right)
 
 
-def _common(left: Ints, right: Ints) -> int:
+def _count_shared_rows(left: Ints, right: Ints) -> int:
     """How many people have a row among both halves' rows."""
     return int((left[:, :, None] == right[:, None, :]).any(axis=(1, 2)).sum())

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.covering import covered_rows
+from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.attack import Attack, Columns, Outcome
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import range_ends, set_members
-from sfumato.errors import DataError
-from sfumato.progress import tell
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.errors import DataError, quote_names
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
@@ -49,7 +49,7 @@ class Linking(Attack):
         """Look up every person; count how often the guessed row was theirs."""
         published: Table = release.data
         names = self.knowledge or published.quasi_identifying
-        tell("linking")
+        report_progress("linking")
         chance = (randomness or Randomness.seeded(0)).generator()
         if self.external is None:  # the prosecutor's targets are in the release: one person a published row
             own = np.asarray(release.details.get("rows", np.arange(len(published))))
@@ -60,17 +60,17 @@ class Linking(Attack):
             targets = Table.read(self.external)
             links = linked(published, targets, names)
             hits = (links.counts > 0) & (chance.random(len(links.counts)) * links.counts < 1)
-        found = links.counts[links.counts > 0]
+        candidate_counts = links.counts[links.counts > 0]
         return Outcome(
             attempts=len(targets),
             successes=int(hits.sum()),
             baseline=round(len(targets) / len(published)) if len(published) else 0,
             control=None if control is None else int((linked(published, control, names).counts == 1).sum()),
             facts={
-                "matched": len(found),
-                "unique_matches": int((found == 1).sum()),
-                "smallest_match": int(found.min()) if len(found) else 0,
-                "highest_risk": float(1 / found.min()) if len(found) else 0.0,
+                "matched": len(candidate_counts),
+                "unique_matches": int((candidate_counts == 1).sum()),
+                "smallest_match": int(candidate_counts.min()) if len(candidate_counts) else 0,
+                "highest_risk": float(1 / candidate_counts.min()) if len(candidate_counts) else 0.0,
                 "knowledge": list(names),
             },
         )
@@ -87,8 +87,8 @@ class Links:
 
     def rows(self, person: int) -> Ints:
         """The published rows that fit one person."""
-        found = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
-        return np.sort(np.concatenate(found)) if found else np.zeros(0, dtype=np.int64)
+        row_lists = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
+        return np.sort(np.concatenate(row_lists)) if row_lists else np.zeros(0, dtype=np.int64)
 
     def guess(self, chance: np.random.Generator) -> Ints:
         """One of the fitting rows for every person, each as likely; −1 where none fits."""
@@ -105,24 +105,26 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     """The published rows that each person's values fall under, in the columns the adversary knows."""
     absent = [name for name in columns if name not in published.frame.columns or name not in people.frame.columns]
     if absent:
-        raise DataError(f"linking: the column {', '.join(f'«{n}»' for n in absent)} is not in both tables")
-    shapes = {name: _Shape.of(published, name) for name in columns}
-    known = pl.DataFrame([spelt(people.frame[name]).alias(name) for name in columns])
-    cells = pl.DataFrame([spelt(published.frame[name]).alias(name) for name in columns])
+        raise DataError(f"linking: the column {quote_names(absent)} is not in both tables")
+    shapes = {name: _ColumnLabels.of(published, name) for name in columns}
+    known = pl.DataFrame([spell_cells(people.frame[name]).alias(name) for name in columns])
+    cells = pl.DataFrame([spell_cells(published.frame[name]).alias(name) for name in columns])
     parts, counts = [], np.zeros(known.height, dtype=np.int64)
     hidden = cells.select(pl.all_horizontal(pl.all() == SUPPRESSED).fill_null(False)).to_series().to_numpy()
     starred, plain = np.flatnonzero(hidden), np.flatnonzero(~hidden)
-    signatures = _signatures(cells.filter(~hidden) if len(starred) else cells, shapes)
+    signatures = _split_by_levels(cells.filter(~hidden) if len(starred) else cells, shapes)
     if signatures is None:
-        parts.append(covered_rows(cells, plain, people, columns, published))
+        parts.append(find_covering_rows(cells, plain, people, columns, published))
         counts = counts + parts[0][2]
     else:
         for signature, rows in signatures:
-            part = _match(cells, plain if rows is None else plain[rows], known, shapes, signature, published.missing)
+            part = _join_at_levels(
+                cells, plain if rows is None else plain[rows], known, shapes, signature, published.missing
+            )
             parts.append(part)
             counts = counts + part[2]
-    if not counts.any() and _all_numbers(published, people, columns):
-        parts = [_nearest(published.frame.select(columns), people.frame.select(columns))]
+    if not counts.any() and _are_all_numbers(published, people, columns):
+        parts = [_find_nearest_tuples(published.frame.select(columns), people.frame.select(columns))]
         counts = parts[0][2]
     if len(starred):  # only for those whom nothing else fits
         rows = starred
@@ -133,28 +135,28 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
     return Links(tuple(parts), counts)
 
 
-def _all_numbers(published: Table, people: Table, columns: Sequence[str]) -> bool:
+def _are_all_numbers(published: Table, people: Table, columns: Sequence[str]) -> bool:
     """Whether values can be compared by size, and none is missing."""
     frames = (published.frame.select(columns), people.frame.select(columns))
     numbers = all(kind.is_numeric() for frame in frames for kind in frame.dtypes)
     return numbers and not any(sum(frame.null_count().row(0)) for frame in frames)
 
 
-def _nearest(published: pl.DataFrame, people: pl.DataFrame) -> tuple[Ints, Ints, Ints]:
+def _find_nearest_tuples(published: pl.DataFrame, people: pl.DataFrame) -> tuple[Ints, Ints, Ints]:
     """The published tuple nearest to each person, on columns of equal spread: how means and noise are linked."""
     from scipy.spatial import cKDTree
 
     spread = np.maximum(people.to_numpy().astype(np.float64).std(axis=0), 1e-12)
     classes = published.with_row_index("\0at").group_by(published.columns, maintain_order=True).agg("\0at")
     tree = cKDTree(classes.drop("\0at").to_numpy().astype(np.float64) / spread)
-    _, found = tree.query(people.to_numpy().astype(np.float64) / spread)
+    _, nearest = tree.query(people.to_numpy().astype(np.float64) / spread)
     sizes = classes["\0at"].list.len().cast(pl.Int64).to_numpy()
     order = classes["\0at"].explode().to_numpy().astype(np.int64)
-    return order, (np.cumsum(sizes) - sizes)[found], sizes[found]
+    return order, (np.cumsum(sizes) - sizes)[nearest], sizes[nearest]
 
 
 @dataclass(frozen=True)
-class _Shape:
+class _ColumnLabels:
     """What the labels of one published column cover."""
 
     name: str
@@ -162,7 +164,7 @@ class _Shape:
     level_of: dict[str, int]
 
     @classmethod
-    def of(cls, published: Table, name: str) -> _Shape:
+    def of(cls, published: Table, name: str) -> _ColumnLabels:
         hierarchy = published.hierarchies.get(name)
         levels: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
@@ -171,10 +173,10 @@ class _Shape:
                 levels[label] = max(levels.get(label, (0, 0)), (count, number))
         return cls(name, hierarchy, {label: level for label, (_, level) in levels.items()})
 
-    def composite(self, labels: pl.Series) -> bool:
+    def has_composite_labels(self, labels: pl.Series) -> bool:
         """Whether some labels are neither leaves nor labels of the hierarchy, but made of several values."""
         others = (label for label in labels.drop_nulls().to_list() if label not in self.level_of)
-        return any(range_ends(label) is not None or set_members(label) is not None for label in others)
+        return any(parse_range(label) is not None or parse_set(label) is not None for label in others)
 
     def levels(self, cells: pl.Series, labels: pl.Series) -> int | pl.Series:
         """The level of each published cell, or the one of all; `_ANYTHING` for `*`, `_MISSING` for a null."""
@@ -182,8 +184,8 @@ class _Shape:
         numbers = [_ANYTHING if v == SUPPRESSED else self.level_of.get(v, 0) for v in known.to_list()]
         if len({*numbers, *([_MISSING] if len(known) < len(labels) else [])}) == 1:
             return numbers[0] if numbers else _MISSING
-        found = cells.replace_strict(known, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
-        return found.fill_null(_MISSING).alias(self.name)
+        levels = cells.replace_strict(known, pl.Series(numbers, dtype=pl.Int32), default=None, return_dtype=pl.Int32)
+        return levels.fill_null(_MISSING).alias(self.name)
 
     def labels(self, known: pl.Series, level: int) -> pl.Series:
         """What known values look like once generalized to a level; unknown to the hierarchy, they stay."""
@@ -195,22 +197,24 @@ class _Shape:
         return labels if top is None else labels.fill_null(top)
 
 
-def _signatures(cells: pl.DataFrame, shapes: dict[str, _Shape]) -> list[tuple[tuple[int, ...], Ints | None]] | None:
+def _split_by_levels(
+    cells: pl.DataFrame, shapes: dict[str, _ColumnLabels]
+) -> list[tuple[tuple[int, ...], Ints | None]] | None:
     """The published rows, parted by the levels that their cells are at; no rows are named where all are alike.
 
     None where cells are ranges or sets, or at so many levels that looking each up by level takes too long.
     """
     if not cells.height:
         return []
-    found: dict[str, int | pl.Series] = {}
+    levels_by_column: dict[str, int | pl.Series] = {}
     for name, shape in shapes.items():
         labels = cells[name].unique()
-        if shape.composite(labels):
+        if shape.has_composite_labels(labels):
             return None
-        found[name] = shape.levels(cells[name], labels)
-    varying = [levels for levels in found.values() if isinstance(levels, pl.Series)]
+        levels_by_column[name] = shape.levels(cells[name], labels)
+    varying = [levels for levels in levels_by_column.values() if isinstance(levels, pl.Series)]
     if not varying:
-        return [(tuple(level for level in found.values() if isinstance(level, int)), None)]
+        return [(tuple(level for level in levels_by_column.values() if isinstance(level, int)), None)]
     names = [levels.name for levels in varying]
     grouped = pl.DataFrame(varying).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
     if grouped.height > _MANY:
@@ -218,16 +222,18 @@ def _signatures(cells: pl.DataFrame, shapes: dict[str, _Shape]) -> list[tuple[tu
     signatures: list[tuple[tuple[int, ...], Ints | None]] = []
     for *levels, rows in grouped.iter_rows():
         here = dict(zip(names, levels, strict=True))
-        signature = tuple(here[name] if isinstance(one, pl.Series) else one for name, one in found.items())
+        signature = tuple(
+            here[name] if isinstance(level, pl.Series) else level for name, level in levels_by_column.items()
+        )
         signatures.append((signature, np.asarray(rows, dtype=np.int64)))
     return signatures
 
 
-def _match(
+def _join_at_levels(
     cells: pl.DataFrame,
     rows: Ints,
     known: pl.DataFrame,
-    shapes: dict[str, _Shape],
+    shapes: dict[str, _ColumnLabels],
     signature: tuple[int, ...],
     missing: Missing,
 ) -> tuple[Ints, Ints, Ints]:
@@ -247,19 +253,19 @@ def _match(
     if missing is Missing.MATCHES_ANY and any(known[name].null_count() for name in names):
         people = pl.DataFrame([shapes[name].labels(known[name], level).alias(name) for name, level in levels.items()])
         if any(people[name].null_count() for name in names):
-            return _match_unknown(people, cells[rows].select(names), rows)
+            return _join_unknown_values(people, cells[rows].select(names), rows)
     whole = len(rows) == cells.height
-    sought, keys = _keys(known, cells if whole else cells[rows], shapes, levels)
+    sought, keys = _number_keys(known, cells if whole else cells[rows], shapes, levels)
     here = pl.DataFrame({"key": keys}).with_row_index("\0at")
     groups = here.group_by("key", maintain_order=True).agg("\0at", pl.len().cast(pl.Int64).alias("\0count"))
     order = rows[groups["\0at"].explode().to_numpy()]
     groups = groups.drop("\0at").with_columns((pl.col("\0count").cum_sum() - pl.col("\0count")).alias("\0start"))
-    found = pl.DataFrame({"key": sought}).join(groups, on="key", how="left", maintain_order="left")
-    return order, found["\0start"].fill_null(0).to_numpy(), found["\0count"].fill_null(0).to_numpy()
+    matches = pl.DataFrame({"key": sought}).join(groups, on="key", how="left", maintain_order="left")
+    return order, matches["\0start"].fill_null(0).to_numpy(), matches["\0count"].fill_null(0).to_numpy()
 
 
-def _keys(
-    known: pl.DataFrame, cells: pl.DataFrame, shapes: dict[str, _Shape], levels: dict[str, int]
+def _number_keys(
+    known: pl.DataFrame, cells: pl.DataFrame, shapes: dict[str, _ColumnLabels], levels: dict[str, int]
 ) -> tuple[Ints, Ints]:
     """A number for every person and for every published row, equal where the person's labels are those of the row.
 
@@ -270,8 +276,10 @@ def _keys(
     for name, level in levels.items():
         labels = cells[name].unique().drop_nulls()
         values = known[name].unique().drop_nulls()
-        numbers = _numbers(shapes[name].labels(pl.concat([values, pl.Series([None], dtype=pl.String)]), level), labels)
-        theirs, ours = numbers[_numbers(known[name], values)], _numbers(cells[name], labels)
+        numbers = _index_labels(
+            shapes[name].labels(pl.concat([values, pl.Series([None], dtype=pl.String)]), level), labels
+        )
+        theirs, ours = numbers[_index_labels(known[name], values)], _index_labels(cells[name], labels)
         width = len(labels) + 1
         strange |= theirs < 0
         if radix * width > _LARGEST_KEY:
@@ -281,16 +289,16 @@ def _keys(
     return np.where(strange, -1, sought), keys
 
 
-def _numbers(cells: pl.Series, labels: pl.Series) -> Ints:
+def _index_labels(cells: pl.Series, labels: pl.Series) -> Ints:
     """The place of each cell among the labels, their number for a missing one, −1 for a strange one."""
     places = cells.cast(pl.Enum(labels), strict=False).to_physical().cast(pl.Int64)
-    found = places.fill_null(-1).to_numpy(writable=True)
+    indices = places.fill_null(-1).to_numpy(writable=True)
     if cells.null_count():
-        found[cells.is_null().to_numpy()] = len(labels)
-    return found
+        indices[cells.is_null().to_numpy()] = len(labels)
+    return indices
 
 
-def _match_unknown(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tuple[Ints, Ints, Ints]:
+def _join_unknown_values(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tuple[Ints, Ints, Ints]:
     """People with unknown values of their own fit every row that agrees on the rest: list their rows one by one."""
     order: list[Ints] = []
     start = np.zeros(people.height, dtype=np.int64)
@@ -301,9 +309,9 @@ def _match_unknown(people: pl.DataFrame, cells: pl.DataFrame, rows: Ints) -> tup
         if values not in cache:
             fits = [pl.col(n) == v for n, v in zip(people.columns, values, strict=True) if v is not None]
             agree = cells.select(pl.all_horizontal(fits).fill_null(False)).to_series() if fits else None
-            found = rows if agree is None else rows[agree.to_numpy()]
-            order.append(found)
-            cache[values] = (position, len(found))
-            position += len(found)
+            fitting_rows = rows if agree is None else rows[agree.to_numpy()]
+            order.append(fitting_rows)
+            cache[values] = (position, len(fitting_rows))
+            position += len(fitting_rows)
         start[person], count[person] = cache[values]
     return np.concatenate(order) if order else rows, start, count

@@ -7,7 +7,7 @@ stood there, and counts only those ways of handing out the published sensitive v
 held an offending class. What leaks is that these classes offended: confidence rises above the share in the class.
 Wong, Fu, Wang, Pei, *Minimality attack in privacy preserving data publishing* (2007).
 
-Worked out for full-domain generalization without suppression, where «not chosen» does mean «refused»; for k, for
+Worked out for full-domain generalization without suppression, where "not chosen" does mean "refused"; for k, for
 distinct l-diversity and for a bound on the share of a value. Within a published class every way of handing out its
 values is taken as equally likely. Only the finer neighbours are used, not other nodes that would have cost less.
 """
@@ -24,13 +24,19 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
-from sfumato.attack.anonymity.homogeneity import disclosed
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_sensitive_columns,
+    look_up_candidates,
+    trace_people,
+)
+from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import Hierarchy, spelt
-from sfumato.engine.classes import packed_key
+from sfumato.data.hierarchy import Hierarchy, spell_cells
+from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
@@ -78,25 +84,27 @@ class Minimality(Attack):
     ) -> Outcome:
         """Look up every person; guess by the chances that minimality leaves."""
         published, column = release.data, self._column(release)
-        tell("minimality")
-        people = people_of(release, truth)
-        tally = CandidateSets.of(lookup(published, people)).tally(published, people, column)
-        belief = _Belief.of_shares(tally)
+        report_progress("minimality")
+        people = trace_people(release, truth)
+        tally = CandidateSets.of(look_up_candidates(published, people)).tally(published, people, column)
+        belief = _PersonalBelief.believe_shares(tally)
         try:
-            view = _View.of(release, truth, people, self._rule(release, column, tally))
-            belief, said = _infer(belief, tally, view, self.samples, randomness or Randomness.seeded(0))
-        except _NotSound as why:
-            said = {"inference": str(why)}
+            view = _FinerNeighbours.of(release, truth, people, self._choose_rule(release, column, tally))
+            belief, facts = _condition_on_refusals(
+                belief, tally, view, self.samples, randomness or Randomness.seeded(0)
+            )
+        except _MinimalityUnsound as why:
+            facts = {"inference": str(why)}
         claimed = belief.raised | (belief.chance >= 1)
         return Outcome(
             attempts=len(people),
             successes=int((claimed & (belief.guess == tally.truth)).sum()),
-            baseline=int((claimed & (tally.sets.per_person(tally.commonest, -2) == tally.truth)).sum()),
-            control=None if control is None else disclosed(published, control, (column,)),
+            baseline=int((claimed & (tally.sets.spread_to_people(tally.commonest, -2) == tally.truth)).sum()),
+            control=None if control is None else count_homogeneous_people(published, control, (column,)),
             facts={
                 "raised": int(belief.raised.sum()),
                 "largest_gain": round(float((belief.chance - belief.share)[belief.raised].max(initial=0.0)), _DIGITS),
-                **said,
+                **facts,
             },
         )
 
@@ -105,36 +113,38 @@ class Minimality(Attack):
         spoken = {str(model.column) for model in models if getattr(model, "column", None)}
         if self.column is None and len(spoken) == 1:
             return spoken.pop()
-        name, *more = sensitive_columns(release.data, self.column)
+        name, *more = choose_sensitive_columns(release.data, self.column)
         if more:
             raise DataError(f"{release.data.source}: {len(more) + 1} columns are sensitive; name one as `column`")
         return name
 
-    def _rule(self, release: Release, column: str, tally: Tally) -> _Rule:
+    def _choose_rule(self, release: Release, column: str, tally: ValueTally) -> _RefusalRule:
         """What made a class offend: as given, or as the release's method says."""
         k, l, share = self.k, self.l, self.share  # noqa: E741
         if k is l is share is None:
             for model in getattr(release.method, "models", ()):
-                told = (getattr(model, "model", ""), getattr(model, "kind", "distinct"))
-                if getattr(model, "column", column) != column or told not in _WORKED_OUT:
-                    raise _NotSound("none: a finer node may have been refused for a reason that is not worked out")
+                model_key = (getattr(model, "model", ""), getattr(model, "kind", "distinct"))
+                if getattr(model, "column", column) != column or model_key not in _WORKED_OUT:
+                    raise _MinimalityUnsound(
+                        "none: a finer node may have been refused for a reason that is not worked out"
+                    )
                 k = max(k or 1, int(getattr(model, "k", 1)))
                 l = max(l or 1, int(getattr(model, "l", 1)))  # noqa: E741
                 share = min(share or 1.0, float(getattr(model, "alpha", 1.0)))
         if k is l is share is None:
-            raise _NotSound("none: the models are not known")
+            raise _MinimalityUnsound("none: the models are not known")
         protected = [self.values is None or value in self.values for value in tally.values.to_list()]
         if not any(protected):
-            raise DataError(f"{release.data.source}: none of `values` occurs in «{column}»; spell them as in the data")
-        return _Rule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected, dtype=np.bool_))
+            raise DataError(f'{release.data.source}: none of `values` occurs in "{column}"; spell them as in the data')
+        return _RefusalRule(k or 1, l or 1, 1.0 if share is None else share, np.asarray(protected, dtype=np.bool_))
 
 
-class _NotSound(Exception):
+class _MinimalityUnsound(Exception):
     """Why nothing can be inferred from minimality; said in the facts."""
 
 
 @dataclass(frozen=True)
-class _Belief:
+class _PersonalBelief:
     """What the adversary believes of each person."""
 
     guess: Ints  # the likeliest value; −2 where no row fits
@@ -143,15 +153,15 @@ class _Belief:
     raised: Flags  # where the chance is above the share, beyond doubt where it was sampled
 
     @classmethod
-    def of_shares(cls, tally: Tally) -> _Belief:
+    def believe_shares(cls, tally: ValueTally) -> _PersonalBelief:
         """Reading the release without a second thought."""
-        share = tally.sets.per_person(tally.most / tally.sizes)
-        guess = tally.sets.per_person(tally.commonest, -2)
+        share = tally.sets.spread_to_people(tally.most / tally.sizes)
+        guess = tally.sets.spread_to_people(tally.commonest, -2)
         return cls(guess, share, share, np.zeros(len(guess), dtype=np.bool_))
 
 
 @dataclass(frozen=True)
-class _Rule:
+class _RefusalRule:
     """When a class offends."""
 
     k: int
@@ -173,60 +183,60 @@ class _Rule:
 
 
 @dataclass(frozen=True)
-class _View:
+class _FinerNeighbours:
     """The finer neighbours: in which part of each of them every person would have stood."""
 
-    rule: _Rule
+    rule: _RefusalRule
     neighbours: tuple[Ints, ...]  # for each column one level lower: a number for each person's label there
     cell: Ints  # a number for each person's labels with all these columns one level lower
 
     @classmethod
-    def of(cls, release: Release, truth: Table, people: Table, rule: _Rule) -> _View:
+    def of(cls, release: Release, truth: Table, people: Table, rule: _RefusalRule) -> _FinerNeighbours:
         """Generalize everybody to one level below the published ones, column by column."""
         _refuse_unsound(release, people)
         names = release.data.quasi_identifying
         hierarchies = {name: truth.hierarchy(name) for name in names}
-        levels = {name: _level(release.data.frame[name], hierarchies[name]) for name in names}
+        levels = {name: _find_lowest_level(release.data.frame[name], hierarchies[name]) for name in names}
         raised = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
         if not raised:
-            raise _NotSound("none: nothing was generalized")
-        lower = {n: _labels(people.frame[n], hierarchies[n], levels[n] - (n in raised)) for n in names}
+            raise _MinimalityUnsound("none: nothing was generalized")
+        lower = {n: _generalize_labels(people.frame[n], hierarchies[n], levels[n] - (n in raised)) for n in names}
         frame = pl.DataFrame([labels.alias(name) for name, labels in lower.items()])
-        return cls(rule, tuple(packed_key(frame, [name])[0] for name in raised), packed_key(frame, names)[0])
+        return cls(rule, tuple(pack_row_keys(frame, [name])[0] for name in raised), pack_row_keys(frame, names)[0])
 
 
 def _refuse_unsound(release: Release, people: Table) -> None:
     method = release.method
     if getattr(method, "method", "generalize") != "generalize" or getattr(method, "metric", "loss") not in _MONOTONE:
-        raise _NotSound("none: the method is not known to choose the finest safe levels")
+        raise _MinimalityUnsound("none: the method is not known to choose the finest safe levels")
     if getattr(method, "suppression_limit", 0) > 0:
-        raise _NotSound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
+        raise _MinimalityUnsound("none: rows may be suppressed, so a finer node may have been safe and merely dearer")
     if not release.details.get("proven", True):
-        raise _NotSound("none: the search was not finished, so a finer node may not have been tried")
+        raise _MinimalityUnsound("none: the search was not finished, so a finer node may not have been tried")
     holed = any(people.frame.select(release.data.quasi_identifying).null_count().row(0))
     if holed and people.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
-        raise _NotSound("none: missing cells that match anything or nothing make no classes to count")
+        raise _MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
 
 
-def _level(cells: pl.Series, hierarchy: Hierarchy) -> int:
+def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:
     """The lowest level at which all the labels of a column stand."""
-    labels = set(spelt(cells).drop_nulls().unique().to_list())
+    labels = set(spell_cells(cells).drop_nulls().unique().to_list())
     fitting = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
     if not fitting:
-        raise _NotSound("none: a column is not published at one level of its hierarchy")
+        raise _MinimalityUnsound("none: a column is not published at one level of its hierarchy")
     return fitting[0]
 
 
-def _labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl.Series:
+def _generalize_labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl.Series:
     """What original values look like at a level."""
-    known = spelt(cells)
+    known = spell_cells(cells)
     above = {row[0]: row[level] for row in hierarchy.rows}
     labels = known.replace_strict(list(above), list(above.values()), default=known, return_dtype=pl.String)
     return labels.fill_null(hierarchy.levels[level].labels[0]) if hierarchy.swallows_missing(level) else labels
 
 
 @dataclass(frozen=True)
-class _Class:
+class _PublishedClass:
     """A published class, parted by where its people would have stood one level lower."""
 
     people: Ints
@@ -238,7 +248,7 @@ class _Class:
 
 
 @dataclass(frozen=True)
-class _Worlds:
+class _ValueAssignments:
     """Ways of handing out the values of a class, brought together by which neighbours would have been refused."""
 
     masks: Ints  # bit n: neighbour n has an offending class here
@@ -252,143 +262,153 @@ class _Worlds:
         return np.bincount(self.masks, weights=self.weight, minlength=full + 1).astype(np.float64)
 
 
-def _infer(
-    belief: _Belief, tally: Tally, view: _View, samples: int, randomness: Randomness
-) -> tuple[_Belief, dict[str, Any]]:
+def _condition_on_refusals(
+    belief: _PersonalBelief, tally: ValueTally, view: _FinerNeighbours, samples: int, randomness: Randomness
+) -> tuple[_PersonalBelief, dict[str, Any]]:
     """Condition on every finer neighbour having been refused, and replace what was believed."""
-    classes = _classes(tally, view)
+    classes = _list_published_classes(tally, view)
     certain = np.zeros(len(view.neighbours), dtype=np.bool_)
-    for one in classes:
-        certain |= [bool((member @ one.sizes).min() < view.rule.smallest) for member in one.members]
+    for published_class in classes:
+        certain |= [
+            bool((member @ published_class.sizes).min() < view.rule.smallest) for member in published_class.members
+        ]
     open_ones = np.flatnonzero(~certain)
     if not len(open_ones):
-        raise _NotSound("none: the sizes of its classes alone explain why each finer node was refused")
+        raise _MinimalityUnsound("none: the sizes of its classes alone explain why each finer node was refused")
     draws = max(200, min(samples, _MOST_DRAWS // max(len(belief.guess), 1)))
     full = (1 << len(open_ones)) - 1
     worlds, covers, seen = [], 0, np.eye(1, full + 1)[0]  # nothing refused, for certain
-    for one in classes:
-        worlds.append(_worlds(one, view.rule, open_ones, draws, randomness.generator()))
-        seen = _either(seen, worlds[-1].spectrum(full))
+    for published_class in classes:
+        worlds.append(_enumerate_worlds(published_class, view.rule, open_ones, draws, randomness.generator()))
+        seen = _convolve_refusals(seen, worlds[-1].spectrum(full))
         if seen[full] > _SURE:
             covers, seen = covers + 1, np.eye(1, full + 1)[0]
         if covers == 2:  # whichever class is looked at, the others explain everything
-            raise _NotSound("none: many classes may each have been the reason")
-    updated, widest = _updated(belief, classes, worlds, full)
+            raise _MinimalityUnsound("none: many classes may each have been the reason")
+    updated, widest = _update_beliefs(belief, classes, worlds, full)
     sampled = sum(world.draws is not None for world in worlds)
-    said = {"classes_counted": len(worlds) - sampled, "classes_sampled": sampled, "widest_interval": round(widest, 6)}
-    return updated, {"inference": "used", **said}
+    facts = {"classes_counted": len(worlds) - sampled, "classes_sampled": sampled, "widest_interval": round(widest, 6)}
+    return updated, {"inference": "used", **facts}
 
 
-def _classes(tally: Tally, view: _View) -> list[_Class]:
+def _list_published_classes(tally: ValueTally, view: _FinerNeighbours) -> list[_PublishedClass]:
     """The published classes with the people in them."""
     order = np.argsort(tally.sets.of_person, kind="stable")
     begin = np.searchsorted(tally.sets.of_person[order], np.arange(len(tally.sizes) + 1))
     if (np.diff(begin) != tally.sizes).any():
-        raise _NotSound("none: the people do not fill the classes one to one")
-    found = []
+        raise _MinimalityUnsound("none: the people do not fill the classes one to one")
+    classes = []
     for number in range(len(tally.sizes)):
         people = order[begin[number] : begin[number + 1]]
         values = slice(tally.first[number], tally.first[number + 1])
-        _, one, cell, sizes = np.unique(view.cell[people], return_index=True, return_inverse=True, return_counts=True)
-        lower = [np.unique(labels[people[one]], return_inverse=True)[1] for labels in view.neighbours]
+        _, first_index, cell, sizes = np.unique(
+            view.cell[people], return_index=True, return_inverse=True, return_counts=True
+        )
+        lower = [np.unique(labels[people[first_index]], return_inverse=True)[1] for labels in view.neighbours]
         members = tuple((groups == np.arange(groups.max() + 1)[:, None]).astype(np.int64) for groups in lower)
-        found.append(_Class(people, cell, sizes, tally.codes[values], tally.counts[values], members))
-    return found
+        classes.append(_PublishedClass(people, cell, sizes, tally.codes[values], tally.counts[values], members))
+    return classes
 
 
-def _worlds(one: _Class, rule: _Rule, neighbours: Ints, draws: int, chance: np.random.Generator) -> _Worlds:
+def _enumerate_worlds(
+    published_class: _PublishedClass, rule: _RefusalRule, neighbours: Ints, draws: int, chance: np.random.Generator
+) -> _ValueAssignments:
     """Every way of sharing the values out among the parts, or as many as are drawn."""
-    tables = _tables(one.sizes.tolist(), one.counts.tolist())
-    drawn = None
+    tables = _enumerate_count_tables(published_class.sizes.tolist(), published_class.counts.tolist())
+    draw_count = None
     if tables is None:
-        tables = _drawn(one, draws, chance)
-        drawn, weight = len(tables), np.full(len(tables), 1 / len(tables))
+        tables = _deal_values(published_class, draws, chance)
+        draw_count, weight = len(tables), np.full(len(tables), 1 / len(tables))
     else:
-        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(one.sizes.sum()), 1) + 1)))])
+        logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(published_class.sizes.sum()), 1) + 1)))])
         ways = -logs[tables].sum(axis=(1, 2))  # the multinomial numbers, up to a factor common to all
         weight = np.exp(ways - ways.max())
         weight /= weight.sum()
     masks = np.zeros(len(tables), dtype=np.int64)
     for bit, neighbour in enumerate(neighbours.tolist()):
-        member = one.members[neighbour]
-        refused = rule.refuses(np.matmul(member, tables), member @ one.sizes, one.codes).any(axis=1)
+        member = published_class.members[neighbour]
+        refused = rule.refuses(np.matmul(member, tables), member @ published_class.sizes, published_class.codes).any(
+            axis=1
+        )
         masks |= refused.astype(np.int64) << bit
-    shares = tables / one.sizes[:, None]
+    shares = tables / published_class.sizes[:, None]
     kinds, kind = np.unique(masks, return_inverse=True)
     by_kind = (kind == np.arange(len(kinds))[:, None]) * weight
     mean, square = np.tensordot(by_kind, shares, 1), np.tensordot(by_kind, shares**2, 1)
-    return _Worlds(kinds, by_kind.sum(axis=1), mean, square, drawn)
+    return _ValueAssignments(kinds, by_kind.sum(axis=1), mean, square, draw_count)
 
 
-def _tables(rows: list[int], columns: list[int]) -> Ints | None:
+def _enumerate_count_tables(rows: list[int], columns: list[int]) -> Ints | None:
     """Every table of counts with these sums; None if there are too many."""
     grown: list[tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]] = [((), tuple(columns))]
     for size in rows[:-1]:
         before, grown = grown, []
         for done, left in before:
-            for take in _takes(size, left):
+            for take in _enumerate_takes(size, left):
                 grown.append(((*done, take), tuple(a - b for a, b in zip(left, take, strict=True))))
                 if len(grown) > _MOST_TABLES:
                     return None
     return np.asarray([(*done, left) for done, left in grown], dtype=np.int64)
 
 
-def _takes(size: int, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def _enumerate_takes(size: int, left: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Every way of taking so many from what is left."""
     if len(left) == 1:
         yield (size,)
         return
     for first in range(max(0, size - sum(left[1:])), min(size, left[0]) + 1):
-        for others in _takes(size - first, left[1:]):
+        for others in _enumerate_takes(size - first, left[1:]):
             yield (first, *others)
 
 
-def _drawn(one: _Class, draws: int, chance: np.random.Generator) -> Ints:
+def _deal_values(published_class: _PublishedClass, draws: int, chance: np.random.Generator) -> Ints:
     """Values dealt out at random to the people of a class, counted by part."""
-    parts, kinds = len(one.sizes), len(one.counts)
-    draws = min(draws, _MOST_CELLS // max(len(one.people), parts * kinds))
+    parts, kinds = len(published_class.sizes), len(published_class.counts)
+    draws = min(draws, _MOST_CELLS // max(len(published_class.people), parts * kinds))
     if draws < _FEWEST:
-        raise _NotSound("none: a class is too large for its ways to be counted or drawn")
-    values = np.repeat(np.arange(kinds), one.counts)
+        raise _MinimalityUnsound("none: a class is too large for its ways to be counted or drawn")
+    values = np.repeat(np.arange(kinds), published_class.counts)
     dealt = chance.permuted(np.broadcast_to(values, (draws, len(values))), axis=1)
-    place = (np.arange(draws)[:, None] * parts + one.cell) * kinds + dealt
-    return np.bincount(place.ravel(), minlength=draws * parts * kinds).reshape(draws, parts, kinds)
+    cell_index = (np.arange(draws)[:, None] * parts + published_class.cell) * kinds + dealt
+    return np.bincount(cell_index.ravel(), minlength=draws * parts * kinds).reshape(draws, parts, kinds)
 
 
-def _either(one: Floats, other: Floats) -> Floats:
+def _convolve_refusals(first: Floats, other: Floats) -> Floats:
     """How likely each set is of neighbours refused in one of two places or both."""
-    here, there = np.flatnonzero(one), np.flatnonzero(other)
-    both = np.outer(one[here], other[there]).ravel()
-    return np.bincount((here[:, None] | there).ravel(), weights=both, minlength=len(one)).astype(np.float64)
+    here, there = np.flatnonzero(first), np.flatnonzero(other)
+    both = np.outer(first[here], other[there]).ravel()
+    return np.bincount((here[:, None] | there).ravel(), weights=both, minlength=len(first)).astype(np.float64)
 
 
-def _updated(belief: _Belief, classes: list[_Class], worlds: list[_Worlds], full: int) -> tuple[_Belief, float]:
+def _update_beliefs(
+    belief: _PersonalBelief, classes: list[_PublishedClass], worlds: list[_ValueAssignments], full: int
+) -> tuple[_PersonalBelief, float]:
     """What is believed once every neighbour is known to have been refused somewhere, and the widest interval used."""
-    after = [np.eye(1, full + 1)[0]]
+    later_chances = [np.eye(1, full + 1)[0]]
     for world in reversed(worlds):
-        after.append(_either(after[-1], world.spectrum(full)))
-    if after[-1][full] <= 0:
-        raise _NotSound("none: no way was found in which every finer node would have been refused")
+        later_chances.append(_convolve_refusals(later_chances[-1], world.spectrum(full)))
+    if later_chances[-1][full] <= 0:
+        raise _MinimalityUnsound("none: no way was found in which every finer node would have been refused")
     guess, chance, share, raised = belief.guess.copy(), belief.chance.copy(), belief.share.copy(), belief.raised.copy()
-    before, masks, widest = after[0], np.arange(full + 1), 0.0
-    for one, world, later in zip(classes, worlds, after[-2::-1], strict=True):
-        elsewhere = _either(before, later)
-        before = _either(before, world.spectrum(full))
+    before, masks, widest = later_chances[0], np.arange(full + 1), 0.0
+    for published_class, world, later in zip(classes, worlds, later_chances[-2::-1], strict=True):
+        elsewhere = _convolve_refusals(before, later)
+        before = _convolve_refusals(before, world.spectrum(full))
         # How likely the other classes are to explain what this one leaves unexplained.
         explained = np.asarray([elsewhere[(masks | mask) == full].sum() for mask in world.masks.tolist()])
-        chances, error = _posterior(world, explained)
+        chances, error = _compute_value_posterior(world, explained)
         best = np.round(chances, _DIGITS).argmax(axis=1)
         top, doubt = chances[np.arange(len(best)), best], _Z * error[np.arange(len(best)), best]
-        plain = one.counts[best] / one.counts.sum()
+        plain = published_class.counts[best] / published_class.counts.sum()
         more = np.round(top - doubt - plain, _DIGITS) > 0
         widest = max(widest, float(2 * doubt[more].max(initial=0.0)))
-        who, part = one.people[more[one.cell]], one.cell[more[one.cell]]
-        guess[who], chance[who], share[who] = one.codes[best][part], np.round(top, 12)[part], plain[part]
+        who, part = published_class.people[more[published_class.cell]], published_class.cell[more[published_class.cell]]
+        guess[who], chance[who], share[who] = published_class.codes[best][part], np.round(top, 12)[part], plain[part]
         raised[who] = True
-    return _Belief(guess, chance, share, raised), widest
+    return _PersonalBelief(guess, chance, share, raised), widest
 
 
-def _posterior(world: _Worlds, explained: Floats) -> tuple[Floats, Floats]:
+def _compute_value_posterior(world: _ValueAssignments, explained: Floats) -> tuple[Floats, Floats]:
     """The chance of each value in each part, and its deviation: infinite where too few draws agree with the facts."""
     total, doubled = float(explained @ world.weight), explained**2
     chances = np.tensordot(explained, world.mean, 1) / (total or 1.0)

@@ -17,11 +17,17 @@ import polars as pl
 from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Flags, Floats
-from sfumato.attack.anonymity.candidates import CandidateSets, Tally, lookup, people_of, sensitive_columns
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_sensitive_columns,
+    look_up_candidates,
+    trace_people,
+)
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -54,14 +60,14 @@ class Similarity(Attack):
 
     @field_validator("groups")
     @classmethod
-    def _once(cls, groups: Mapping[str, tuple[str, ...]] | None) -> Mapping[str, tuple[str, ...]] | None:
+    def _check_values_once(cls, groups: Mapping[str, tuple[str, ...]] | None) -> Mapping[str, tuple[str, ...]] | None:
         values = [value for members in (groups or {}).values() for value in members]
         if groups is not None and (not values or len(set(values)) < len(values)):
             raise ValueError("name at least one value, and each in one group")
         return groups
 
     @model_validator(mode="after")
-    def _one_meaning(self) -> Similarity:
+    def _check_one_meaning(self) -> Similarity:
         if (self.groups is None) == (self.width is None):
             raise ValueError("give groups of values, or for numbers a width; one of the two")
         return self
@@ -71,15 +77,15 @@ class Similarity(Attack):
     ) -> Outcome:
         """Look up every person; count about whom the rows found say one thing, and it is true."""
         published: Table = release.data
-        tell("similarity")
-        people = people_of(release, truth)
-        view = self._view(published, people)
-        alike = view.sets.per_person(view.alike)
+        report_progress("similarity")
+        people = trace_people(release, truth)
+        view = self._make_view(published, people)
+        alike = view.sets.spread_to_people(view.alike)
         return Outcome(
             attempts=len(people),
             successes=int((alike & view.right).sum()),
             baseline=view.blind,
-            control=None if control is None else self._disclosed(published, control),
+            control=None if control is None else self._count_disclosed_meanings(published, control),
             facts={
                 "similar_classes": int(view.alike.sum()),
                 "classes": len(view.alike),
@@ -91,25 +97,25 @@ class Similarity(Attack):
         """What the adversary concludes about each person, right or wrong; people need not have the column."""
         if self.column not in people.frame.columns:
             people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
-        view = self._view(published, people)
-        said = [view.said(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
-        return [said[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
+        view = self._make_view(published, people)
+        conclusions = [view.said(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
+        return [conclusions[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
 
-    def _disclosed(self, published: Table, people: Table) -> int:
-        view = self._view(published, people)
-        return int((view.sets.per_person(view.alike) & view.right).sum())
+    def _count_disclosed_meanings(self, published: Table, people: Table) -> int:
+        view = self._make_view(published, people)
+        return int((view.sets.spread_to_people(view.alike) & view.right).sum())
 
-    def _view(self, published: Table, people: Table) -> _View:
-        sensitive_columns(published, self.column)
-        sets = CandidateSets.of(lookup(published, people))
+    def _make_view(self, published: Table, people: Table) -> _SimilarityView:
+        choose_sensitive_columns(published, self.column)
+        sets = CandidateSets.of(look_up_candidates(published, people))
         if self.groups is not None:
-            return _grouped(sets, published, people, self.column, self.groups)
+            return _group_by_meaning(sets, published, people, self.column, self.groups)
         assert self.width is not None
-        return _ranged(sets.tally(published, people, self.column), published, people, self.column, self.width)
+        return _range_by_numbers(sets.tally(published, people, self.column), published, people, self.column, self.width)
 
 
 @dataclass(frozen=True)
-class _View:
+class _SimilarityView:
     """What the adversary sees in each set of rows, and of whom it is true."""
 
     sets: CandidateSets
@@ -122,34 +128,36 @@ class _View:
     said: Callable[[int], Conclusion]
 
 
-def _grouped(
+def _group_by_meaning(
     sets: CandidateSets, published: Table, people: Table, column: str, groups: Mapping[str, tuple[str, ...]]
-) -> _View:
+) -> _SimilarityView:
     """Count with the name of the group in the place of each value."""
     group_of = {value: _GROUP + name for name, members in groups.items() for value in members}
-    cells = spelt(published.frame[column])
+    cells = spell_cells(published.frame[column])
     if not cells.is_in(list(group_of)).any():
-        raise DataError(f"{published.source}: no value of a group occurs in «{column}»; spell them as in the data")
+        raise DataError(f'{published.source}: no value of a group occurs in "{column}"; spell them as in the data')
 
-    def named(table: Table) -> Table:
-        names = spelt(table.frame[column]).replace(list(group_of), list(group_of.values()))
+    def name_groups(table: Table) -> Table:
+        names = spell_cells(table.frame[column]).replace(list(group_of), list(group_of.values()))
         return table.with_frame(table.frame.with_columns(names.alias(column)))
 
-    tally = sets.tally(named(published), named(people), column)
+    tally = sets.tally(name_groups(published), name_groups(people), column)
     group = tally.commonest
-    return _View(
+    return _SimilarityView(
         sets,
         np.asarray((tally.distinct == 1) & tally.values.is_not_null().to_numpy()[group]),
-        np.asarray(sets.per_person(group, -2) == tally.truth),
+        np.asarray(sets.spread_to_people(group, -2) == tally.truth),
         int((tally.truth == 0).sum()),
         lambda number: str(tally.values[int(group[number])]).removeprefix(_GROUP),
     )
 
 
-def _ranged(tally: Tally, published: Table, people: Table, column: str, width: float) -> _View:
+def _range_by_numbers(tally: ValueTally, published: Table, people: Table, column: str, width: float) -> _SimilarityView:
     """From the lowest to the highest number of each set."""
-    cells, own = _numbers(published, column), _numbers(people, column)
-    numbers = spelt(tally.values).cast(pl.Float64).to_numpy()[tally.codes]  # a missing value is NaN and widens all
+    cells, own = _read_column_numbers(published, column), _read_column_numbers(people, column)
+    numbers = (
+        spell_cells(tally.values).cast(pl.Float64).to_numpy()[tally.codes]
+    )  # a missing value is NaN and widens all
     low, high = np.minimum.reduceat(numbers, tally.first[:-1]), np.maximum.reduceat(numbers, tally.first[:-1])
     known = np.sort(cells[~np.isnan(cells)])
     whole = float(known[-1] - known[0]) if len(known) else 0.0
@@ -157,8 +165,8 @@ def _ranged(tally: Tally, published: Table, people: Table, column: str, width: f
     # Without looking: the range of that width that holds the most of the release.
     reach = np.searchsorted(known, known + width * whole, side="right") - np.arange(len(known))
     begin = float(known[int(reach.argmax())]) if len(known) else np.nan
-    person = tally.sets.per_person
-    return _View(
+    person = tally.sets.spread_to_people
+    return _SimilarityView(
         tally.sets,
         np.asarray(narrow),
         np.asarray((own >= person(low)) & (own <= person(high)) & (tally.sets.of_person >= 0)),
@@ -167,13 +175,13 @@ def _ranged(tally: Tally, published: Table, people: Table, column: str, width: f
     )
 
 
-def _numbers(table: Table, column: str) -> Floats:
+def _read_column_numbers(table: Table, column: str) -> Floats:
     """The column as numbers, missing ones NaN."""
     cells = table.frame[column]
-    found = cells.cast(pl.Float64, strict=False)
-    strange = found.null_count() - cells.null_count()
+    numbers = cells.cast(pl.Float64, strict=False)
+    strange = numbers.null_count() - cells.null_count()
     if strange:
         raise DataError(
-            f"{table.source}: {strange} cells of «{column}» are no numbers and have no range; give groups instead"
+            f'{table.source}: {strange} cells of "{column}" are no numbers and have no range; give groups instead'
         )
-    return found.to_numpy().astype(np.float64)
+    return numbers.to_numpy().astype(np.float64)

@@ -2,7 +2,7 @@
 """Singling out: find a description that fits exactly one person.
 
 The first of the three questions of the Article 29 Working Party (WP216, 2014). The adversary knows nobody and
-needs no names: a predicate such as «older than 93 and widowed and in ZIP 0213*» that isolates one person of the
+needs no names: a predicate such as "older than 93 and widowed and in ZIP 0213*" that isolates one person of the
 originals is enough to treat that person differently. Cohen and Nissim (2020) make it precise; predicates built
 from the release, random ones as a baseline, and a control group are Giomi, Boenisch, Wehmeyer, Tasnádi's
 (Anonymeter, PoPETs 2023); the code is our own. A predicate leaks by being right about one person, whoever it is.
@@ -21,12 +21,12 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.nearest import Labels, over_control, require
+from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control, require_known_columns
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import SUPPRESSED
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing, Table
@@ -63,34 +63,38 @@ class SinglingOut(Attack):
         names = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
         if not names:
             raise DataError(f"{published.source}: every column is identifying; there is nothing to describe people by")
-        require(names, published, truth, control)
+        require_known_columns(names, published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
-        tell("singling out")
-        view = _View.of(published, truth, names)
+        report_progress("singling out")
+        view = _PublishedView.of(published, truth, names)
         width = 1 if self.mode == "univariate" else min(self.columns_per_guess, len(names))
         most = min(self.attempts, len(truth))
-        found = _rare(view, chance) if self.mode == "univariate" else _rows(view, width, chance, most * _TRIES)
-        guesses = _isolating(view, found, most)
+        predicates = (
+            _list_rare_predicates(view, chance)
+            if self.mode == "univariate"
+            else _list_row_predicates(view, width, chance, most * _TRIES)
+        )
+        guesses = _select_isolating_predicates(view, predicates, most)
         isolating = len(guesses)
         if not guesses:
-            guesses = list(islice(_rows(view, width, chance, most * _TRIES), most))
-        blind = list(_blind(view, width, chance, len(guesses)))
-        successes = _singled_out(view, guesses, truth)
-        strangers = None if control is None else _singled_out(view, guesses, control)
+            guesses = list(islice(_list_row_predicates(view, width, chance, most * _TRIES), most))
+        blind = list(_draw_blind_predicates(view, width, chance, len(guesses)))
+        successes = _count_singled_out(view, guesses, truth)
+        strangers = None if control is None else _count_singled_out(view, guesses, control)
         return Outcome(
             attempts=len(guesses),
             successes=successes,
-            baseline=_singled_out(view, blind, truth),
+            baseline=_count_singled_out(view, blind, truth),
             control=strangers,
             facts={
                 "mode": self.mode,
                 "isolating_in_release": isolating,
-                **over_control(successes, len(guesses), strangers, len(guesses)),
+                **compare_with_control(successes, len(guesses), strangers, len(guesses)),
             },
         )
 
 
-class _Test(NamedTuple):
+class _ColumnTest(NamedTuple):
     """What a predicate asks of one column."""
 
     column: int
@@ -98,18 +102,18 @@ class _Test(NamedTuple):
     kind: Literal["is", "at_most", "at_least"]
 
 
-Predicate = tuple[_Test, ...]
+Predicate = tuple[_ColumnTest, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class _View:
+class _PublishedView:
     """The release as the adversary sees it."""
 
-    columns: tuple[Labels, ...]
+    columns: tuple[LabelColumn, ...]
     telling: tuple[Flags, ...]
     """For each label of a column, whether it says anything: `*` does not, nor a missing cell unless it is a value."""
     numeric: tuple[bool, ...]
-    """Which columns hold numbers, so that «at most» and «at least» mean something."""
+    """Which columns hold numbers, so that "at most" and "at least" mean something."""
     middles: Floats
     """The median of each column of numbers."""
     numbers: tuple[Floats, ...]
@@ -117,51 +121,55 @@ class _View:
     rows: int
 
     @classmethod
-    def of(cls, published: Table, truth: Table, names: Sequence[str]) -> _View:
-        columns = tuple(Labels.of(published, name) for name in names)
+    def of(cls, published: Table, truth: Table, names: Sequence[str]) -> _PublishedView:
+        columns = tuple(LabelColumn.of(published, name) for name in names)
         nulls = published.missing is Missing.OWN_VALUE
-        telling = tuple((one.texts != SUPPRESSED).fill_null(nulls).to_numpy() for one in columns)
-        numbers = tuple(one.low[one.codes] for one in columns)
+        telling = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
+        numbers = tuple(column.low[column.codes] for column in columns)
         numeric = tuple(
-            truth.frame[one.name].dtype.is_numeric() and bool(np.isfinite(values).any())
-            for one, values in zip(columns, numbers, strict=True)
+            truth.frame[column.name].dtype.is_numeric() and bool(np.isfinite(values).any())
+            for column, values in zip(columns, numbers, strict=True)
         )
         middles = [np.nanmedian(values) if ordered else 0.0 for values, ordered in zip(numbers, numeric, strict=True)]
         return cls(columns, telling, numeric, np.array(middles), numbers, len(published))
 
-    def fits(self, test: _Test) -> Flags:
+    def fits(self, test: _ColumnTest) -> Flags:
         """Which published rows a test fits."""
         if test.kind == "is":
             return np.asarray(self.columns[test.column].codes == test.label)
-        return _beyond(self.numbers[test.column], self.columns[test.column].low[test.label], test.kind)
+        return _test_beyond(self.numbers[test.column], self.columns[test.column].low[test.label], test.kind)
 
-    def test(self, column: int, label: int, outward: bool) -> _Test:
+    def test(self, column: int, label: int, outward: bool) -> _ColumnTest:
         """Ask for a label, or, of a number, for it and all beyond it, away from the middle."""
         number = self.columns[column].low[label]
         if not outward or not self.numeric[column] or not np.isfinite(number):
-            return _Test(column, label, "is")
-        return _Test(column, label, "at_most" if number < self.middles[column] else "at_least")
+            return _ColumnTest(column, label, "is")
+        return _ColumnTest(column, label, "at_most" if number < self.middles[column] else "at_least")
 
 
-def _beyond(numbers: Floats, edge: float, kind: str) -> Flags:
+def _test_beyond(numbers: Floats, edge: float, kind: str) -> Flags:
     return np.asarray(numbers <= edge if kind == "at_most" else numbers >= edge)
 
 
-def _rare(view: _View, chance: np.random.Generator) -> Iterator[Predicate]:
+def _list_rare_predicates(view: _PublishedView, chance: np.random.Generator) -> Iterator[Predicate]:
     """One test a predicate: every label that stands in one row, and the two ends of every column of numbers."""
-    tests: list[_Test] = []
-    for place, column in enumerate(view.columns):
+    tests: list[_ColumnTest] = []
+    for position, column in enumerate(view.columns):
         counts = np.bincount(column.codes, minlength=len(column.texts))
-        tests += [_Test(place, int(label), "is") for label in np.flatnonzero(view.telling[place] & (counts == 1))]
-        if view.numeric[place]:
+        tests += [
+            _ColumnTest(position, int(label), "is") for label in np.flatnonzero(view.telling[position] & (counts == 1))
+        ]
+        if view.numeric[position]:
             present = np.where(counts > 0, column.low, np.nan)
-            tests.append(_Test(place, int(np.nanargmin(present)), "at_most"))
-            tests.append(_Test(place, int(np.nanargmax(present)), "at_least"))
+            tests.append(_ColumnTest(position, int(np.nanargmin(present)), "at_most"))
+            tests.append(_ColumnTest(position, int(np.nanargmax(present)), "at_least"))
     for number in chance.permutation(len(tests)).tolist():
         yield (tests[number],)
 
 
-def _rows(view: _View, width: int, chance: np.random.Generator, tries: int) -> Iterator[Predicate]:
+def _list_row_predicates(
+    view: _PublishedView, width: int, chance: np.random.Generator, tries: int
+) -> Iterator[Predicate]:
     """What some columns of a published row say, as predicates; columns that say nothing are left out."""
     if not view.rows:
         return
@@ -178,16 +186,21 @@ def _rows(view: _View, width: int, chance: np.random.Generator, tries: int) -> I
             yield tuple(sorted(tests))
 
 
-def _blind(view: _View, width: int, chance: np.random.Generator, count: int) -> Iterator[Predicate]:
+def _draw_blind_predicates(
+    view: _PublishedView, width: int, chance: np.random.Generator, count: int
+) -> Iterator[Predicate]:
     """Predicates of values that need not go together, each column's as likely as any."""
-    said = [np.flatnonzero(telling) for telling in view.telling]
-    usable = [place for place, labels in enumerate(said) if len(labels)]
+    telling_rows = [np.flatnonzero(telling) for telling in view.telling]
+    usable = [position for position, labels in enumerate(telling_rows) if len(labels)]
     for _ in range(count if usable else 0):
         columns = chance.permutation(usable)[:width].tolist()
-        yield tuple(view.test(place, int(chance.choice(said[place])), bool(chance.random() < 0.5)) for place in columns)
+        yield tuple(
+            view.test(position, int(chance.choice(telling_rows[position])), bool(chance.random() < 0.5))
+            for position in columns
+        )
 
 
-def _isolating(view: _View, predicates: Iterator[Predicate], most: int) -> list[Predicate]:
+def _select_isolating_predicates(view: _PublishedView, predicates: Iterator[Predicate], most: int) -> list[Predicate]:
     """Different predicates that fit exactly one published row, as many as asked for if there are."""
     kept: list[Predicate] = []
     tried: set[Predicate] = set()
@@ -197,34 +210,34 @@ def _isolating(view: _View, predicates: Iterator[Predicate], most: int) -> list[
         if predicate in tried:
             continue
         tried.add(predicate)
-        if _fitting([view.fits(test) for test in predicate]) == 1:
+        if _count_fitting_rows([view.fits(test) for test in predicate]) == 1:
             kept.append(predicate)
     return kept
 
 
-def _fitting(tests: Sequence[Flags]) -> int:
+def _count_fitting_rows(tests: Sequence[Flags]) -> int:
     """How many rows fit all tests."""
     return int(np.count_nonzero(reduce(np.logical_and, tests)))
 
 
-def _singled_out(view: _View, predicates: Sequence[Predicate], people: Table) -> int:
+def _count_singled_out(view: _PublishedView, predicates: Sequence[Predicate], people: Table) -> int:
     """How many predicates fit exactly one person."""
     asked = sorted({test for predicate in predicates for test in predicate})
-    fits: dict[_Test, Flags] = {}
-    for place, column in enumerate(view.columns):
-        tests = [test for test in asked if test.column == place]
+    fits: dict[_ColumnTest, Flags] = {}
+    for position, column in enumerate(view.columns):
+        tests = [test for test in asked if test.column == position]
         if tests:
-            fits |= dict(zip(tests, _answers(column, tests, people.frame[column.name]), strict=True))
-    return sum(_fitting([fits[test] for test in predicate]) == 1 for predicate in predicates)
+            fits |= dict(zip(tests, _apply_column_tests(column, tests, people.frame[column.name]), strict=True))
+    return sum(_count_fitting_rows([fits[test] for test in predicate]) == 1 for predicate in predicates)
 
 
-def _answers(column: Labels, tests: Sequence[_Test], values: pl.Series) -> Iterator[Flags]:
+def _apply_column_tests(column: LabelColumn, tests: Sequence[_ColumnTest], values: pl.Series) -> Iterator[Flags]:
     """For each test of a column, which people it fits."""
     distinct = values.unique(maintain_order=True)
-    place = values.to_frame("v").join(
+    value_index = values.to_frame("v").join(
         distinct.to_frame("v").with_row_index("at"), on="v", how="left", nulls_equal=True, maintain_order="left"
     )
-    codes: Ints = place["at"].to_numpy().astype(np.int64)
+    codes: Ints = value_index["at"].to_numpy().astype(np.int64)
     numbers = values.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     step = max(1, _BLOCK // max(len(distinct), 1))
     for start in range(0, len(tests), step):
@@ -234,4 +247,4 @@ def _answers(column: Labels, tests: Sequence[_Test], values: pl.Series) -> Itera
             if test.kind == "is":
                 yield covered[:, number][codes]
             else:
-                yield _beyond(numbers, column.low[test.label], test.kind)
+                yield _test_beyond(numbers, column.low[test.label], test.kind)

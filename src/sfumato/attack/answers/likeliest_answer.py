@@ -17,13 +17,13 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import people_of
+from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.data.hierarchy import spelt
-from sfumato.errors import DataError, PolicyError
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
-from sfumato.progress import tell
-from sfumato.public.answer_channel import STRANGE, Channel, answered_columns, as_values, channel_of
+from sfumato.progress import report_progress
+from sfumato.public.answer_channel import STRANGE, AnswerChannel, cast_categories, get_channel, list_answered_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -32,7 +32,7 @@ _CELLS = 4_000_000
 
 
 class LikeliestAnswer(Attack):
-    """An employer reads that somebody «said yes», knows that chance says so too, and works out what to believe.
+    """An employer reads that somebody "said yes", knows that chance says so too, and works out what to believe.
 
     The adversary knows whose row it is, how answers were randomized, and the shares of all answers, which are
     estimated from the release itself. It believes the category that is likeliest after the published answer; with
@@ -53,30 +53,34 @@ class LikeliestAnswer(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Believe something of everybody; count what is true."""
-        tell("the likeliest answer")
-        name = answer_column(release, self.column)
-        people = people_of(release, truth)
-        known = Shares.of(release, name, self.known)
+        report_progress("the likeliest answer")
+        name = choose_answer_column(release, self.column)
+        people = trace_people(release, truth)
+        known = CategoryShares.of(release, name, self.known)
         common = known.commonest
         guessed = self.estimate(release)[name]
         return Outcome(
             attempts=len(people),
-            successes=right(guessed, people, name),
-            baseline=right(common, people, name),
-            control=None if control is None else right(self._blind(known, control), control, name),
+            successes=count_true_guesses(guessed, people, name),
+            baseline=count_true_guesses(common, people, name),
+            control=None
+            if control is None
+            else count_true_guesses(self._guess_without_answer(known, control), control, name),
             facts={"column": name} | ({} if self.known is None else {"known": self.known}),
         )
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release with what is believed in the place of the answers."""
-        name = answer_column(release, self.column)
-        if name not in answered_columns(release):
-            return published_frame(release)
-        known = Shares.of(release, name, self.known)
-        votes = Votes.of(published_frame(release)[name], channel_of(release, name), name)
-        return believed_frame(release, name, believed([votes], known.prior, known.group), votes)
+        name = choose_answer_column(release, self.column)
+        if name not in list_answered_columns(release):
+            return get_published_frame(release)
+        known = CategoryShares.of(release, name, self.known)
+        votes = AnswerVotes.of(get_published_frame(release)[name], get_channel(release, name), name)
+        return build_believed_frame(
+            release, name, choose_likeliest_categories([votes], known.prior, known.group), votes
+        )
 
-    def _blind(self, known: Shares, strangers: Table) -> pl.Series:
+    def _guess_without_answer(self, known: CategoryShares, strangers: Table) -> pl.Series:
         """What is believed of people who have no answer."""
         if self.known is None or self.known not in strangers.frame.columns:
             return known.commonest
@@ -84,7 +88,7 @@ class LikeliestAnswer(Attack):
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class CategoryShares:
     """How common each category is, overall and among people who are alike in another column."""
 
     categories: tuple[str | None, ...]
@@ -97,37 +101,39 @@ class Shares:
     joint: Floats | None = None
 
     @classmethod
-    def of(cls, release: Release, name: str, known: str | None = None) -> Shares:
+    def of(cls, release: Release, name: str, known: str | None = None) -> CategoryShares:
         """Estimate them from a release."""
-        if name not in answered_columns(release):
-            counted = spelt(published_frame(release)[name].drop_nulls()).alias("value").value_counts(name="n")
-            counted = counted.sort(["n", "value"], descending=[True, False])
-            shares = counted["n"].to_numpy().astype(np.float64)
-            return cls(tuple(counted["value"].to_list()), shares, shares[None, :])
-        channel = channel_of(release, name)
+        if name not in list_answered_columns(release):
+            value_counts = (
+                spell_cells(get_published_frame(release)[name].drop_nulls()).alias("value").value_counts(name="n")
+            )
+            value_counts = value_counts.sort(["n", "value"], descending=[True, False])
+            shares = value_counts["n"].to_numpy().astype(np.float64)
+            return cls(tuple(value_counts["value"].to_list()), shares, shares[None, :])
+        channel = get_channel(release, name)
         if not channel.informative:
             flat = np.full(len(channel.categories), 1 / len(channel.categories))
             return cls(channel.categories, flat, flat[None, :])
         overall = estimate_proportions(release, name)["estimate"].to_numpy()
         if known is None:
             return cls(channel.categories, overall, overall[None, :])
-        return cls._beside(release, name, known, overall)
+        return cls._estimate_beside_known(release, name, known, overall)
 
     @classmethod
-    def _beside(cls, release: Release, name: str, known: str, overall: Floats) -> Shares:
-        channel = channel_of(release, name)
-        found = estimate_joint(release, (known, name))
-        joint = found["estimate"].to_numpy().reshape(-1, len(channel.categories))
-        others = tuple(found["first"].gather_every(len(channel.categories)).to_list())
-        seen, prior = published_frame(release)[known], joint
-        if known in answered_columns(release):
-            beside = channel_of(release, known)
-            if not beside.one_answer:
-                raise PolicyError(f"«{known}» holds bits, which tell no people apart; name another column as `known`")
-            prior = beside.matrix() @ joint
+    def _estimate_beside_known(cls, release: Release, name: str, known: str, overall: Floats) -> CategoryShares:
+        channel = get_channel(release, name)
+        joint_shares = estimate_joint(release, (known, name))
+        joint = joint_shares["estimate"].to_numpy().reshape(-1, len(channel.categories))
+        others = tuple(joint_shares["first"].gather_every(len(channel.categories)).to_list())
+        seen, prior = get_published_frame(release)[known], joint
+        if known in list_answered_columns(release):
+            known_channel = get_channel(release, known)
+            if not known_channel.one_answer:
+                raise PolicyError(f'"{known}" holds bits, which tell no people apart; name another column as `known`')
+            prior = known_channel.matrix() @ joint
         spare = len(others)  # where the other column is missing, everybody's shares are all that is known
         prior = np.vstack([np.where(prior.sum(axis=1, keepdims=True) > 0, prior, overall), overall])
-        return cls(channel.categories, overall, prior, _places(seen, others, spare), others, joint)
+        return cls(channel.categories, overall, prior, _index_answers(seen, others, spare), others, joint)
 
     @property
     def commonest(self) -> pl.Series:
@@ -141,26 +147,26 @@ class Shares:
         if self.joint is None:
             return self.commonest
         common = np.vstack([self.joint, self.overall]).argmax(axis=1)
-        places = common[_places(cells, self.others, len(self.others))]
+        places = common[_index_answers(cells, self.others, len(self.others))]
         return pl.Series(list(self.categories), dtype=pl.String).gather(places)
 
 
 @dataclass(frozen=True, eq=False)
-class Votes:
+class AnswerVotes:
     """One answer of each person: the number of a category (−1 for none), or bits."""
 
-    channel: Channel
+    channel: AnswerChannel
     answers: Ints | Bytes
     there: Flags
 
     @classmethod
-    def of(cls, cells: pl.Series, channel: Channel, name: str) -> Votes:
+    def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> AnswerVotes:
         """Read a column of answers."""
         if channel.one_answer:
             codes = channel.codes(cells)
             if strange := int((codes == STRANGE).sum()):
                 raise DataError(
-                    f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories; take the answers "
+                    f'"{name}": {strange} cells are none of its {len(channel.categories)} categories; take the answers '
                     "and what `public` says of them from the same release, unchanged"
                 )
             return cls(channel, codes, codes >= 0)
@@ -180,66 +186,67 @@ class Votes:
             scores[rows, self.answers[part][rows]] += np.log(p / q)
 
 
-def believed(votes: Sequence[Votes], prior: Floats, group: Ints | None = None) -> Ints:
+def choose_likeliest_categories(votes: Sequence[AnswerVotes], prior: Floats, group: Ints | None = None) -> Ints:
     """The likeliest category of everybody; of equally likely ones the commoner, and then the first."""
     size, rows = prior.shape[1], len(votes[0].there)
-    found = np.zeros(rows, dtype=np.int64)
+    categories = np.zeros(rows, dtype=np.int64)
     with np.errstate(divide="ignore"):
         logs = np.log(prior)
     step = max(_CELLS // size, 1)
     for begin in range(0, rows, step):
-        tell("the likeliest answer", begin, rows)
+        report_progress("the likeliest answer", begin, rows)
         end = min(begin + step, rows)
         scores = np.broadcast_to(logs[0], (end - begin, size)).copy() if group is None else logs[group[begin:end]]
-        for one in votes:
-            one.add(scores, begin)
-        found[begin:end] = np.round(scores, 9).argmax(axis=1)
-    return found
+        for answer_votes in votes:
+            answer_votes.add(scores, begin)
+        categories[begin:end] = np.round(scores, 9).argmax(axis=1)
+    return categories
 
 
-def believed_frame(release: Release, name: str, codes: Ints, votes: Votes) -> pl.DataFrame:
+def build_believed_frame(release: Release, name: str, codes: Ints, votes: AnswerVotes) -> pl.DataFrame:
     """The release with believed categories; a missing answer stays missing."""
-    frame = published_frame(release)
+    frame = get_published_frame(release)
     categories = votes.channel.categories
-    values = as_values(categories, frame[name].dtype) if votes.channel.one_answer else None
+    values = cast_categories(categories, frame[name].dtype) if votes.channel.one_answer else None
     if values is None:
         values = pl.Series(list(categories), dtype=pl.String)
     places = pl.Series(codes).set(pl.Series(~votes.there), None)
     return frame.with_columns(values.gather(places).alias(name))
 
 
-def answer_column(release: Release, column: str | None) -> str:
+def choose_answer_column(release: Release, column: str | None) -> str:
     """The column named, or the only randomized one, or the only sensitive one."""
     table: Table = release.data
-    names = (column,) if column is not None else answered_columns(release) or table.sensitive
+    names = (column,) if column is not None else list_answered_columns(release) or table.sensitive
     if len(names) != 1:
-        named = ", ".join(f"«{name}»" for name in names) or "no column"
+        name_list = quote_names(names) or "no column"
         raise DataError(
-            f"{table.source}: {named} could hold the answers that are to be guessed; name one as the attack's `column`"
+            f"{table.source}: {name_list} could hold the answers that are to be guessed; name one as the attack's "
+            "`column`"
         )
     if names[0] not in table.frame.columns:
-        raise DataError(f"{table.source}: there is no column «{names[0]}» in the release")
+        raise DataError(f'{table.source}: there is no column "{names[0]}" in the release')
     return names[0]
 
 
-def published_frame(release: Release) -> pl.DataFrame:
+def get_published_frame(release: Release) -> pl.DataFrame:
     """The cells of a release."""
     table: Table = release.data
     return table.frame
 
 
-def right(guessed: pl.Series, people: Table, name: str) -> int:
+def count_true_guesses(guessed: pl.Series, people: Table, name: str) -> int:
     """How many guesses are true; one guess for all if there is one. A missing truth is never guessed."""
     if name not in people.frame.columns:
-        raise DataError(f"{people.source}: there is no column «{name}» to tell right guesses by")
+        raise DataError(f'{people.source}: there is no column "{name}" to tell right guesses by')
     if not len(people):
         return 0
-    return int((spelt(people.frame[name]) == spelt(guessed)).fill_null(value=False).sum())
+    return int((spell_cells(people.frame[name]) == spell_cells(guessed)).fill_null(value=False).sum())
 
 
-def _places(cells: pl.Series, values: Sequence[str | None], otherwise: int) -> Ints:
+def _index_answers(cells: pl.Series, values: Sequence[str | None], otherwise: int) -> Ints:
     known = [value for value in values if value is not None]
-    numbers = [at for at, value in enumerate(values) if value is not None]
-    found = spelt(cells).replace_strict(known, numbers, default=otherwise, return_dtype=pl.Int64)
+    numbers = [index for index, value in enumerate(values) if value is not None]
+    codes = spell_cells(cells).replace_strict(known, numbers, default=otherwise, return_dtype=pl.Int64)
     missing = values.index(None) if None in values else otherwise
-    return found.zip_with(cells.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
+    return codes.zip_with(cells.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)

@@ -19,21 +19,21 @@ import polars as pl
 from pydantic import Field, PrivateAttr
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.candidates import people_of
+from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.anonymity.composition import read_other
 from sfumato.attack.answers.likeliest_answer import (
-    Shares,
-    Votes,
-    answer_column,
-    believed,
-    believed_frame,
-    published_frame,
-    right,
+    AnswerVotes,
+    CategoryShares,
+    build_believed_frame,
+    choose_answer_column,
+    choose_likeliest_categories,
+    count_true_guesses,
+    get_published_frame,
 )
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.errors import DataError
-from sfumato.progress import tell
-from sfumato.public.answer_channel import Channel, answer_by_chance, answered_columns, channel_of
+from sfumato.progress import report_progress
+from sfumato.public.answer_channel import AnswerChannel, answer_by_chance, get_channel, list_answered_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -76,67 +76,80 @@ class RepeatedAnswers(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Believe what all answers together say of everybody; count what is true."""
-        tell("repeated answers")
-        name = answer_column(release, self.column)
-        people = people_of(release, truth)
-        shares = Shares.of(release, name)
-        votes, copies = self._votes(release, name, truth)
-        frame = published_frame(release)
+        report_progress("repeated answers")
+        name = choose_answer_column(release, self.column)
+        people = trace_people(release, truth)
+        shares = CategoryShares.of(release, name)
+        votes, copies = self._collect_votes(release, name, truth)
+        frame = get_published_frame(release)
         once = guessed = frame[name]
         asked = len(votes)
         if votes:
             chance = (randomness or Randomness.seeded(0)).generator()
-            further = _drawn(people.frame[name], votes[0].channel, self.times - asked - copies, chance)
-            once = believed_frame(release, name, self._believed(votes[:1], shares), votes[0])[name]
-            guessed = believed_frame(release, name, self._believed([*votes, *further], shares), votes[0])[name]
+            further = _simulate_answers(people.frame[name], votes[0].channel, self.times - asked - copies, chance)
+            once = build_believed_frame(release, name, self._choose_believed(votes[:1], shares), votes[0])[name]
+            guessed = build_believed_frame(release, name, self._choose_believed([*votes, *further], shares), votes[0])[
+                name
+            ]
             asked += len(further)
         return Outcome(
             attempts=len(people),
-            successes=right(guessed, people, name),
-            baseline=right(shares.commonest, people, name),
-            control=None if control is None else right(shares.commonest, control, name),
-            facts={"column": name, "answers": max(asked, 1), "copies": copies, "once_right": right(once, people, name)},
+            successes=count_true_guesses(guessed, people, name),
+            baseline=count_true_guesses(shares.commonest, people, name),
+            control=None if control is None else count_true_guesses(shares.commonest, control, name),
+            facts={
+                "column": name,
+                "answers": max(asked, 1),
+                "copies": copies,
+                "once_right": count_true_guesses(once, people, name),
+            },
         )
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release with what all releases at hand say in the place of the answers."""
-        name = answer_column(release, self.column)
-        votes, _ = self._votes(release, name, release.data)
+        name = choose_answer_column(release, self.column)
+        votes, _ = self._collect_votes(release, name, release.data)
         if not votes:
-            return published_frame(release)
-        return believed_frame(release, name, self._believed(votes, Shares.of(release, name)), votes[0])
+            return get_published_frame(release)
+        return build_believed_frame(
+            release, name, self._choose_believed(votes, CategoryShares.of(release, name)), votes[0]
+        )
 
-    def _believed(self, votes: Sequence[Votes], shares: Shares) -> Ints:
+    def _choose_believed(self, votes: Sequence[AnswerVotes], shares: CategoryShares) -> Ints:
         if self.prior == "estimated":
-            return believed(votes, shares.prior)
+            return choose_likeliest_categories(votes, shares.prior)
         # The shares break ties, and do nothing else.
         rank = np.argsort(np.argsort(shares.overall, kind="stable"), kind="stable")
-        return believed(votes, np.exp(1e-6 * rank / max(len(rank), 1))[None, :])
+        return choose_likeliest_categories(votes, np.exp(1e-6 * rank / max(len(rank), 1))[None, :])
 
-    def _votes(self, release: Release, name: str, truth: Table) -> tuple[list[Votes], int]:
+    def _collect_votes(self, release: Release, name: str, truth: Table) -> tuple[list[AnswerVotes], int]:
         """What this release and others say, each different one; and how many are copies. Nothing without a channel."""
-        if name not in answered_columns(release):
+        if name not in list_answered_columns(release):
             return [], 0
-        frame, channel = published_frame(release), channel_of(release, name)
-        votes, copies = [Votes.of(frame[name], channel, name)], 0
+        frame, channel = get_published_frame(release), get_channel(release, name)
+        votes, copies = [AnswerVotes.of(frame[name], channel, name)], 0
         others: list[Table | Release] = list(self._others)
         if self.other is not None:
             others.append(read_other(Path(self.other), truth))
-        for one in others:
-            table = one.data if isinstance(one, Release) else one
-            known = isinstance(one, Release) and name in answered_columns(one)
-            cells = self._aligned(frame, table, name)
-            said = Votes.of(cells, channel_of(one, name) if known and isinstance(one, Release) else channel, name)
-            fresh = _not_copied(votes, _in_order(said, channel))
+        for other_release in others:
+            table = other_release.data if isinstance(other_release, Release) else other_release
+            known = isinstance(other_release, Release) and name in list_answered_columns(other_release)
+            cells = self._align_answers(frame, table, name)
+            new_votes = AnswerVotes.of(
+                cells,
+                get_channel(other_release, name) if known and isinstance(other_release, Release) else channel,
+                name,
+            )
+            fresh = _drop_copied_votes(votes, _renumber_votes(new_votes, channel))
             votes += [] if fresh is None else [fresh]
             copies += fresh is None
         return votes, copies
 
-    def _aligned(self, frame: pl.DataFrame, other: Table, name: str) -> pl.Series:
+    def _align_answers(self, frame: pl.DataFrame, other: Table, name: str) -> pl.Series:
         """The other release's answers, in this one's rows."""
         needed = (name, *(self.by or ()))
-        if absent := [one for one in needed if one not in other.frame.columns or one not in frame.columns]:
-            raise DataError(f"{other.source}: there is no column «{absent[0]}» in both releases")
+        if absent := [name for name in needed if name not in other.frame.columns or name not in frame.columns]:
+            raise DataError(f'{other.source}: there is no column "{absent[0]}" in both releases')
         if self.by is None:
             if len(other) != frame.height:
                 raise DataError(
@@ -147,49 +160,53 @@ class RepeatedAnswers(Attack):
         keys = list(self.by)
         if frame.select(keys).is_duplicated().any() or other.frame.select(keys).is_duplicated().any():
             raise DataError(f"{other.source}: several rows agree in {', '.join(keys)}; name more columns as `by`")
-        found = frame.select(keys).join(
+        matches = frame.select(keys).join(
             other.frame.select([*keys, pl.col(name).alias("answer of the other")]),
             on=keys,
             how="left",
             nulls_equal=True,
         )
-        return found["answer of the other"].alias(name)
+        return matches["answer of the other"].alias(name)
 
 
-def _in_order(votes: Votes, channel: Channel) -> Votes:
+def _renumber_votes(votes: AnswerVotes, channel: AnswerChannel) -> AnswerVotes:
     """Another release's answers, its categories numbered as in this one's."""
     theirs = votes.channel
     if theirs.categories == channel.categories:
         return votes
-    place = {name: at for at, name in enumerate(channel.categories)}
-    if not set(theirs.categories) <= place.keys():
+    category_index = {name: index for index, name in enumerate(channel.categories)}
+    if not set(theirs.categories) <= category_index.keys():
         raise DataError("the other release has answers that are none of this one's categories")
-    moved = np.asarray([place[name] for name in theirs.categories], dtype=np.int64)
+    moved = np.asarray([category_index[name] for name in theirs.categories], dtype=np.int64)
     if votes.answers.ndim == 1:
         return replace(votes, answers=np.where(votes.there, moved[votes.answers], -1))
-    bits = np.zeros((len(votes.there), len(place)), dtype=np.uint8)
+    bits = np.zeros((len(votes.there), len(category_index)), dtype=np.uint8)
     bits[:, moved] = votes.answers
     return replace(votes, answers=bits)
 
 
-def _not_copied(before: Sequence[Votes], said: Votes) -> Votes | None:
+def _drop_copied_votes(before: Sequence[AnswerVotes], votes: AnswerVotes) -> AnswerVotes | None:
     """What is new in an answer; None if nothing is.
 
     Answers drawn independently differ now and then even if the same is true. Where they agree more often than halfway
     between that and always, they follow from who is asked, and only those that differ say something.
     """
-    for one in before:
-        if one.channel.kind != said.channel.kind or one.answers.shape != said.answers.shape:
+    for earlier in before:
+        if earlier.channel.kind != votes.channel.kind or earlier.answers.shape != votes.answers.shape:
             continue
-        both = one.there & said.there
-        same = (one.answers == said.answers) if one.answers.ndim == 1 else (one.answers == said.answers).all(axis=1)
-        if both.any() and float(same[both].mean()) > (1 + _agreement(one.channel)) / 2:
-            left = said.there & ~(both & same)
-            return replace(said, there=left) if left.any() else None
-    return said
+        both = earlier.there & votes.there
+        same = (
+            (earlier.answers == votes.answers)
+            if earlier.answers.ndim == 1
+            else (earlier.answers == votes.answers).all(axis=1)
+        )
+        if both.any() and float(same[both].mean()) > (1 + _compute_agreement(earlier.channel)) / 2:
+            left = votes.there & ~(both & same)
+            return replace(votes, there=left) if left.any() else None
+    return votes
 
 
-def _agreement(channel: Channel) -> float:
+def _compute_agreement(channel: AnswerChannel) -> float:
     """How often two independent answers of one person agree."""
     others = len(channel.categories) - 1
     if channel.one_answer:
@@ -198,20 +215,22 @@ def _agreement(channel: Channel) -> float:
     return float(alike[0] * alike[1] ** others)
 
 
-def _drawn(truth: pl.Series, channel: Channel, times: int, chance: np.random.Generator) -> list[Votes]:
+def _simulate_answers(
+    truth: pl.Series, channel: AnswerChannel, times: int, chance: np.random.Generator
+) -> list[AnswerVotes]:
     """Further answers of the same people, as the method would draw them; none if answers are memoized."""
     if channel.memoized or times < 1:
         return []
     codes = channel.codes(truth)
     there = codes >= 0
     size = len(channel.categories)
-    found: list[Votes] = []
+    votes: list[AnswerVotes] = []
     for _ in range(times):
-        tell("asking everybody again", len(found), times)
-        said = answer_by_chance(
+        report_progress("asking everybody again", len(votes), times)
+        drawn_answers = answer_by_chance(
             codes[there], channel, lambda part, width: chance.random((len(codes[there][part]), width))
         )
-        answers = np.full(len(codes), -1) if said.ndim == 1 else np.zeros((len(codes), size), dtype=np.uint8)
-        answers[there] = said
-        found.append(Votes(channel, answers, there))
-    return found
+        answers = np.full(len(codes), -1) if drawn_answers.ndim == 1 else np.zeros((len(codes), size), dtype=np.uint8)
+        answers[there] = drawn_answers
+        votes.append(AnswerVotes(channel, answers, there))
+    return votes

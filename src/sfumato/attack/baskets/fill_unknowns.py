@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Filling unknowns: guess what stood where a release says «perhaps».
+"""Filling unknowns: guess what stood where a release says "perhaps".
 
 Against baskets in which items were blocked rather than taken out. The rest of a basket tells something about what else
 is in it, and the baskets that were left alone say how much. What leaks is whether somebody has the item. After Saygin,
@@ -18,14 +18,14 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
-from sfumato.progress import tell
-from sfumato.public.unknown_items import parted
+from sfumato.progress import report_progress
+from sfumato.public.unknown_items import split_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
 
 class FillUnknowns(Attack):
-    """A competitor reads «milk?» beside bread and butter, and knows what people with bread and butter buy.
+    """A competitor reads "milk?" beside bread and butter, and knows what people with bread and butter buy.
 
     The adversary sees the published baskets, and guesses for every unknown item whether it is there: by what the rest
     of the basket says of it (naive Bayes, learnt from the baskets where the item is certain), or by always saying yes,
@@ -40,7 +40,7 @@ class FillUnknowns(Attack):
 
     attack: Literal["fill_unknowns"] = "fill_unknowns"
     guess: Literal["learned", "present"] = "learned"
-    """`learned` from the certain baskets, or `present`: every unknown is taken for there."""
+    """`predict_item_presence` from the certain baskets, or `present`: every unknown is taken for there."""
     items: tuple[Item, ...] | None = None
     """What is asked about where nothing is unknown: the items of the secret rules, or else all, if not given."""
 
@@ -51,18 +51,18 @@ class FillUnknowns(Attack):
         published: Baskets = release.data
         if len(published) != len(truth):
             raise DataError(f"{len(published)} published baskets cannot be compared with {len(truth)} originals")
-        known = parted(published).known
+        known = split_unknowns(published).known
         cells = self._cells(release, published, truth)
         answers = [self._answer(known, cell) for cell in cells]
-        right = [_held(truth, cell.item)[cell.rows] for cell in cells]
-        yes = sum(int(one.sum()) for one in right)
+        right = [_flag_item_holders(truth, cell.item)[cell.rows] for cell in cells]
+        yes = sum(int(flags.sum()) for flags in right)
         attempts = sum(len(cell.rows) for cell in cells)
         hits = [answer == true for answer, true in zip(answers, right, strict=True)]
         return Outcome(
             attempts=attempts,
-            successes=sum(int(one.sum()) for one in hits),
+            successes=sum(int(flags.sum()) for flags in hits),
             baseline=max(yes, attempts - yes),
-            control=None if control is None else _in_strangers(cells, answers, control),
+            control=None if control is None else _count_true_in_strangers(cells, answers, control),
             facts={
                 "unknowns": sum(len(cell.rows) for cell in cells if cell.unknown),
                 "were_there": yes,
@@ -71,27 +71,29 @@ class FillUnknowns(Attack):
             },
         )
 
-    def _cells(self, release: Release, published: Baskets, truth: Baskets) -> list[_Cells]:
-        unknown = parted(published).unknown
+    def _cells(self, release: Release, published: Baskets, truth: Baskets) -> list[_UnknownCells]:
+        unknown = split_unknowns(published).unknown
         if unknown.codes.size:
-            return [_Cells(item, np.flatnonzero(_held(unknown, item)), True) for item in unknown.items]
-        asked = _secret_items(release.details.get("sensitive", ())) if self.items is None else list(self.items)
+            return [
+                _UnknownCells(item, np.flatnonzero(_flag_item_holders(unknown, item)), True) for item in unknown.items
+            ]
+        asked = _list_secret_items(release.details.get("sensitive", ())) if self.items is None else list(self.items)
         every = np.arange(len(published))
-        return [_Cells(item, every, False) for item in asked or truth.items]
+        return [_UnknownCells(item, every, False) for item in asked or truth.items]
 
-    def _answer(self, known: Baskets, cell: _Cells) -> Flags:
+    def _answer(self, known: Baskets, cell: _UnknownCells) -> Flags:
         """For each basket asked about, whether the item is there."""
-        tell("filling unknowns")
-        held = _held(known, cell.item)
+        report_progress("filling unknowns")
+        held = _flag_item_holders(known, cell.item)
         if not cell.unknown:
             return np.asarray(held[cell.rows])
         if self.guess == "present":
             return np.ones(len(cell.rows), dtype=bool)
-        return learned(known, cell.item, cell.rows)
+        return predict_item_presence(known, cell.item, cell.rows)
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _UnknownCells:
     """Baskets that are asked about an item."""
 
     item: Item
@@ -99,7 +101,7 @@ class _Cells:
     unknown: bool
 
 
-def learned(known: Baskets, item: Item, rows: Ints) -> Flags:
+def predict_item_presence(known: Baskets, item: Item, rows: Ints) -> Flags:
     """Whether an item is in some baskets, by naive Bayes over their other items; learnt from all other baskets."""
     from scipy.sparse import csr_matrix
 
@@ -107,7 +109,7 @@ def learned(known: Baskets, item: Item, rows: Ints) -> Flags:
     if not shape[1]:
         return np.zeros(len(rows), dtype=bool)
     matrix = csr_matrix((np.ones(known.codes.size), known.codes, known.offsets), shape=shape)
-    there = _held(known, item)
+    there = _flag_item_holders(known, item)
     certain = np.ones(len(known), dtype=bool)
     certain[rows] = False
     counts = [np.asarray(matrix[group].sum(axis=0)).ravel() for group in (there & certain, ~there & certain)]
@@ -116,34 +118,34 @@ def learned(known: Baskets, item: Item, rows: Ints) -> Flags:
     shares = [(count + 1) / (size + 2) for count, size in zip(counts, sizes, strict=True)]
     held = np.log(shares[0] / shares[1])
     lacking = np.log((1 - shares[0]) / (1 - shares[1]))
-    own = [place for place, name in enumerate(known.items) if str(name) == str(item)]
+    own = [position for position, name in enumerate(known.items) if str(name) == str(item)]
     held[own], lacking[own] = 0.0, 0.0
     odds: Floats = np.log((sizes[0] + 1) / (sizes[1] + 1)) + lacking.sum() + matrix[rows] @ (held - lacking)
     return np.asarray(odds > 0)
 
 
-def _held(baskets: Baskets, item: Item) -> Flags:
+def _flag_item_holders(baskets: Baskets, item: Item) -> Flags:
     """Which baskets hold an item; `7` and `"7"` are the same."""
     held = np.zeros(len(baskets), dtype=bool)
-    place = [code for code, name in enumerate(baskets.items) if str(name) == str(item)]
-    if place:
-        held[np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[baskets.codes == place[0]]] = True
+    item_codes = [code for code, name in enumerate(baskets.items) if str(name) == str(item)]
+    if item_codes:
+        held[np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))[baskets.codes == item_codes[0]]] = True
     return held
 
 
-def _secret_items(sensitive: Sequence[Any]) -> list[Item]:
+def _list_secret_items(sensitive: Sequence[Any]) -> list[Item]:
     """The items on the right of the secret rules, or those that were to be hidden themselves."""
-    found: dict[Item, None] = {}
-    for one in sensitive:
-        for item in (one,) if isinstance(one, str | int) else one[1]:
-            found[item] = None
-    return list(found)
+    items: dict[Item, None] = {}
+    for secret in sensitive:
+        for item in (secret,) if isinstance(secret, str | int) else secret[1]:
+            items[item] = None
+    return list(items)
 
 
-def _in_strangers(cells: Sequence[_Cells], answers: Sequence[Flags], control: Baskets) -> int:
+def _count_true_in_strangers(cells: Sequence[_UnknownCells], answers: Sequence[Flags], control: Baskets) -> int:
     """How many of the same answers would be right about other people, basket by basket."""
     hits = 0
     for cell, answer in zip(cells, answers, strict=True):
         inside = cell.rows < len(control)
-        hits += int((_held(control, cell.item)[cell.rows[inside]] == answer[inside]).sum())
+        hits += int((_flag_item_holders(control, cell.item)[cell.rows[inside]] == answer[inside]).sum())
     return hits

@@ -23,9 +23,9 @@ from sfumato.baskets import Baskets, Item
 from sfumato.data.rule_files import parse_itemset, parse_rule
 from sfumato.errors import PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.progress import tell
-from sfumato.public.thresholds import exact, least_count
-from sfumato.public.unknown_items import parted
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
+from sfumato.public.unknown_items import split_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -70,7 +70,7 @@ class Remining(Attack):
             return given
         parse: Any = parse_rule if info.field_name == "rules" else parse_itemset
         try:
-            return tuple(parse(one) if isinstance(one, str) else one for one in given)
+            return tuple(parse(text) if isinstance(text, str) else text for text in given)
         except PolicyError as problem:
             raise ValueError(str(problem)) from None
 
@@ -78,79 +78,83 @@ class Remining(Attack):
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Mine the originals for what was to be hidden, and the release for where it is now."""
-        published = parted(release.data).known
-        at = self._thresholds(release, truth)
-        targets = self._targets(release, truth, at)
-        sides = _Sides.of(targets)
-        tell("mining below the thresholds")
-        below = _mined(published, at.lowered(self.reach), sides)
-        shown = {rule for rule, counts in below.items() if at.shows(counts)}
+        published = split_unknowns(release.data).known
+        thresholds = self._lower_thresholds(release, truth)
+        targets = self._list_shown_targets(release, truth, thresholds)
+        sides = _RuleSides.of(targets)
+        report_progress("mining below the thresholds")
+        below = _mine_rules(published, thresholds.lowered(self.reach), sides)
+        shown = {rule for rule, counts in below.items() if thresholds.shows(counts)}
         hidden = targets - shown
-        ranked = sorted((one for one in below if one not in shown), key=lambda one: _rank(one, below[one], at))
+        ranked = sorted(
+            (rule for rule in below if rule not in shown), key=lambda rule: _rank_rule(rule, below[rule], thresholds)
+        )
         guessed = set(ranked[: len(hidden)])
         seen = hidden & set(ranked)
         return Outcome(
             attempts=len(targets),
             successes=len(targets & shown) + len(guessed & hidden),
             baseline=len(targets & shown) + (round(len(guessed) * len(seen) / len(ranked)) if ranked else 0),
-            control=None if control is None else self._in_strangers(control, at, targets),
+            control=None if control is None else self._count_shown_in_strangers(control, thresholds, targets),
             facts={
                 "visible": len(targets & shown),
                 "seen_below": len(seen),
                 "guessed": len(guessed & hidden),
                 "candidates": len(ranked),
-                **_distances([at.lacking(below[one]) for one in seen]),
-                **_crowding(below.values(), at),
+                **_measure_threshold_distances([thresholds.measure_lack(below[rule]) for rule in seen]),
+                **_count_confidence_bands(below.values(), thresholds),
             },
         )
 
-    def _thresholds(self, release: Release, truth: Baskets) -> _Thresholds:
+    def _lower_thresholds(self, release: Release, truth: Baskets) -> _MiningThresholds:
         support = self.min_support or getattr(release.method, "min_support", None)
         share = self.min_confidence or getattr(release.method, "min_confidence", None)
         if support is None:
             raise PolicyError("say min_support: the release's method does not")
-        return _Thresholds(Fraction(least_count(support, len(truth))), None if share is None else exact(share))
+        return _MiningThresholds(
+            Fraction(compute_least_count(support, len(truth))), None if share is None else parse_exact_confidence(share)
+        )
 
-    def _targets(self, release: Release, truth: Baskets, at: _Thresholds) -> set[Rule]:
+    def _list_shown_targets(self, release: Release, truth: Baskets, thresholds: _MiningThresholds) -> set[Rule]:
         """What was to be hidden and showed in the originals."""
-        named: list[Any] = [*self.rules, *(((), one) for one in self.itemsets), *self.items]
-        named = named or list(release.details.get("sensitive", ()))
-        if not named:
+        secrets: list[Any] = [*self.rules, *(((), itemset) for itemset in self.itemsets), *self.items]
+        secrets = secrets or list(release.details.get("sensitive", ()))
+        if not secrets:
             raise PolicyError("say which rules, itemsets or items were hidden: the release does not")
-        items = {str(one) for one in named if isinstance(one, str | int)}
-        sided = [one for one in named if not isinstance(one, str | int)]
+        items = {str(secret) for secret in secrets if isinstance(secret, str | int)}
+        sided = [secret for secret in secrets if not isinstance(secret, str | int)]
         wanted = {(frozenset(map(str, left)), frozenset(map(str, right))) for left, right in sided}
-        sides = _Sides.of(wanted)
-        found = _mined(truth, at, _Sides(max(sides.right, 1 if items else 0), sides.sets))
-        about = {rule for rule in found if len(rule[1]) == 1 and rule[0] and rule[1] <= items}
-        return {rule for rule in (wanted | about) & found.keys() if at.shows(found[rule])}
+        sides = _RuleSides.of(wanted)
+        rules = _mine_rules(truth, thresholds, _RuleSides(max(sides.right, 1 if items else 0), sides.sets))
+        about = {rule for rule in rules if len(rule[1]) == 1 and rule[0] and rule[1] <= items}
+        return {rule for rule in (wanted | about) & rules.keys() if thresholds.shows(rules[rule])}
 
-    def _in_strangers(self, control: Baskets, at: _Thresholds, targets: set[Rule]) -> int:
+    def _count_shown_in_strangers(self, control: Baskets, thresholds: _MiningThresholds, targets: set[Rule]) -> int:
         """How many of the secret rules show among other people: knowledge about the population."""
-        found = _mined(control, at, _Sides.of(targets))
-        return sum(rule in found and at.shows(found[rule]) for rule in targets)
+        rules = _mine_rules(control, thresholds, _RuleSides.of(targets))
+        return sum(rule in rules and thresholds.shows(rules[rule]) for rule in targets)
 
 
 @dataclass(frozen=True)
-class _Counts:
+class _RuleCounts:
     whole: int
     left: int | None
     """None for an itemset."""
 
 
 @dataclass(frozen=True)
-class _Thresholds:
+class _MiningThresholds:
     least: Fraction
     share: Fraction | None
 
-    def lowered(self, reach: float) -> _Thresholds:
+    def lowered(self, reach: float) -> _MiningThresholds:
         kept = 1 - Fraction(repr(reach))
-        return _Thresholds(self.least * kept, None if self.share is None else self.share * kept)
+        return _MiningThresholds(self.least * kept, None if self.share is None else self.share * kept)
 
-    def shows(self, counts: _Counts) -> bool:
-        return self.lacking(counts) == 0
+    def shows(self, counts: _RuleCounts) -> bool:
+        return self.measure_lack(counts) == 0
 
-    def lacking(self, counts: _Counts) -> Fraction:
+    def measure_lack(self, counts: _RuleCounts) -> Fraction:
         """By which share of the thresholds a rule stays below them: 0 if it shows."""
         short = max(Fraction(0), 1 - counts.whole / self.least)
         if counts.left is None or self.share is None:
@@ -159,49 +163,49 @@ class _Thresholds:
 
 
 @dataclass(frozen=True)
-class _Sides:
+class _RuleSides:
     """What kind of rules is looked for: up to how many items on the right; and whether itemsets, too."""
 
     right: int
     sets: bool
 
     @classmethod
-    def of(cls, rules: Iterable[Rule]) -> _Sides:
+    def of(cls, rules: Iterable[Rule]) -> _RuleSides:
         return cls(max((len(right) for left, right in rules if left), default=0), any(not left for left, _ in rules))
 
 
-def _mined(baskets: Baskets, at: _Thresholds, sides: _Sides) -> dict[Rule, _Counts]:
+def _mine_rules(baskets: Baskets, thresholds: _MiningThresholds, sides: _RuleSides) -> dict[Rule, _RuleCounts]:
     """All rules of that kind at or above the thresholds, by names."""
-    found = find_itemsets(baskets, max(1, ceil(at.least)))
-    names = np.array([str(item) for item in baskets.items], dtype=object)[found.codes].tolist()
-    offsets, supports = found.offsets.tolist(), found.supports.tolist()
+    itemsets = find_itemsets(baskets, max(1, ceil(thresholds.least)))
+    names = np.array([str(item) for item in baskets.items], dtype=object)[itemsets.codes].tolist()
+    offsets, supports = itemsets.offsets.tolist(), itemsets.supports.tolist()
     sets = {frozenset(names[offsets[i] : offsets[i + 1]]): supports[i] for i in range(len(supports))}
-    rules: dict[Rule, _Counts] = {}
+    rules: dict[Rule, _RuleCounts] = {}
     for number, (items, whole) in enumerate(sets.items()):
         if number % 4096 == 0:
-            tell("reading off rules", number, len(sets))
+            report_progress("reading off rules", number, len(sets))
         if sides.sets:
-            rules[frozenset(), items] = _Counts(whole, None)
-        for right in _parts(items, sides.right):
-            counts = _Counts(whole, sets[items - right])
-            if at.shows(counts):
+            rules[frozenset(), items] = _RuleCounts(whole, None)
+        for right in _list_proper_parts(items, sides.right):
+            counts = _RuleCounts(whole, sets[items - right])
+            if thresholds.shows(counts):
                 rules[items - right, right] = counts
     return rules
 
 
-def _parts(items: Names, longest: int) -> Iterable[Names]:
+def _list_proper_parts(items: Names, longest: int) -> Iterable[Names]:
     """The proper parts of up to so many items."""
     ordered = sorted(items)
     for length in range(1, min(longest, len(ordered) - 1) + 1):
         yield from map(frozenset, combinations(ordered, length))
 
 
-def _rank(rule: Rule, counts: _Counts, at: _Thresholds) -> tuple[Any, ...]:
+def _rank_rule(rule: Rule, counts: _RuleCounts, thresholds: _MiningThresholds) -> tuple[Any, ...]:
     """The nearest first; of equals the more frequent, then the shorter."""
-    return at.lacking(counts), -counts.whole, len(rule[0]) + len(rule[1]), sorted(rule[0]), sorted(rule[1])
+    return thresholds.measure_lack(counts), -counts.whole, len(rule[0]) + len(rule[1]), sorted(rule[0]), sorted(rule[1])
 
 
-def _distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:
+def _measure_threshold_distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:
     """How far below the thresholds the hidden rules are, as shares of them."""
     if not lacking:
         return {}
@@ -210,13 +214,13 @@ def _distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:
     }
 
 
-def _crowding(rules: Iterable[_Counts], at: _Thresholds) -> Mapping[str, int]:
+def _count_confidence_bands(rules: Iterable[_RuleCounts], thresholds: _MiningThresholds) -> Mapping[str, int]:
     """Rules in three bands of confidence, all frequent: just above the threshold, just below it, and below that."""
-    if at.share is None:
+    if thresholds.share is None:
         return {}
-    shares = [Fraction(c.whole, c.left) for c in rules if c.left and c.whole >= at.least]
+    shares = [Fraction(c.whole, c.left) for c in rules if c.left and c.whole >= thresholds.least]
     return {
-        "just_above": sum(at.share <= share < at.share + _BAND for share in shares),
-        "just_below": sum(at.share - _BAND <= share < at.share for share in shares),
-        "further_below": sum(at.share - 2 * _BAND <= share < at.share - _BAND for share in shares),
+        "just_above": sum(thresholds.share <= share < thresholds.share + _BAND for share in shares),
+        "just_below": sum(thresholds.share - _BAND <= share < thresholds.share for share in shares),
+        "further_below": sum(thresholds.share - 2 * _BAND <= share < thresholds.share - _BAND for share in shares),
     }

@@ -17,9 +17,9 @@ from pydantic import Field
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.item_columns import Column, columns_of, everywhere, together
-from sfumato.mine.codes.bloom_filters import item_bits
-from sfumato.progress import tell
+from sfumato.mine.baskets.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.mine.codes.bloom_filters import hash_item
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -58,74 +58,74 @@ class BloomDictionary(Attack):
             raise PolicyError(
                 f"{len(release.data)} filters are published of {len(truth)} baskets; they must be as many"
             )
-        wanted = _commonest(truth, self.items)
-        true = columns_of(truth, wanted)
-        named = self._named(release, {item: true[item].bit_count() for item in wanted}, len(truth))
+        wanted = _list_commonest_items(truth, self.items)
+        true = build_item_columns(truth, wanted)
+        named_columns = self._named(release, {item: true[item].bit_count() for item in wanted}, len(truth))
         strangers = None
         if control is not None:
-            others = {item: column.bit_count() for item, column in columns_of(control, wanted).items()}
+            others = {item: column.bit_count() for item, column in build_item_columns(control, wanted).items()}
             guesses = self._named(release, others, len(control))
-            strangers = self._agreeing(true, guesses)
-        whole = everywhere(len(truth))
+            strangers = self._count_agreeing_items(true, guesses)
+        whole = build_full_column(len(truth))
         return Outcome(
             attempts=len(wanted),
-            successes=self._agreeing(true, named),
-            baseline=self._agreeing(true, dict.fromkeys(wanted, whole)),
+            successes=self._count_agreeing_items(true, named_columns),
+            baseline=self._count_agreeing_items(true, dict.fromkeys(wanted, whole)),
             control=strangers,
             facts={"codes": len(release.data.items)},
         )
 
     def _named(self, release: Release, supports: dict[Item, int], baskets: int) -> dict[Item, Column]:
         """The baskets that are named for each item."""
-        columns = columns_of(release.data)
+        columns = build_item_columns(release.data)
         if self.knowledge == "supports":
-            return _by_supports(columns, supports, len(release.data) / max(1, baskets))
-        whole = everywhere(len(release.data))
+            return _match_by_supports(columns, supports, len(release.data) / max(1, baskets))
+        whole = build_full_column(len(release.data))
         names = {str(item): item for item in release.data.items}
         bits, hashes = self._known(release)
-        found: dict[Item, Column] = {}
+        guessed_columns: dict[Item, Column] = {}
         for done, item in enumerate(supports):
             if done % 256 == 0:
-                tell("hashing the dictionary", done, len(supports))
+                report_progress("hashing the dictionary", done, len(supports))
             if bits is None or hashes is None:
                 # What is published under its name needs no hashing.
-                found[item] = columns[names[str(item)]] if str(item) in names else 0
+                guessed_columns[item] = columns[names[str(item)]] if str(item) in names else 0
             else:
-                found[item] = _held(columns, item_bits(item, bits, hashes), whole)
-        return found
+                guessed_columns[item] = _intersect_bit_columns(columns, hash_item(item, bits, hashes), whole)
+        return guessed_columns
 
     def _known(self, release: Release) -> tuple[int | None, int | None]:
         bits = self.bits or getattr(release.method, "bits", None)
         return bits, self.hashes or getattr(release.method, "hashes", None)
 
-    def _agreeing(self, true: dict[Item, Column], named: dict[Item, Column]) -> int:
+    def _count_agreeing_items(self, true: dict[Item, Column], guesses: dict[Item, Column]) -> int:
         """For how many items the named baskets are the true ones, or nearly."""
         right = 0
         for item, column in true.items():
-            either = (column | named.get(item, 0)).bit_count()
-            right += bool(either) and (column & named.get(item, 0)).bit_count() >= self.agreement * either
+            either = (column | guesses.get(item, 0)).bit_count()
+            right += bool(either) and (column & guesses.get(item, 0)).bit_count() >= self.agreement * either
         return right
 
 
-def _held(columns: dict[Item, Column], bits: Iterable[int], whole: Column) -> Column:
+def _intersect_bit_columns(columns: dict[Item, Column], bits: Iterable[int], whole: Column) -> Column:
     """The baskets that hold all of the bits."""
-    return together({bit: columns.get(bit, 0) for bit in bits}, bits, whole)
+    return intersect_items({bit: columns.get(bit, 0) for bit in bits}, bits, whole)
 
 
-def _commonest(baskets: Baskets, most: int) -> list[Item]:
-    columns = {item: column.bit_count() for item, column in columns_of(baskets).items()}
+def _list_commonest_items(baskets: Baskets, most: int) -> list[Item]:
+    columns = {item: column.bit_count() for item, column in build_item_columns(baskets).items()}
     return sorted(columns, key=lambda item: (-columns[item], str(item)))[:most]
 
 
-def _by_supports(columns: dict[Item, Column], supports: dict[Item, int], scale: float) -> dict[Item, Column]:
+def _match_by_supports(columns: dict[Item, Column], supports: dict[Item, int], scale: float) -> dict[Item, Column]:
     """For each item, the commonest first, the bit nearest in support; bits of the same baskets count once."""
     free = list(dict.fromkeys(columns.values()))
     counts = [column.bit_count() for column in free]
-    found: dict[Item, Column] = {}
-    for item, support in sorted(supports.items(), key=lambda one: -one[1]):
+    matched_columns: dict[Item, Column] = {}
+    for item, support in sorted(supports.items(), key=lambda item: -item[1]):
         if not free:
             break
-        nearest = min(range(len(free)), key=lambda at: abs(counts[at] - support * scale))
-        found[item] = free.pop(nearest)
+        nearest = min(range(len(free)), key=lambda index: abs(counts[index] - support * scale))
+        matched_columns[item] = free.pop(nearest)
         counts.pop(nearest)
-    return found
+    return matched_columns

@@ -16,8 +16,8 @@ import numpy as np
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Outcome
-from sfumato.mine.codes.coded_columns import CodedColumn, coded_columns
-from sfumato.progress import tell
+from sfumato.mine.codes.coded_columns import CodedColumn, list_coded_columns
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -31,7 +31,7 @@ Cracking = Callable[[CodedColumn, CodedColumn, int], Floats]
 
 
 @dataclass(frozen=True)
-class Trials:
+class CrackTrials:
     """How many codes of a column were cracked, trial by trial."""
 
     column: CodedColumn
@@ -64,14 +64,14 @@ class Trials:
         }
 
 
-def in_parts(trials: int, codes: int) -> Iterator[int]:
+def split_trials(trials: int, codes: int) -> Iterator[int]:
     """Split trials so that their guesses fit into memory."""
     step = max(1, _CELLS // max(codes, 1))
     for done in range(0, trials, step):
         yield min(step, trials - done)
 
 
-def attacked(
+def attack_code_columns(
     release: Release,
     truth: Table,
     control: Table | None,
@@ -82,41 +82,46 @@ def attacked(
     facts: Mapping[str, Any],
 ) -> Outcome:
     """Try every column, and count codes cracked in the median trial."""
-    columns = coded_columns(release.data, truth, release.details, column)
-    found = _tried(columns, columns, trials, cracking)
+    columns = list_coded_columns(release.data, truth, release.details, column)
+    trials_by_column = _try_code_columns(columns, columns, trials, cracking)
     return Outcome(
-        attempts=sum(len(one.codes) for one in columns),
-        successes=sum(_median(one) for one in found),
-        baseline=sum(round(one.by_chance(radius)) for one in columns),
-        control=None if control is None else _control(columns, control, trials, cracking),
+        attempts=sum(len(column.codes) for column in columns),
+        successes=sum(_count_median_cracked(trials_of_column) for trials_of_column in trials_by_column),
+        baseline=sum(round(column.by_chance(radius)) for column in columns),
+        control=None if control is None else _count_control_cracked(columns, control, trials, cracking),
         facts={
             **facts,
             "radius": radius,
             "trials": trials,
-            "columns": {one.column.name: one.as_json() for one in found},
+            "columns": {
+                trials_of_column.column.name: trials_of_column.as_json() for trials_of_column in trials_by_column
+            },
         },
     )
 
 
-def _tried(
+def _try_code_columns(
     columns: Sequence[CodedColumn], judges: Sequence[CodedColumn], trials: int, cracking: Cracking
-) -> list[Trials]:
-    found = []
-    for done, (one, judge) in enumerate(zip(columns, judges, strict=True)):
-        tell("guessing codes", done, len(columns))
-        found.append(Trials(one, cracking(one, judge, trials)))
-    return found
+) -> list[CrackTrials]:
+    all_trials = []
+    for done, (column, judge) in enumerate(zip(columns, judges, strict=True)):
+        report_progress("guessing codes", done, len(columns))
+        all_trials.append(CrackTrials(column, cracking(column, judge, trials)))
+    return all_trials
 
 
-def _median(trials: Trials) -> int:
+def _count_median_cracked(trials: CrackTrials) -> int:
     return int(np.floor(np.median(trials.cracked)))
 
 
-def _control(columns: Sequence[CodedColumn], control: Table, trials: int, cracking: Cracking) -> int:
+def _count_control_cracked(columns: Sequence[CodedColumn], control: Table, trials: int, cracking: Cracking) -> int:
     """The same guesses, held against the values of people who are not in the data."""
     judges = []
-    for one in columns:
-        values = control.frame[one.name].drop_nulls().to_numpy().astype(np.float64)
-        strange = np.resize(Randomness.seeded(0).generator().permutation(values), len(one.codes))
-        judges.append(replace(one, low=strange, high=strange))
-    return sum(_median(one) for one in _tried(columns, judges, trials, cracking))
+    for column in columns:
+        values = control.frame[column.name].drop_nulls().to_numpy().astype(np.float64)
+        strange = np.resize(Randomness.seeded(0).generator().permutation(values), len(column.codes))
+        judges.append(replace(column, low=strange, high=strange))
+    return sum(
+        _count_median_cracked(trials_of_column)
+        for trials_of_column in _try_code_columns(columns, judges, trials, cracking)
+    )

@@ -14,9 +14,9 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attacked, in_parts
+from sfumato.attack.codes.code_guesses import attack_code_columns, split_trials
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fitted
+from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -58,15 +58,17 @@ class CurveFitting(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
 
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            parts = in_parts(trials, len(column.codes))
-            return np.concatenate([judge.cracked(self._guesses(column, n, chance), self.radius).sum(1) for n in parts])
+            parts = split_trials(trials, len(column.codes))
+            return np.concatenate(
+                [judge.cracked(self._guess_by_curve(column, n, chance), self.radius).sum(1) for n in parts]
+            )
 
         facts = {"fit": self.fit, "good_points": POINTS[self.knowledge], "bad_points": self.bad}
-        return attacked(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
 
-    def _guesses(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
+    def _guess_by_curve(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
         points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
-        return fitted(points, column.codes, self.fit)
+        return fit_curve(points, column.codes, self.fit)
 
 
 class CurveCombination(Attack):
@@ -100,20 +102,20 @@ class CurveCombination(Attack):
         venns: dict[str, dict[str, float]] = {}
 
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            parts = [self._parts(column, judge, some, chance) for some in in_parts(trials, len(column.codes))]
+            parts = [self._parts(column, judge, some, chance) for some in split_trials(trials, len(column.codes))]
             venn = np.concatenate(parts, axis=1) / len(column.codes)
-            venns.setdefault(column.name, _venn(venn))
-            return np.asarray(venn[[_number(which) for which in _SEVERAL]].sum(axis=0) * len(column.codes))
+            venns.setdefault(column.name, _summarize_agreement(venn))
+            return np.asarray(venn[[_number_curve_set(which) for which in _SEVERAL]].sum(axis=0) * len(column.codes))
 
         facts = {"good_points": POINTS[self.knowledge], "bad_points": self.bad, "venn": venns}
-        return attacked(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
 
     def _parts(self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
         """For each part of the Venn diagram and each trial, how many codes lie in it."""
         points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
         which = np.zeros((trials, len(column.codes)), dtype=np.int64)
         for number, fit in enumerate(FITS):
-            which += judge.cracked(fitted(points, column.codes, fit), self.radius) << number
+            which += judge.cracked(fit_curve(points, column.codes, fit), self.radius) << number
         return np.array([(which == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
 
 
@@ -125,16 +127,16 @@ _SEVERAL: tuple[tuple[Fit, ...], ...] = (
 )
 
 
-def _number(which: tuple[Fit, ...]) -> int:
+def _number_curve_set(which: tuple[Fit, ...]) -> int:
     return sum(1 << FITS.index(fit) for fit in which)
 
 
-def _venn(parts: Floats) -> dict[str, float]:
+def _summarize_agreement(parts: Floats) -> dict[str, float]:
     """Mean shares of the parts, and the sums that the paper states; by the names of the curves."""
     means = parts.mean(axis=1)
-    named = {
-        " and ".join(fit for at, fit in enumerate(FITS) if part >> at & 1): float(means[part])
+    shares = {
+        " and ".join(fit for index, fit in enumerate(FITS) if part >> index & 1): float(means[part])
         for part in range(1, 2 ** len(FITS))
     }
     weights = [part.bit_count() / len(FITS) for part in range(2 ** len(FITS))]
-    return {**named, "any": float(means[1:].sum()), "expected": float((means * weights).sum())}
+    return {**shares, "any": float(means[1:].sum()), "expected": float((means * weights).sum())}

@@ -16,12 +16,12 @@ from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attacked
+from sfumato.attack.codes.code_guesses import attack_code_columns
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import by_frequency, rival_samples, runs_of
-from sfumato.mine.codes.ranked import class_range
-from sfumato.progress import tell
+from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_frequency, number_runs
+from sfumato.mine.codes.learner_columns import find_class_ranges
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -58,27 +58,29 @@ class FrequencyMatching(Attack):
         classes = self._classes(release.data)
 
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            runs, cracked = _runs(column, classes), np.zeros(trials)
+            runs, cracked = _number_class_runs(column, classes), np.zeros(trials)
             for done in range(trials):
-                tell("matching frequencies", done, trials)
-                sample = rival_samples(column, self.share, 1, chance)[0]
-                cracked[done] = judge.cracked(by_frequency(column, sample, runs), self.radius).sum()
+                report_progress("matching frequencies", done, trials)
+                sample = draw_rival_samples(column, self.share, 1, chance)[0]
+                cracked[done] = judge.cracked(guess_by_frequency(column, sample, runs), self.radius).sum()
             return cracked
 
         trials = 1 if self.share == 1 else self.trials
-        return attacked(release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share})
+        return attack_code_columns(
+            release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share}
+        )
 
     def _classes(self, published: Table) -> Ints | None:
         if self.target is None:
             return None
         if self.target not in published.frame.columns:
-            raise PolicyError(f"the target «{self.target}» is no column of the release")
+            raise PolicyError(f'the target "{self.target}" is no column of the release')
         return published.frame[self.target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
 
 
-def _runs(column: CodedColumn, classes: Ints | None) -> Ints:
+def _number_class_runs(column: CodedColumn, classes: Ints | None) -> Ints:
     """The run of each code: neighbours of one class; everything, if classes are not known."""
     if classes is None:
         return np.zeros(len(column.codes), dtype=np.int64)
-    low, high = class_range(column.place, classes, len(column.codes))
-    return runs_of(low, low != high)
+    low, high = find_class_ranges(column.place, classes, len(column.codes))
+    return number_runs(low, low != high)

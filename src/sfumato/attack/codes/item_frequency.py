@@ -18,8 +18,8 @@ from pydantic import Field
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets, Item
-from sfumato.mine.baskets.item_columns import columns_of
-from sfumato.progress import tell
+from sfumato.mine.baskets.item_columns import build_item_columns
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -59,13 +59,13 @@ class ItemFrequency(Attack):
     ) -> Outcome:
         """Match the commonest items with codes; count how many codes were named rightly."""
         chance = (randomness or Randomness.seeded(0)).generator()
-        seen = _Pairs.of(release.data, 4 * self.items, len(truth))
-        judge = _Judge(release, truth)
-        known = _Pairs.of(truth, self.items)
+        seen = _PairShares.of(release.data, 4 * self.items, len(truth))
+        judge = _CodeJudge(release, truth)
+        known = _PairShares.of(truth, self.items)
         guess = self._guessed(known, seen, chance)
         strangers = None
         if control is not None:
-            other = _Pairs.of(control, self.items)
+            other = _PairShares.of(control, self.items)
             strangers = judge.right(other.names, self._guessed(other, seen, chance).codes)
         return Outcome(
             attempts=len(known.names),
@@ -75,17 +75,17 @@ class ItemFrequency(Attack):
             facts={"codes": len(release.data.items), "noise": guess.rate},
         )
 
-    def _guessed(self, known: _Pairs, seen: _Pairs, chance: np.random.Generator) -> _Guess:
+    def _guessed(self, known: _PairShares, seen: _PairShares, chance: np.random.Generator) -> _CodeGuess:
         """The code that is taken for each known item."""
         shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
         by_pairs = self.knowledge == "pairs"
         rates = _RATES if self.clean else _RATES[:1]
-        guesses = (_guess(shares, seen, rate, by_pairs=by_pairs) for rate in rates)
-        return min(guesses, key=lambda one: one.distance)
+        guesses = (_guess_codes(shares, seen, rate, by_pairs=by_pairs) for rate in rates)
+        return min(guesses, key=lambda guess: guess.distance)
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _PairShares:
     """The commonest items, and in which share of the baskets each pair is; on the diagonal the item itself."""
 
     names: tuple[Item, ...]
@@ -93,20 +93,20 @@ class _Pairs:
     baskets: int
 
     @classmethod
-    def of(cls, baskets: Baskets, most: int, out_of: int | None = None) -> _Pairs:
+    def of(cls, baskets: Baskets, most: int, out_of: int | None = None) -> _PairShares:
         """Count pairs; as shares of the baskets, or of as many as are truly bought if that is known to be fewer."""
         count = out_of or max(1, len(baskets))
         supports = np.bincount(baskets.codes, minlength=len(baskets.items))
         top = np.argsort(-supports, kind="stable")[:most]
-        names = tuple(baskets.items[place] for place in top.tolist())
-        columns = list(columns_of(baskets, names).values())
+        names = tuple(baskets.items[position] for position in top.tolist())
+        columns = list(build_item_columns(baskets, names).values())
         shares = np.zeros((len(names), len(names)))
-        for at, column in enumerate(columns):
-            tell("counting pairs", at, len(names))
-            shares[at, : at + 1] = [(column & other).bit_count() for other in columns[: at + 1]]
+        for index, column in enumerate(columns):
+            report_progress("counting pairs", index, len(names))
+            shares[index, : index + 1] = [(column & other).bit_count() for other in columns[: index + 1]]
         return cls(names, np.maximum(shares, shares.T) / count, count)
 
-    def cleaned(self, rate: float) -> _Pairs:
+    def cleaned(self, rate: float) -> _PairShares:
         """Each code twice: as it is, and as it would be if it had not come at random in this share of other baskets."""
         single = np.diag(self.shares)
         kept = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
@@ -115,11 +115,11 @@ class _Pairs:
         beyond = np.tile(self.shares - np.outer(single, single), (2, 2)) / np.outer(kept, kept)
         shares = np.clip(np.outer(alone, alone) + beyond, 0.0, np.minimum.outer(alone, alone))
         np.fill_diagonal(shares, alone)
-        return _Pairs(self.names * 2, shares, self.baskets)
+        return _PairShares(self.names * 2, shares, self.baskets)
 
 
 @dataclass(frozen=True)
-class _Guess:
+class _CodeGuess:
     codes: list[Item | None]
     distance: float
     """How far the supports of the named codes are from those known."""
@@ -127,29 +127,32 @@ class _Guess:
     """How often random codes were taken to come."""
 
 
-def _guess(known: Floats, seen: _Pairs, rate: float, *, by_pairs: bool) -> _Guess:
+def _guess_codes(known: Floats, seen: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
     left = seen.cleaned(rate) if rate else seen
-    places = _matched(known, left.shares, seen.baskets, by_pairs=by_pairs)
-    codes = [left.names[place] if place >= 0 else None for place in places.tolist()]
-    return _Guess(codes, _distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)
+    places = _match_codes(known, left.shares, seen.baskets, by_pairs=by_pairs)
+    codes = [left.names[position] if position >= 0 else None for position in places.tolist()]
+    return _CodeGuess(codes, _measure_match_distance(known, left.shares, places, seen.baskets, by_pairs=by_pairs), rate)
 
 
-def _matched(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> Ints:
+def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> Ints:
     """For each known item the place of its code, −1 for none: first by supports, then by pairs with those matched."""
     from scipy.optimize import linear_sum_assignment
 
-    alone = np.abs(np.diag(known)[:, None] - np.diag(seen)[None, :]) / _spread(np.diag(known), count)[:, None]
-    best = places = _placed(linear_sum_assignment(np.log1p(alone)), len(known))
-    least = _distance(known, seen, places, count, by_pairs=True)
+    alone = (
+        np.abs(np.diag(known)[:, None] - np.diag(seen)[None, :])
+        / _compute_share_deviations(np.diag(known), count)[:, None]
+    )
+    best = places = _fill_matched_places(linear_sum_assignment(np.log1p(alone)), len(known))
+    least = _measure_match_distance(known, seen, places, count, by_pairs=True)
     for done in range(_ROUNDS if by_pairs else 0):
-        tell("matching pairs", done, _ROUNDS)
+        report_progress("matching pairs", done, _ROUNDS)
         items = np.flatnonzero(places >= 0)
         if not len(items):
             break
         with_those = seen[:, places[items]]
-        apart = np.stack([_apart(one[items], with_those, count).sum(axis=1) for one in known])
-        new = _placed(linear_sum_assignment(apart + np.minimum(alone, _FAR)), len(known))
-        distance = _distance(known, seen, new, count, by_pairs=True)
+        apart = np.stack([_measure_share_distances(row[items], with_those, count).sum(axis=1) for row in known])
+        new = _fill_matched_places(linear_sum_assignment(apart + np.minimum(alone, _FAR)), len(known))
+        distance = _measure_match_distance(known, seen, new, count, by_pairs=True)
         if distance < least:
             best, least = new, distance
         if np.array_equal(new, places):
@@ -158,33 +161,33 @@ def _matched(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> Ints
     return best
 
 
-def _apart(known: Floats, seen: Floats, count: int) -> Floats:
+def _measure_share_distances(known: Floats, seen: Floats, count: int) -> Floats:
     """How many standard deviations known and seen shares are apart; far is far, so that a wrong match pulls little."""
-    return np.asarray(np.minimum(np.abs(known - seen) / _spread(known, count), _FAR))
+    return np.asarray(np.minimum(np.abs(known - seen) / _compute_share_deviations(known, count), _FAR))
 
 
-def _spread(shares: Floats, count: int) -> Floats:
+def _compute_share_deviations(shares: Floats, count: int) -> Floats:
     return np.asarray(np.sqrt(np.maximum(shares * (1 - shares), 1 / count) / count))
 
 
-def _placed(pairs: tuple[Ints, Ints], count: int) -> Ints:
+def _fill_matched_places(pairs: tuple[Ints, Ints], count: int) -> Ints:
     places = np.full(count, -1, dtype=np.int64)
     places[pairs[0]] = pairs[1]
     return places
 
 
-def _distance(known: Floats, seen: Floats, places: Ints, count: int, *, by_pairs: bool) -> float:
+def _measure_match_distance(known: Floats, seen: Floats, places: Ints, count: int, *, by_pairs: bool) -> float:
     """How far known supports (and those of pairs) are from those of the codes; an item without a code is far."""
     items = np.flatnonzero(places >= 0)
     codes = places[items]
     if not by_pairs:
-        apart = _apart(np.diag(known)[items], np.diag(seen)[codes], count)
+        apart = _measure_share_distances(np.diag(known)[items], np.diag(seen)[codes], count)
         return float(apart.sum() + _FAR * (len(known) - len(items)))
-    apart = _apart(known[np.ix_(items, items)], seen[np.ix_(codes, codes)], count)
+    apart = _measure_share_distances(known[np.ix_(items, items)], seen[np.ix_(codes, codes)], count)
     return float(apart.sum() + _FAR * (len(known) ** 2 - len(items) ** 2))
 
 
-class _Judge:
+class _CodeJudge:
     """Whether a code stands for an item, told from the originals without a key."""
 
     def __init__(self, release: Release, truth: Baskets) -> None:
@@ -194,20 +197,20 @@ class _Judge:
 
     def right(self, items: tuple[Item, ...], codes: list[Item | None]) -> int:
         """How many of the items were named rightly."""
-        published = _real(self.release.data, self.rows, len(self.truth))
-        columns = columns_of(published, {code for code in codes if code is not None})
-        true = columns_of(self.truth)
+        published = _select_real_baskets(self.release.data, self.rows, len(self.truth))
+        columns = build_item_columns(published, {code for code in codes if code is not None})
+        true = build_item_columns(self.truth)
         by_size = sorted(true.values(), key=int.bit_count, reverse=True)
         successes = 0
         for item, code in zip(items, codes, strict=True):
             if code is None or not true.get(item):
                 continue
-            first = next((one for one in by_size if not one & ~columns[code]), None)
+            first = next((mask for mask in by_size if not mask & ~columns[code]), None)
             successes += first == true[item]
         return successes
 
 
-def _real(published: Baskets, rows: Ints, count: int) -> Baskets:
+def _select_real_baskets(published: Baskets, rows: Ints, count: int) -> Baskets:
     """The published baskets in the order of the originals, without those that nobody bought."""
     row = np.repeat(rows, np.diff(published.offsets))
     kept = (row >= 0) & (row < count)

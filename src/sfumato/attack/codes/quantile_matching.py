@@ -15,10 +15,10 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attacked
+from sfumato.attack.codes.code_guesses import attack_code_columns
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import by_quantile, rival_samples
-from sfumato.progress import tell
+from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_quantile
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -54,10 +54,12 @@ class QuantileMatching(Attack):
         def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
             cracked = np.zeros(trials)
             for done in range(trials):
-                tell("matching quantiles", done, trials)
-                sample = rival_samples(column, self.share, 1, chance)[0]
-                cracked[done] = judge.cracked(by_quantile(column, sample), self.radius).sum()
+                report_progress("matching quantiles", done, trials)
+                sample = draw_rival_samples(column, self.share, 1, chance)[0]
+                cracked[done] = judge.cracked(guess_by_quantile(column, sample), self.radius).sum()
             return cracked
 
         trials = 1 if self.share == 1 else self.trials
-        return attacked(release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share})
+        return attack_code_columns(
+            release, truth, control, self.column, self.radius, trials, cracking, {"share": self.share}
+        )

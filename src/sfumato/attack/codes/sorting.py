@@ -15,9 +15,9 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attacked
+from sfumato.attack.codes.code_guesses import attack_code_columns
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import evenly_spread, sorted_ranges
+from sfumato.mine.codes.crack_functions import bound_by_rank, spread_evenly
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -50,15 +50,15 @@ class Sorting(Attack):
 
         def cracking(column: CodedColumn, judge: CodedColumn, _: int) -> Floats:
             many = len(column.codes)
-            least, greatest = self._ends(column)
-            even = judge.cracked(evenly_spread(many, least, greatest), self.radius)
+            least, greatest = self._choose_ends(column)
+            even = judge.cracked(spread_evenly(many, least, greatest), self.radius)
             spread.setdefault(column.name, float(even.mean()))
-            expected = sorted_ranges(many, least, greatest, column.unit).chance(judge, self.radius).sum()
+            expected = bound_by_rank(many, least, greatest, column.unit).chance(judge, self.radius).sum()
             return np.array([expected])
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
-        return attacked(release, truth, control, self.column, self.radius, 1, cracking, facts)
+        return attack_code_columns(release, truth, control, self.column, self.radius, 1, cracking, facts)
 
-    def _ends(self, column: CodedColumn) -> tuple[float, float]:
+    def _choose_ends(self, column: CodedColumn) -> tuple[float, float]:
         known = column.domain if self.knows_range else column.codes
         return float(known[0]), float(known[-1])

@@ -18,11 +18,18 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.nearest import over_control, require
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns
 from sfumato.attack.attack import Attack, Outcome, wilson
-from sfumato.attack.entries.private_cells import PrivateCells, drawn, private_cells
-from sfumato.mine.entries.learner import INTERVALS, LEARNERS, TRAINING_ROWS, Budget, Guesses, predict_hidden
-from sfumato.progress import tell
+from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
+from sfumato.mine.entries.learner import (
+    INTERVALS,
+    LEARNERS,
+    TRAINING_ROWS,
+    ColumnGuesses,
+    LearningBudget,
+    predict_hidden,
+)
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -57,7 +64,7 @@ class LearnedInference(Attack):
 
     @field_validator("learners")
     @classmethod
-    def _some(cls, names: tuple[Learner, ...]) -> tuple[Learner, ...]:
+    def _check_learners(cls, names: tuple[Learner, ...]) -> tuple[Learner, ...]:
         if not names or len(set(names)) < len(names):
             raise ValueError("name at least one learner, and each once")
         return names
@@ -66,35 +73,39 @@ class LearnedInference(Attack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Guess every private entry; count what was right."""
-        cells = private_cells(release, truth, self.columns)
-        require([one.column for one in cells], release.data, release.data, control)
+        cells = list_private_cells(release, truth, self.columns)
+        require_known_columns(
+            [cells_of_column.column for cells_of_column in cells], release.data, release.data, control
+        )
         chance = (randomness or Randomness.seeded(0)).generator()
-        tell("learned inference")
-        task = _Task.of(release.data.frame, cells, control, chance)
-        budget = Budget(self.training_rows, self.intervals)
+        report_progress("learned inference")
+        task = _GuessingTask.of(release.data.frame, cells, control, chance)
+        budget = LearningBudget(self.training_rows, self.intervals)
         made = predict_hidden(task.frame, task.asked, self.learners, chance, budget, task.known)
-        learnt = {one.column: one for one in made}
-        found = [task.tally(one, learnt.get(one.column), chance) for one in cells]
-        attempts, successes = sum(one.cells for one in found), sum(one.hits for one in found)
-        others, strangers = sum(one.control for one in found), sum(one.control_cells for one in found)
+        learnt = {guesses.column: guesses for guesses in made}
+        tallies = [task.tally(cells_of_column, learnt.get(cells_of_column.column), chance) for cells_of_column in cells]
+        attempts, successes = sum(tally.cells for tally in tallies), sum(tally.hits for tally in tallies)
+        others, strangers = sum(tally.control for tally in tallies), sum(tally.control_cells for tally in tallies)
         return Outcome(
             attempts=attempts,
             successes=successes,
-            baseline=sum(one.prior for one in found),
+            baseline=sum(tally.prior for tally in tallies),
             control=others,
             facts={
                 "control_group": "visible entries held out" if control is None else "people not in the data",
                 "control_interval": [round(end, 12) for end in wilson(others, strangers)],
-                "baseline_interval": [round(end, 12) for end in wilson(sum(one.prior for one in found), attempts)],
+                "baseline_interval": [
+                    round(end, 12) for end in wilson(sum(tally.prior for tally in tallies), attempts)
+                ],
                 "training_rows": self.training_rows,
-                "columns": {one.column: one.facts for one in found},
-                **over_control(successes, attempts, others, strangers),
+                "columns": {tally.column: tally.facts for tally in tallies},
+                **compare_with_control(successes, attempts, others, strangers),
             },
         )
 
 
 @dataclass(frozen=True)
-class _Tally:
+class _LearnedTally:
     """How one column went."""
 
     column: str
@@ -107,7 +118,7 @@ class _Tally:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class _GuessingTask:
     """The release with the strangers' rows below it, and which entries are to be guessed."""
 
     frame: pl.DataFrame
@@ -120,41 +131,56 @@ class _Task:
     @classmethod
     def of(
         cls, frame: pl.DataFrame, cells: Sequence[PrivateCells], control: Table | None, chance: np.random.Generator
-    ) -> _Task:
-        parts, asked, strangers, rows = [frame], [_asked("", np.zeros(0, dtype=np.int64))], {}, frame.height
-        for one in cells:
-            asked.append(_asked(one.column, one.rows[one.published.is_null().to_numpy()]))
+    ) -> _GuessingTask:
+        parts, asked, strangers, rows = (
+            [frame],
+            [_build_question_frame("", np.zeros(0, dtype=np.int64))],
+            {},
+            frame.height,
+        )
+        for cells_of_column in cells:
+            asked.append(
+                _build_question_frame(
+                    cells_of_column.column, cells_of_column.rows[cells_of_column.published.is_null().to_numpy()]
+                )
+            )
             if control is not None:
-                others = drawn(control, len(one.rows), chance)
-                strangers[one.column] = others[one.column]
-                parts.append(_as_seen(others, frame, one))
-                asked.append(_asked(one.column, np.arange(rows, rows + others.height, dtype=np.int64)))
+                others = draw_strangers(control, len(cells_of_column.rows), chance)
+                strangers[cells_of_column.column] = others[cells_of_column.column]
+                parts.append(_mask_strangers(others, frame, cells_of_column))
+                asked.append(
+                    _build_question_frame(cells_of_column.column, np.arange(rows, rows + others.height, dtype=np.int64))
+                )
                 rows += others.height
         return cls(pl.concat(parts), pl.concat(asked), np.arange(rows) < frame.height, strangers)
 
-    def tally(self, cells: PrivateCells, guesses: Guesses | None, chance: np.random.Generator) -> _Tally:
+    def tally(self, cells: PrivateCells, guesses: ColumnGuesses | None, chance: np.random.Generator) -> _LearnedTally:
         """Count what was right of one column; without guesses, everything was visible."""
         hidden = cells.published.is_null().to_numpy()
         read = int((cells.published == cells.truth).sum())
         if guesses is None:
             everyday = cells.published.drop_nulls().mode().sort().head(1)
             prior = int((cells.truth == everyday[0]).sum())
-            return _Tally(cells.column, len(hidden), read, prior, 0, 0, {"cells": len(hidden), "visible": len(hidden)})
+            return _LearnedTally(
+                cells.column, len(hidden), read, prior, 0, 0, {"cells": len(hidden), "visible": len(hidden)}
+            )
         ours = int(hidden.sum())
         true = guesses.classes.number(cells.truth)
         right = (guesses.guess[:ours] == true[hidden]) & (true[hidden] >= 0)
-        others, count = self._control(cells.column, guesses, ours, chance)
-        return _Tally(
+        others, count = self._count_control_hits(cells.column, guesses, ours, chance)
+        return _LearnedTally(
             cells.column,
             len(hidden),
             read + int(right.sum()),
             int(((true == guesses.prior) & (true >= 0)).sum()),
             others,
             count,
-            _facts(guesses, hidden, right, others, count),
+            _state_learner_facts(guesses, hidden, right, others, count),
         )
 
-    def _control(self, column: str, guesses: Guesses, ours: int, chance: np.random.Generator) -> tuple[int, int]:
+    def _count_control_hits(
+        self, column: str, guesses: ColumnGuesses, ours: int, chance: np.random.Generator
+    ) -> tuple[int, int]:
         """Right guesses about entries that are no secret, and how many of those there were: as many as of secrets."""
         if column in self.strangers:
             true = guesses.classes.number(self.strangers[column])
@@ -164,7 +190,9 @@ class _Task:
         return int(held[some].sum()), len(some)
 
 
-def _facts(guesses: Guesses, hidden: Any, right: Any, control: int, control_cells: int) -> dict[str, Any]:
+def _state_learner_facts(
+    guesses: ColumnGuesses, hidden: Any, right: Any, control: int, control_cells: int
+) -> dict[str, Any]:
     claimed = guesses.confidence[: len(right)]
     return {
         "cells": len(hidden),
@@ -184,11 +212,11 @@ def _facts(guesses: Guesses, hidden: Any, right: Any, control: int, control_cell
     }
 
 
-def _asked(column: str, rows: Ints) -> pl.DataFrame:
+def _build_question_frame(column: str, rows: Ints) -> pl.DataFrame:
     return pl.DataFrame({"row": rows, "column": pl.Series([column] * len(rows), dtype=pl.String)})
 
 
-def _as_seen(others: pl.DataFrame, frame: pl.DataFrame, cells: PrivateCells) -> pl.DataFrame:
+def _mask_strangers(others: pl.DataFrame, frame: pl.DataFrame, cells: PrivateCells) -> pl.DataFrame:
     """Strangers, of each of whom as much is visible as of the person whose entry is guessed."""
     model = frame[cells.rows]
     columns = []

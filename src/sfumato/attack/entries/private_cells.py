@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.nearest import require
-from sfumato.data.hierarchy import spelt
+from sfumato.attack.anonymity.row_distance import require_known_columns
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
@@ -36,50 +36,52 @@ class PrivateCells:
     """What is published in each, as text; null where it is hidden."""
 
 
-def private_cells(release: Release, truth: Table, columns: Sequence[str] | None) -> tuple[PrivateCells, ...]:
+def list_private_cells(release: Release, truth: Table, columns: Sequence[str] | None) -> tuple[PrivateCells, ...]:
     """The private entries, column by column, in the release's order.
 
     Those that the release says are hidden (`details["hidden"]`); else all that are blank in the release and not in
     the originals. With `columns`, all the entries of these columns instead, blank or not.
     """
     published: Table = release.data
-    require(columns or (), published, truth, None)
-    originals = truth.frame[_origins(release, truth)]
-    told = _told(release)
-    found = []
+    require_known_columns(columns or (), published, truth, None)
+    originals = truth.frame[_trace_row_origins(release, truth)]
+    hidden_entries = _read_hidden_entries(release)
+    private_cells = []
     for name in published.frame.columns if columns is None else columns:
-        texts = spelt(published.frame[name])
-        listed = None if told is None else told.get(name)
-        true = _true(name, texts, originals, listed)
+        texts = spell_cells(published.frame[name])
+        listed = None if hidden_entries is None else hidden_entries.get(name)
+        true = _read_true_values(name, texts, originals, listed)
         if columns is not None:
             wanted = true.is_not_null()
-        elif told is not None:
+        elif hidden_entries is not None:
             wanted = pl.Series(np.isin(np.arange(len(texts)), [] if listed is None else listed[0]))
         else:
             wanted = texts.is_null()
         rows = np.flatnonzero((wanted & true.is_not_null()).to_numpy()).astype(np.int64)
         if len(rows):
-            found.append(PrivateCells(name, rows, true.gather(rows), texts.gather(rows)))
-    return tuple(found)
+            private_cells.append(PrivateCells(name, rows, true.gather(rows), texts.gather(rows)))
+    return tuple(private_cells)
 
 
-def drawn(control: Table, count: int, chance: np.random.Generator) -> pl.DataFrame:
+def draw_strangers(control: Table, count: int, chance: np.random.Generator) -> pl.DataFrame:
     """As many strangers as there are entries to guess, some of them more than once if there are fewer."""
     if not len(control):
         raise DataError(f"{control.source}: the control has no rows; give people who are not in the data")
     return control.frame[np.sort(chance.choice(len(control), count, replace=count > len(control)))]
 
 
-def _true(name: str, texts: pl.Series, originals: pl.DataFrame, told: tuple[Ints, pl.Series] | None) -> pl.Series:
+def _read_true_values(
+    name: str, texts: pl.Series, originals: pl.DataFrame, hidden_entries: tuple[Ints, pl.Series] | None
+) -> pl.Series:
     """The true values of a column; what the release says of its hidden entries goes first: it may be a midpoint."""
     if name in originals.columns:
-        true = spelt(originals[name])
+        true = spell_cells(originals[name])
     else:
         true = pl.Series(name, [None] * len(texts), dtype=pl.String)
-    return true if told is None else true.scatter(told[0], told[1])
+    return true if hidden_entries is None else true.scatter(hidden_entries[0], hidden_entries[1])
 
 
-def _told(release: Release) -> Mapping[str, tuple[Ints, pl.Series]] | None:
+def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series]] | None:
     """What the release says of its hidden entries, by column: rows and values; None where it says nothing."""
     hidden = release.details.get("hidden")
     if hidden is None:
@@ -95,10 +97,12 @@ def _told(release: Release) -> Mapping[str, tuple[Ints, pl.Series]] | None:
             "does not have"
         )
     parts = listed.partition_by("column", maintain_order=True)
-    return {str(part["column"][0]): (part["row"].to_numpy().astype(np.int64), spelt(part["value"])) for part in parts}
+    return {
+        str(part["column"][0]): (part["row"].to_numpy().astype(np.int64), spell_cells(part["value"])) for part in parts
+    }
 
 
-def _origins(release: Release, truth: Table) -> Ints:
+def _trace_row_origins(release: Release, truth: Table) -> Ints:
     """Which original row each published row was made from."""
     given = release.details.get("rows")
     rows = np.arange(len(release.data)) if given is None else np.asarray(given, dtype=np.int64)

@@ -20,14 +20,14 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints
-from sfumato.attack.anonymity.nearest import over_control, require
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.entries.private_cells import PrivateCells, drawn, private_cells
-from sfumato.data.hierarchy import spelt
+from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import PolicyError
-from sfumato.mine.anonymity.agreeing import Agreeing, Question, commonest, reaches
-from sfumato.progress import tell
-from sfumato.public.thresholds import exact, least_count
+from sfumato.mine.anonymity.agreement import AgreeingRows, AgreementQuestion, find_commonest_values, reaches
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -59,9 +59,9 @@ class RuleInference(Attack):
 
     @field_validator("min_support", mode="before")
     @classmethod
-    def _a_support(cls, given: Any) -> Any:
+    def _check_support(cls, given: Any) -> Any:
         try:
-            least_count(given, 1)
+            compute_least_count(given, 1)
         except PolicyError as error:
             raise ValueError(str(error)) from None
         return given
@@ -71,30 +71,30 @@ class RuleInference(Attack):
     ) -> Outcome:
         """Guess every private entry; count what was right."""
         published: Table = release.data
-        cells = private_cells(release, truth, self.columns)
-        require([one.column for one in cells], published, published, control)
+        cells = list_private_cells(release, truth, self.columns)
+        require_known_columns([cells_of_column.column for cells_of_column in cells], published, published, control)
         chance = (randomness or Randomness.seeded(0)).generator()
-        codes = _Codes.of(published.frame)
-        found = []
-        for done, one in enumerate(cells):
-            tell("rule inference", done, len(cells))
-            strangers = None if control is None else drawn(control, len(one.rows), chance)
-            found.append(self._column(codes, one, strangers))
-        attempts, successes = sum(one.cells for one in found), sum(one.hits for one in found)
-        strange = None if control is None else sum(one.strangers for one in found)
+        codes = _ReleaseCodes.of(published.frame)
+        tallies = []
+        for done, cells_of_column in enumerate(cells):
+            report_progress("rule inference", done, len(cells))
+            strangers = None if control is None else draw_strangers(control, len(cells_of_column.rows), chance)
+            tallies.append(self._column(codes, cells_of_column, strangers))
+        attempts, successes = sum(tally.cells for tally in tallies), sum(tally.hits for tally in tallies)
+        strange = None if control is None else sum(tally.strangers for tally in tallies)
         return Outcome(
             attempts=attempts,
             successes=successes,
-            baseline=sum(one.prior for one in found),
+            baseline=sum(tally.prior for tally in tallies),
             control=strange,
             facts={
-                **_facts(found),
-                "columns": {one.column: _facts([one]) for one in found},
-                **over_control(successes, attempts, strange, attempts),
+                **_state_rule_facts(tallies),
+                "columns": {tally.column: _state_rule_facts([tally]) for tally in tallies},
+                **compare_with_control(successes, attempts, strange, attempts),
             },
         )
 
-    def _column(self, codes: _Codes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _Tally:
+    def _column(self, codes: _ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
         """Guess the private entries of one column, and as many of strangers of whom as much is seen."""
         target = codes.names.index(cells.column)
         asking = [column[cells.rows] for column in codes.seen]
@@ -103,21 +103,21 @@ class RuleInference(Attack):
             masked = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
             asking = [np.concatenate(both) for both in zip(asking, masked, strict=True)]
         answers = np.flatnonzero(codes.seen[target] < codes.widths[target])
-        best = _Best(
+        best = _BestRules(
             codes.seen[target][answers],
             len(asking[0]),
             codes.widths[target],
-            exact(self.confidence),
-            least_count(self.min_support, len(codes.seen[target])),
+            parse_exact_confidence(self.confidence),
+            compute_least_count(self.min_support, len(codes.seen[target])),
         )
-        others = sorted(set(range(len(codes.names))) - {target}, key=lambda at: -codes.widths[at])
-        question = Question(asking, [column[answers] for column in codes.seen], codes.widths)
+        others = sorted(set(range(len(codes.names))) - {target}, key=lambda index: -codes.widths[index])
+        question = AgreementQuestion(asking, [column[answers] for column in codes.seen], codes.widths)
         question.walk(others, self.max_length, best, "rule inference")
-        return _tallied(codes, cells, best, strangers)
+        return _tally_rule_hits(codes, cells, best, strangers)
 
 
 @dataclass(frozen=True)
-class _Tally:
+class _RuleTally:
     """How one column went."""
 
     column: str
@@ -136,25 +136,25 @@ class _Tally:
     strangers: int
 
 
-def _facts(tallies: Sequence[_Tally]) -> dict[str, Any]:
-    fired = sum(one.fired for one in tallies)
-    claimed, hits = sum(one.claimed for one in tallies), sum(one.fired_hits for one in tallies)
+def _state_rule_facts(tallies: Sequence[_RuleTally]) -> dict[str, Any]:
+    fired = sum(tally.fired for tally in tallies)
+    claimed, hits = sum(tally.claimed for tally in tallies), sum(tally.fired_hits for tally in tallies)
     return {
-        "cells": sum(one.cells for one in tallies),
-        "hits": sum(one.hits for one in tallies),
-        "prior_hits": sum(one.prior for one in tallies),
-        "visible": sum(one.visible for one in tallies),
+        "cells": sum(tally.cells for tally in tallies),
+        "hits": sum(tally.hits for tally in tallies),
+        "prior_hits": sum(tally.prior for tally in tallies),
+        "visible": sum(tally.visible for tally in tallies),
         "fired": fired,
         "fired_hits": hits,
-        "fired_prior_hits": sum(one.fired_prior for one in tallies),
-        "rules_fired": sum(one.rules for one in tallies),
+        "fired_prior_hits": sum(tally.fired_prior for tally in tallies),
+        "rules_fired": sum(tally.rules for tally in tallies),
         "confidence_claimed": round(claimed / fired, 12) if fired else None,
         "confidence_found": round(hits / fired, 12) if fired else None,
     }
 
 
 @dataclass(frozen=True, eq=False)
-class _Codes:
+class _ReleaseCodes:
     """The release in numbers: for each column the value seen in each row, its width where there is none."""
 
     names: tuple[str, ...]
@@ -163,27 +163,27 @@ class _Codes:
     widths: tuple[int, ...]
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> _Codes:
-        texts = [spelt(column) for column in frame.get_columns()]
-        values = tuple(one.drop_nulls().unique().sort() for one in texts)
-        seen = tuple(_numbered(one, among) for one, among in zip(texts, values, strict=True))
-        return cls(tuple(frame.columns), values, seen, tuple(len(one) for one in values))
+    def of(cls, frame: pl.DataFrame) -> _ReleaseCodes:
+        texts = [spell_cells(column) for column in frame.get_columns()]
+        values = tuple(text.drop_nulls().unique().sort() for text in texts)
+        seen = tuple(_index_values(text, among) for text, among in zip(texts, values, strict=True))
+        return cls(tuple(frame.columns), values, seen, tuple(len(value) for value in values))
 
     def of_others(self, frame: pl.DataFrame) -> list[Ints]:
         """Other people's rows in the same numbers; a value that the release does not have is as good as none."""
         nobody = pl.Series([None] * frame.height, dtype=pl.String)
         return [
-            _numbered(spelt(frame[name]) if name in frame.columns else nobody, values)
+            _index_values(spell_cells(frame[name]) if name in frame.columns else nobody, values)
             for name, values in zip(self.names, self.values, strict=True)
         ]
 
 
-def _numbered(texts: pl.Series, among: pl.Series) -> Ints:
-    found = texts.replace_strict(among, range(len(among)), default=len(among), return_dtype=pl.Int64)
-    return found.fill_null(len(among)).to_numpy().astype(np.int64)
+def _index_values(texts: pl.Series, among: pl.Series) -> Ints:
+    codes = texts.replace_strict(among, range(len(among)), default=len(among), return_dtype=pl.Int64)
+    return codes.fill_null(len(among)).to_numpy().astype(np.int64)
 
 
-class _Best:
+class _BestRules:
     """The best rule of every asking row so far: of the highest confidence, then of the highest support."""
 
     def __init__(self, seen: Ints, asking: int, width: int, confidence: Fraction, least: int) -> None:
@@ -194,10 +194,10 @@ class _Best:
         self.rule = np.full(asking, -1, dtype=np.int64)
         self.looked_at = 0
 
-    def __call__(self, here: Agreeing) -> Flags:
+    def __call__(self, here: AgreeingRows) -> Flags:
         """Take a group's rule where it is better; a group in which all agree has no better one further on."""
         public = np.bincount(here.answering_group, minlength=here.groups)
-        value, fit = commonest(here.answering_group, self.seen[here.answering], here.groups, self.width)
+        value, fit = find_commonest_values(here.answering_group, self.seen[here.answering], here.groups, self.width)
         hopeful: Flags = (public >= self.least) & (fit >= self.fewest)
         believed = hopeful & reaches(fit, public, self.confidence)
         if here.columns:
@@ -211,12 +211,14 @@ class _Best:
         return np.asarray(hopeful & ((fit < public) | (not here.columns)))
 
 
-def _tallied(codes: _Codes, cells: PrivateCells, best: _Best, strangers: pl.DataFrame | None) -> _Tally:
+def _tally_rule_hits(
+    codes: _ReleaseCodes, cells: PrivateCells, best: _BestRules, strangers: pl.DataFrame | None
+) -> _RuleTally:
     target = codes.names.index(cells.column)
     count, width = len(cells.rows), codes.widths[target]
-    true = _numbered(cells.truth, codes.values[target])
+    true = _index_values(cells.truth, codes.values[target])
     true = np.where(true < width, true, -2)  # a value that nobody shows cannot be guessed
-    first, _ = commonest(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, width)
+    first, _ = find_commonest_values(np.zeros(len(best.seen), dtype=np.int64), best.seen, 1, width)
     fired = best.rule >= 0
     guess = np.where(fired, best.guess, first[0])
     here = cells.published.is_null().to_numpy()
@@ -225,9 +227,9 @@ def _tallied(codes: _Codes, cells: PrivateCells, best: _Best, strangers: pl.Data
     right = guess[:count] == true
     theirs = 0
     if strangers is not None:
-        known = _numbered(spelt(strangers[cells.column]), codes.values[target])
+        known = _index_values(spell_cells(strangers[cells.column]), codes.values[target])
         theirs = int(((guess[count:] == known) & (known < width)).sum())
-    return _Tally(
+    return _RuleTally(
         column=cells.column,
         cells=count,
         hits=int(np.where(here, right, read).sum()),

@@ -17,9 +17,16 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
-from sfumato.attack.noise.noisy_numbers import ValueAttack, attacked, blocks, covariance_of_noise, replaced, with_noise
+from sfumato.attack.noise.noisy_numbers import (
+    ValueAttack,
+    choose_noisy_columns,
+    compute_noise_covariance,
+    filter_noisy_columns,
+    read_number_blocks,
+    replace_estimated_columns,
+)
 from sfumato.errors import DataError
-from sfumato.mine.noise.spectrum import Moments, moments, positive
+from sfumato.mine.noise.spectrum import NoisyMoments, make_positive, read_moments
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -47,26 +54,28 @@ class BayesEstimate(ValueAttack):
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh data against noise, row by row."""
         published: Table = release.data
-        names = with_noise(release, attacked(release, self.columns))
+        names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published):
             return published.frame, {}
-        everything = (*names, *self._evidence(release, names))
-        found = moments(blocks(published.frame, everything, _STEP, published.source), len(everything))
-        belief = believed(found, covariance_of_noise(release, names))
-        rows = blocks(published.frame, everything, _STEP, published.source)
-        return replaced(published.frame, names, belief.estimates(rows, len(names))), {}
+        everything = (*names, *self._choose_evidence_columns(release, names))
+        noisy_moments = read_moments(
+            read_number_blocks(published.frame, everything, _STEP, published.source), len(everything)
+        )
+        belief = build_noise_belief(noisy_moments, compute_noise_covariance(release, names))
+        rows = read_number_blocks(published.frame, everything, _STEP, published.source)
+        return replace_estimated_columns(published.frame, names, belief.estimates(rows, len(names))), {}
 
-    def _evidence(self, release: Release, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _choose_evidence_columns(self, release: Release, names: tuple[str, ...]) -> tuple[str, ...]:
         if not self.evidence:
             return ()
-        noisy = with_noise(release, self.evidence)
+        noisy = filter_noisy_columns(release, self.evidence)
         if noisy:
-            raise DataError(f"{release.data.source}: «{noisy[0]}» has noise; it is estimated, and no evidence")
-        return tuple(name for name in attacked(release, self.evidence) if name not in names)
+            raise DataError(f'{release.data.source}: "{noisy[0]}" has noise; it is estimated, and no evidence')
+        return tuple(name for name in choose_noisy_columns(release, self.evidence) if name not in names)
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
+class NoiseBelief:
     """What is believed of the data before looking at a row, in units of the noise."""
 
     mean: Floats
@@ -93,21 +102,21 @@ class Belief:
             patterns, pattern = np.unique(np.packbits(there, axis=1), axis=0, return_inverse=True)
             order = np.argsort(pattern.reshape(-1), kind="stable")
             ends = np.cumsum(np.bincount(pattern.reshape(-1), minlength=len(patterns)))
-            found = np.empty((wanted, len(block)))
+            estimates = np.empty((wanted, len(block)))
             for number, members in enumerate(np.split(order, ends[:-1])):
                 flags = np.unpackbits(patterns[number], count=len(self.mean)).astype(np.bool_)
-                found[:, members] = self.weights(flags)[:wanted] @ apart[np.ix_(members, flags)].T
-            yield found + self.mean[:wanted, None]
+                estimates[:, members] = self.weights(flags)[:wanted] @ apart[np.ix_(members, flags)].T
+            yield estimates + self.mean[:wanted, None]
 
 
-def believed(found: Moments, noise: Floats) -> Belief:
+def build_noise_belief(noisy_moments: NoisyMoments, noise: Floats) -> NoiseBelief:
     """Σx = Σy − Σr, made positive semi-definite where both are measured in units of the noise."""
-    spread = np.sqrt(np.maximum(found.complete.diagonal(), 0.0))
+    spread = np.sqrt(np.maximum(noisy_moments.complete.diagonal(), 0.0))
     unit = spread.copy()
     unit[: len(noise)] = np.sqrt(noise.diagonal())
     unit = np.where(unit > 0, unit, 1.0)
-    added = np.zeros_like(found.covariance)
+    added = np.zeros_like(noisy_moments.covariance)
     added[: len(noise), : len(noise)] = noise
     scales = np.outer(unit, unit)
-    data = positive((found.complete - added) / scales)
-    return Belief(found.mean, unit, data, data + added / scales + _RIDGE * np.eye(len(unit)))
+    data = make_positive((noisy_moments.complete - added) / scales)
+    return NoiseBelief(noisy_moments.mean, unit, data, data + added / scales + _RIDGE * np.eye(len(unit)))

@@ -18,9 +18,17 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Floats
-from sfumato.attack.noise.noisy_numbers import Prior, ValueAttack, attacked, numbers, prior_of, replaced, with_noise
-from sfumato.progress import tell
-from sfumato.public.noise_law import Noise, noise_of
+from sfumato.attack.noise.noisy_numbers import (
+    ColumnPrior,
+    ValueAttack,
+    choose_noisy_columns,
+    filter_noisy_columns,
+    read_number_matrix,
+    reconstruct_prior,
+    replace_estimated_columns,
+)
+from sfumato.progress import report_progress
+from sfumato.public.noise_law import Noise, get_noise
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -49,38 +57,40 @@ class LikeliestValue(ValueAttack):
         """Weigh every value that a published one could have been."""
         published: Table = release.data
         frame = published.frame
-        for name in with_noise(release, attacked(release, self.columns)):
-            tell(f"{_STEP} of «{name}»", 0, frame.height)
-            noise, cells = noise_of(release, name), numbers(frame, (name,), published.source)[:, 0]
+        for name in filter_noisy_columns(release, choose_noisy_columns(release, self.columns)):
+            report_progress(f'{_STEP} of "{name}"', 0, frame.height)
+            noise, cells = get_noise(release, name), read_number_matrix(frame, (name,), published.source)[:, 0]
             there = np.isfinite(cells)
             if noise.kind == "discretize" or not there.any():
                 continue
-            found = np.full(len(cells), np.nan)
+            estimates = np.full(len(cells), np.nan)
             low, high = release.public[name].get("range") or (0.0, 1.0)
             if low == high:  # everybody has the same value, and the release says which
-                found[there] = low
+                estimates[there] = low
             else:
-                prior = prior_of(release, name, cells[there], self.bins)
-                found[there] = likeliest(cells[there], prior, noise, self.statistic)
-            frame = replaced(frame, (name,), iter([found[None, :]]))
+                prior = reconstruct_prior(release, name, cells[there], self.bins)
+                estimates[there] = estimate_likeliest_values(cells[there], prior, noise, self.statistic)
+            frame = replace_estimated_columns(frame, (name,), iter([estimates[None, :]]))
         return frame, {"statistic": self.statistic}
 
 
-def likeliest(values: Floats, prior: Prior, noise: Noise, statistic: Literal["mode", "mean"] = "mode") -> Floats:
+def estimate_likeliest_values(
+    values: Floats, prior: ColumnPrior, noise: Noise, statistic: Literal["mode", "mean"] = "mode"
+) -> Floats:
     """The mode or the mean of the true values behind each noisy one; one that cannot be goes to the nearest end."""
-    distinct, place = np.unique(values, return_inverse=True)
-    found = np.empty_like(distinct)
-    weigh = _mode if statistic == "mode" else _mean
+    distinct, value_index = np.unique(values, return_inverse=True)
+    estimates = np.empty_like(distinct)
+    weigh = _estimate_modes if statistic == "mode" else _estimate_posterior_means
     step = max(1, _CELLS // len(prior.edges))
     for start in range(0, len(distinct), step):
-        tell(_STEP, start, len(distinct))
+        report_progress(_STEP, start, len(distinct))
         part = distinct[start : start + step]
         guess = weigh(part[:, None], prior, noise)
-        found[start : start + step] = np.where(np.isfinite(guess), guess, np.clip(part, prior.low, prior.high))
-    return np.asarray(found[place.reshape(-1)])
+        estimates[start : start + step] = np.where(np.isfinite(guess), guess, np.clip(part, prior.low, prior.high))
+    return np.asarray(estimates[value_index.reshape(-1)])
 
 
-def _mode(seen: Floats, prior: Prior, noise: Noise) -> Floats:
+def _estimate_modes(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
     """Within a bin the prior is even, so its best value is the one nearest to what is seen; among bins the best wins.
 
     Uniform noise is as likely everywhere it reaches: there it is the middle of what the bin and the noise allow.
@@ -92,17 +102,17 @@ def _mode(seen: Floats, prior: Prior, noise: Noise) -> Floats:
         low, high = np.maximum(low, seen - reach), np.minimum(high, seen + reach)
         best = (low + high) / 2
         best = np.rint(best / noise.step) * noise.step if noise.step else best
-        chance = np.where(low <= high, _chance(seen - best, noise), 0.0)
+        chance = np.where(low <= high, _compute_noise_density(seen - best, noise), 0.0)
     else:
         best = np.clip(seen, low, high)
-        chance = _chance(seen - best, noise)
+        chance = _compute_noise_density(seen - best, noise)
     weight = prior.density * chance
     top = weight.argmax(axis=1)
     here = np.arange(len(seen))
     return np.where(weight[here, top] > 0, np.broadcast_to(best, weight.shape)[here, top], np.nan)
 
 
-def _mean(seen: Floats, prior: Prior, noise: Noise) -> Floats:
+def _estimate_posterior_means(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
     """∫ x p(x) f(y − x) dx / ∫ p(x) f(y − x) dx, exact for a prior that is even in every bin."""
     if noise.kind == "uniform":
         reach = noise.scale + noise.step / 2
@@ -117,11 +127,11 @@ def _mean(seen: Floats, prior: Prior, noise: Noise) -> Floats:
         moment = seen * mass - noise.variance * np.diff(noise.density(apart), axis=1)
     total = mass @ prior.density
     # Far outside, the whole posterior is a rounding error of 0.
-    found = np.divide(moment @ prior.density, total, out=np.full(len(seen), np.nan), where=total > 1e-290)
-    return np.asarray(np.clip(found, prior.low, prior.high))
+    means = np.divide(moment @ prior.density, total, out=np.full(len(seen), np.nan), where=total > 1e-290)
+    return np.asarray(np.clip(means, prior.low, prior.high))
 
 
-def _chance(apart: Floats, noise: Noise) -> Floats:
+def _compute_noise_density(apart: Floats, noise: Noise) -> Floats:
     """How likely noise is to take a value so far, or there by rounding."""
     if not noise.step:
         return noise.density(apart)

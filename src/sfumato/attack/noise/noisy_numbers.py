@@ -20,13 +20,13 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import people_of
-from sfumato.attack.anonymity.nearest import over_control, require, some
+from sfumato.attack.anonymity.candidates import trace_people
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns, sample_people
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.roles import Role
 from sfumato.errors import DataError
-from sfumato.progress import tell
-from sfumato.public.noise_law import noise_covariance, noise_of, noisy_columns, numbers_of
+from sfumato.progress import report_progress
+from sfumato.public.noise_law import get_noise, get_noise_covariance, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -62,48 +62,50 @@ class ValueAttack(NumberAttack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """Estimate the release's numbers; count how many people's are about right."""
-        names = attacked(release, self.columns)
-        require(names, release.data, truth, control)
-        people = people_of(release, truth)
-        estimate, found = self.estimated(release)
+        names = choose_noisy_columns(release, self.columns)
+        require_known_columns(names, release.data, truth, control)
+        people = trace_people(release, truth)
+        estimate, facts = self.estimated(release)
         chance = (randomness or Randomness.seeded(0)).generator()
-        judged = [judge(release, people, estimate, name) for name in names]
-        return outcome(judged, people, control, self.attempts, self.tolerance, chance, found)
+        judged = [judge_estimate(release, people, estimate, name) for name in names]
+        return count_value_outcome(judged, people, control, self.attempts, self.tolerance, chance, facts)
 
 
-def attacked(release: Release, columns: Sequence[str] | None) -> tuple[str, ...]:
+def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The columns to estimate: those asked for, those with noise, or every number where no noise is told of."""
     frame, source = release.data.frame, release.data.source
     if columns is None:
-        columns = [name for name in noisy_columns(release) if name in frame.columns]
-        named = [name for name, role in release.data.roles.items() if role is Role.IDENTIFYING]
-        columns = columns or [name for name, kind in frame.schema.items() if _is_number(kind) and name not in named]
+        columns = [name for name in list_noisy_columns(release) if name in frame.columns]
+        identifying = [name for name, role in release.data.roles.items() if role is Role.IDENTIFYING]
+        columns = columns or [
+            name for name, kind in frame.schema.items() if _is_number_type(kind) and name not in identifying
+        ]
     if not columns:
         raise DataError(f"{source}: the release has no column of numbers or dates to estimate")
     absent = [name for name in columns if name not in frame.columns]
     # Dates may be spelt as text where a release was read from a file.
-    known = {*absent, *noisy_columns(release)}
-    other = [name for name in columns if name not in known and not _is_number(frame.schema[name])]
+    known = {*absent, *list_noisy_columns(release)}
+    other = [name for name in columns if name not in known and not _is_number_type(frame.schema[name])]
     if absent or other:
         why = "is not in the release" if absent else "holds no numbers or dates"
-        raise DataError(f"{source}: «{(absent or other)[0]}» {why}; name noisy columns of numbers or dates")
+        raise DataError(f'{source}: "{(absent or other)[0]}" {why}; name noisy columns of numbers or dates')
     return tuple(columns)
 
 
-def with_noise(release: Release, names: Sequence[str]) -> tuple[str, ...]:
+def filter_noisy_columns(release: Release, names: Sequence[str]) -> tuple[str, ...]:
     """Those of some columns that the release tells noise of; the others are as they were."""
-    noisy = set(noisy_columns(release))
+    noisy = set(list_noisy_columns(release))
     return tuple(name for name in names if name in noisy)
 
 
-def covariance_of_noise(release: Release, names: tuple[str, ...]) -> Floats:
+def compute_noise_covariance(release: Release, names: tuple[str, ...]) -> Floats:
     """The covariance of what was added, and of rounding afterwards."""
-    steps = np.array([noise_of(release, name).step for name in names])
-    return noise_covariance(release, names) + np.diag(steps**2 / 12)
+    steps = np.array([get_noise(release, name).step for name in names])
+    return get_noise_covariance(release, names) + np.diag(steps**2 / 12)
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class ColumnPrior:
     """How a column's true values lie, as reconstructed: even within each bin."""
 
     edges: Floats
@@ -125,42 +127,50 @@ class Prior:
         return float(self.edges[-1])
 
 
-def prior_of(release: Release, name: str, values: Floats, bins: int, stop: Any = "chi2") -> Prior:
+def reconstruct_prior(release: Release, name: str, values: Floats, bins: int, stop: Any = "chi2") -> ColumnPrior:
     """Reconstruct a column's distribution from its published values; over the range that is told, or theirs."""
-    from sfumato.mine.noise.reconstruction import binned_em, channel_of, counted, noisy_edges_of, true_edges_of
+    from sfumato.mine.noise.reconstruction import (
+        binned_em,
+        build_noisy_edges,
+        build_true_edges,
+        channel_of,
+        count_in_bins,
+    )
 
-    noise = noise_of(release, name)
+    noise = get_noise(release, name)
     low, high = release.public[name].get("range") or (float(values.min()), float(values.max()))
-    edges = true_edges_of(float(low), float(high), bins, noise.step)
-    seen = noisy_edges_of(noise, edges)
-    return Prior(edges, binned_em(counted(values, seen), channel_of(noise, edges, seen), stop=stop))
+    edges = build_true_edges(float(low), float(high), bins, noise.step)
+    seen = build_noisy_edges(noise, edges)
+    return ColumnPrior(edges, binned_em(count_in_bins(values, seen), channel_of(noise, edges, seen), stop=stop))
 
 
-def numbers(frame: pl.DataFrame, names: Sequence[str], source: str = "table") -> Floats:
+def read_number_matrix(frame: pl.DataFrame, names: Sequence[str], source: str = "table") -> Floats:
     """Some columns as a matrix of floats, dates as days, missing cells as NaN; infinite ones are refused."""
     matrix = np.empty((frame.height, len(names)), order="F")
-    for place, name in enumerate(names):
-        matrix[:, place] = _floats(frame[name], source)
+    for position, name in enumerate(names):
+        matrix[:, position] = _read_finite_floats(frame[name], source)
     return matrix
 
 
-def blocks(frame: pl.DataFrame, names: Sequence[str], step: str, source: str = "table") -> Iterator[Floats]:
+def read_number_blocks(frame: pl.DataFrame, names: Sequence[str], step: str, source: str = "table") -> Iterator[Floats]:
     """The same, some rows at a time, telling how far it is."""
-    for start, part in _parts(frame, len(names)):
-        tell(step, start, frame.height)
-        yield numbers(part, names, source)
+    for start, part in _split_into_row_blocks(frame, len(names)):
+        report_progress(step, start, frame.height)
+        yield read_number_matrix(part, names, source)
 
 
-def replaced(frame: pl.DataFrame, names: Sequence[str], estimates: Iterator[Floats]) -> pl.DataFrame:
+def replace_estimated_columns(frame: pl.DataFrame, names: Sequence[str], estimates: Iterator[Floats]) -> pl.DataFrame:
     """A frame with blocks of estimates (columns × rows) in the place of some columns; what was missing stays so."""
-    found = [pl.DataFrame([pl.Series(name, row) for name, row in zip(names, one, strict=True)]) for one in estimates]
-    if not found:
+    blocks = [
+        pl.DataFrame([pl.Series(name, row) for name, row in zip(names, block, strict=True)]) for block in estimates
+    ]
+    if not blocks:
         return frame
-    whole = pl.concat(found, rechunk=False)
-    return frame.with_columns(_like(frame[name], whole[name]) for name in names)
+    whole = pl.concat(blocks, rechunk=False)
+    return frame.with_columns(_match_column_type(frame[name], whole[name]) for name in names)
 
 
-def _like(column: pl.Series, estimate: pl.Series) -> pl.Series:
+def _match_column_type(column: pl.Series, estimate: pl.Series) -> pl.Series:
     """An estimate that misses what was missing; days as dates where they were."""
     blank = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
     if blank.any():
@@ -169,25 +179,25 @@ def _like(column: pl.Series, estimate: pl.Series) -> pl.Series:
     return estimate.round(0).cast(pl.Int32).cast(pl.Date) if dates else estimate
 
 
-def _parts(frame: pl.DataFrame, columns: int) -> Iterator[tuple[int, pl.DataFrame]]:
+def _split_into_row_blocks(frame: pl.DataFrame, columns: int) -> Iterator[tuple[int, pl.DataFrame]]:
     step = max(256, _CELLS // max(columns, 1))
     return ((start, frame[start : start + step]) for start in range(0, frame.height, step))
 
 
-def _is_number(kind: pl.DataType) -> bool:
+def _is_number_type(kind: pl.DataType) -> bool:
     return kind.is_numeric() or kind == pl.Date
 
 
-def _floats(column: pl.Series, source: str) -> Floats:
-    found = numbers_of(column)
-    infinite = int(np.isinf(found).sum())
+def _read_finite_floats(column: pl.Series, source: str) -> Floats:
+    numbers = read_numbers(column)
+    infinite = int(np.isinf(numbers).sum())
     if infinite:
-        raise DataError(f"{source}: «{column.name}» has {infinite} infinite cells; make them missing, or leave it out")
-    return found
+        raise DataError(f'{source}: "{column.name}" has {infinite} infinite cells; make them missing, or leave it out')
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedColumn:
     """One column: what is true, what was published, what was estimated, and what had been promised."""
 
     name: str
@@ -211,9 +221,9 @@ class Judged:
         slack = 1e-9 * np.maximum(np.abs(true), self.deviation)
         return np.asarray(np.abs(guess - true) <= tolerance * self.deviation + slack)
 
-    def privacy_of(self, guess: Floats, share: float | None = None) -> float | None:
+    def measure_left_privacy(self, guess: Floats, share: float | None = None) -> float | None:
         """The narrowest interval that holds so many of the errors, as a share of the range."""
-        width = narrowest(guess - self.true, self.confidence if share is None else share)
+        width = measure_narrowest_interval(guess - self.true, self.confidence if share is None else share)
         return None if width is None or not self.span else width / self.span
 
     @property
@@ -223,26 +233,26 @@ class Judged:
         if self.privacy is None or not errors:
             return False
         more = self.confidence + 3 * np.sqrt(self.confidence * (1 - self.confidence) / errors)
-        left = self.privacy_of(self.estimate, min(1.0, more))
+        left = self.measure_left_privacy(self.estimate, min(1.0, more))
         return left is not None and left < self.privacy
 
 
-def judge(release: Release, people: Table, estimate: pl.DataFrame, name: str) -> Judged:
+def judge_estimate(release: Release, people: Table, estimate: pl.DataFrame, name: str) -> JudgedColumn:
     """Set an estimated column beside the truth and the promise."""
-    told = release.public.get(name, {})
-    true = _floats(people.frame[name], people.source)
-    low, high = told.get("range") or (_least(true), -_least(-true))
-    published = _floats(release.data.frame[name], release.data.source)
-    guess = _floats(estimate[name], release.data.source)
-    confidence = float(told.get("confidence") or 0.95)
-    return Judged(name, true, published, guess, float(high) - float(low), told.get("privacy"), confidence)
+    public_facts = release.public.get(name, {})
+    true = _read_finite_floats(people.frame[name], people.source)
+    low, high = public_facts.get("range") or (_find_minimum(true), -_find_minimum(-true))
+    published = _read_finite_floats(release.data.frame[name], release.data.source)
+    guess = _read_finite_floats(estimate[name], release.data.source)
+    confidence = float(public_facts.get("confidence") or 0.95)
+    return JudgedColumn(name, true, published, guess, float(high) - float(low), public_facts.get("privacy"), confidence)
 
 
-def _least(values: Floats) -> float:
+def _find_minimum(values: Floats) -> float:
     return float(np.nanmin(values)) if np.isfinite(values).any() else 0.0
 
 
-def narrowest(errors: Floats, share: float) -> float | None:
+def measure_narrowest_interval(errors: Floats, share: float) -> float | None:
     """The width of the narrowest interval that holds a share of some errors; None if there are none."""
     known = np.sort(errors[np.isfinite(errors)])
     if not len(known):
@@ -251,20 +261,20 @@ def narrowest(errors: Floats, share: float) -> float | None:
     return float((known[held - 1 :] - known[: len(known) - held + 1]).min())
 
 
-def rmse(errors: Floats) -> float:
+def compute_rmse(errors: Floats) -> float:
     """The root of the mean square of errors that there are."""
     known = errors[np.isfinite(errors)]
     return float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
 
 
-def outcome(
-    judged: Sequence[Judged],
+def count_value_outcome(
+    judged: Sequence[JudgedColumn],
     people: Table,
     control: Table | None,
     attempts: int,
     tolerance: float,
     chance: np.random.Generator,
-    found: Mapping[str, Any],
+    facts: Mapping[str, Any],
 ) -> Outcome:
     """Draw people and a cell of each; count whom the estimate, the release as it is, and the mean are right about.
 
@@ -274,64 +284,77 @@ def outcome(
     rows = np.sort(chance.choice(len(people), min(attempts, len(people)), replace=False))
     which = chance.integers(0, len(judged), len(rows))
     counts = {"estimate": 0, "as published": 0, "the mean": 0}
-    for place, one in enumerate(judged):
-        mine = rows[which == place]
-        counts["estimate"] += int(one.hits(one.estimate[mine], mine, tolerance).sum())
-        counts["as published"] += int(one.hits(one.published[mine], mine, tolerance).sum())
-        counts["the mean"] += int(one.hits(np.full(len(mine), mean_of(one.published)), mine, tolerance).sum())
+    for position, column in enumerate(judged):
+        mine = rows[which == position]
+        counts["estimate"] += int(column.hits(column.estimate[mine], mine, tolerance).sum())
+        counts["as published"] += int(column.hits(column.published[mine], mine, tolerance).sum())
+        counts["the mean"] += int(
+            column.hits(np.full(len(mine), average_present_cells(column.published)), mine, tolerance).sum()
+        )
     best = max(("as published", "the mean"), key=counts.__getitem__)
-    strangers = None if control is None else some(control, attempts, chance)
-    told = None if strangers is None else _of_strangers(judged, strangers, tolerance, chance)
+    strangers = None if control is None else sample_people(control, attempts, chance)
+    right_strangers = None if strangers is None else _count_right_strangers(judged, strangers, tolerance, chance)
     return Outcome(
         attempts=len(rows),
         successes=counts["estimate"],
         baseline=counts[best],
-        control=told,
+        control=right_strangers,
         facts={
-            "columns": [one.name for one in judged],
+            "columns": [column.name for column in judged],
             "baseline_is": best,
-            **over_control(counts["estimate"], len(rows), told, 0 if strangers is None else len(strangers)),
-            **errors_of(judged),
-            **found,
+            **compare_with_control(
+                counts["estimate"], len(rows), right_strangers, 0 if strangers is None else len(strangers)
+            ),
+            **summarize_errors(judged),
+            **facts,
         },
     )
 
 
-def _of_strangers(judged: Sequence[Judged], strangers: Table, tolerance: float, chance: np.random.Generator) -> int:
+def _count_right_strangers(
+    judged: Sequence[JudgedColumn], strangers: Table, tolerance: float, chance: np.random.Generator
+) -> int:
     which = chance.integers(0, len(judged), len(strangers))
     right = 0
-    for place, one in enumerate(judged):
-        true = _floats(strangers.frame[one.name], strangers.source)[which == place]
+    for position, column in enumerate(judged):
+        true = _read_finite_floats(strangers.frame[column.name], strangers.source)[which == position]
         slack = 1e-9 * np.abs(true)
-        right += int((np.abs(mean_of(one.published) - true) <= tolerance * one.deviation + slack).sum())
+        right += int(
+            (np.abs(average_present_cells(column.published) - true) <= tolerance * column.deviation + slack).sum()
+        )
     return right
 
 
-def mean_of(values: Floats) -> float:
+def average_present_cells(values: Floats) -> float:
     """The mean of the cells there are."""
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
-def errors_of(judged: Sequence[Judged]) -> dict[str, Any]:
+def summarize_errors(judged: Sequence[JudgedColumn]) -> dict[str, Any]:
     """Errors and privacy of every column, and errors overall, in true standard deviations."""
-    scaled = [one for one in judged if one.deviation > 0]
-    published = [rmse(one.published - one.true) / one.deviation for one in scaled]
-    estimated = [rmse(one.estimate - one.true) / one.deviation for one in scaled]
+    scaled = [column for column in judged if column.deviation > 0]
+    published = [compute_rmse(column.published - column.true) / column.deviation for column in scaled]
+    estimated = [compute_rmse(column.estimate - column.true) / column.deviation for column in scaled]
     return {
-        "rmse_over_deviation": {"published": _quadratic(published), "estimate": _quadratic(estimated)},
-        "rmse_published": {one.name: _short(rmse(one.published - one.true)) for one in judged},
-        "rmse_estimate": {one.name: _short(rmse(one.estimate - one.true)) for one in judged},
-        "privacy_promised": {one.name: one.privacy for one in judged},
-        "privacy_published": {one.name: _short(one.privacy_of(one.published)) for one in judged},
-        "privacy_left": {one.name: _short(one.privacy_of(one.estimate)) for one in judged},
-        "broken": [one.name for one in judged if one.broken],
+        "rmse_over_deviation": {
+            "published": _compute_quadratic_mean(published),
+            "estimate": _compute_quadratic_mean(estimated),
+        },
+        "rmse_published": {column.name: _round_fact(compute_rmse(column.published - column.true)) for column in judged},
+        "rmse_estimate": {column.name: _round_fact(compute_rmse(column.estimate - column.true)) for column in judged},
+        "privacy_promised": {column.name: column.privacy for column in judged},
+        "privacy_published": {
+            column.name: _round_fact(column.measure_left_privacy(column.published)) for column in judged
+        },
+        "privacy_left": {column.name: _round_fact(column.measure_left_privacy(column.estimate)) for column in judged},
+        "broken": [column.name for column in judged if column.broken],
     }
 
 
-def _quadratic(values: Sequence[float]) -> float | None:
-    return _short(float(np.sqrt(np.mean(np.square(values))))) if values else None
+def _compute_quadratic_mean(values: Sequence[float]) -> float | None:
+    return _round_fact(float(np.sqrt(np.mean(np.square(values))))) if values else None
 
 
-def _short(value: float | None) -> float | None:
+def _round_fact(value: float | None) -> float | None:
     """Sums of floats differ in their last digits with the number of cores; facts do not."""
     return None if value is None else float(f"{value:.9g}")

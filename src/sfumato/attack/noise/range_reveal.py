@@ -19,13 +19,21 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import people_of
-from sfumato.attack.anonymity.nearest import over_control, require, some
+from sfumato.attack.anonymity.candidates import trace_people
+from sfumato.attack.anonymity.row_distance import compare_with_control, require_known_columns, sample_people
 from sfumato.attack.attack import Outcome
-from sfumato.attack.noise.noisy_numbers import NumberAttack, attacked, errors_of, judge, numbers, replaced, with_noise
+from sfumato.attack.noise.noisy_numbers import (
+    NumberAttack,
+    choose_noisy_columns,
+    filter_noisy_columns,
+    judge_estimate,
+    read_number_matrix,
+    replace_estimated_columns,
+    summarize_errors,
+)
 from sfumato.errors import DataError
-from sfumato.progress import tell
-from sfumato.public.noise_law import Noise, noise_of
+from sfumato.progress import report_progress
+from sfumato.public.noise_law import Noise, get_noise
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -59,86 +67,92 @@ class RangeReveal(NumberAttack):
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
         """See what is left of everybody's interval; count whose is narrow, and holds the truth."""
-        names = attacked(release, self.columns)
-        require(names, release.data, truth, control)
-        people, chance = people_of(release, truth), (randomness or Randomness.seeded(0)).generator()
-        revealed = [self._revealed(release, people, name) for name in self._bounded(release, names)]
+        names = choose_noisy_columns(release, self.columns)
+        require_known_columns(names, release.data, truth, control)
+        people, chance = trace_people(release, truth), (randomness or Randomness.seeded(0)).generator()
+        revealed = [self._reveal_column(release, people, name) for name in self._list_bounded_columns(release, names)]
         rows = np.sort(chance.choice(len(people), min(self.attempts, len(people)), replace=False))
         which = chance.integers(0, len(revealed), len(rows))
-        strangers = None if control is None else some(control, self.attempts, chance)
-        told = None if strangers is None else self._of_strangers(revealed, strangers, chance)
-        each = [(one, rows[which == place]) for place, one in enumerate(revealed)]
-        middles = self._frame(release, revealed)
-        right = sum(int(one.narrow(self.width)[mine].sum()) for one, mine in each)
+        strangers = None if control is None else sample_people(control, self.attempts, chance)
+        right_strangers = None if strangers is None else self._count_revealed_strangers(revealed, strangers, chance)
+        each = [(column, rows[which == position]) for position, column in enumerate(revealed)]
+        middles = self._build_middle_frame(release, revealed)
+        right = sum(int(column.narrow(self.width)[mine].sum()) for column, mine in each)
         return Outcome(
             attempts=len(rows),
             successes=right,
-            baseline=sum(int(one.narrow(self.width, gaps=False)[mine].sum()) for one, mine in each),
-            control=told,
+            baseline=sum(int(column.narrow(self.width, gaps=False)[mine].sum()) for column, mine in each),
+            control=right_strangers,
             facts={
-                "columns": [one.name for one in revealed],
-                "components": {one.name: len(one.support.starts) for one in revealed},
-                "one_component": sum(int(one.narrow_in_one(self.width)[mine].sum()) for one, mine in each),
-                "width_left": {one.name: one.mean_width() for one in revealed},
-                **over_control(right, len(rows), told, 0 if strangers is None else len(strangers)),
-                **errors_of([judge(release, people, middles, one.name) for one in revealed]),
+                "columns": [column.name for column in revealed],
+                "components": {column.name: len(column.support.starts) for column in revealed},
+                "one_component": sum(int(column.narrow_in_one(self.width)[mine].sum()) for column, mine in each),
+                "width_left": {column.name: column.average_width() for column in revealed},
+                **compare_with_control(right, len(rows), right_strangers, 0 if strangers is None else len(strangers)),
+                **summarize_errors([judge_estimate(release, people, middles, column.name) for column in revealed]),
             },
         )
 
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """The middle of what is left."""
-        names = self._bounded(release, attacked(release, self.columns))
-        return self._frame(release, [self._revealed(release, release.data, name) for name in names]), {}
+        names = self._list_bounded_columns(release, choose_noisy_columns(release, self.columns))
+        return self._build_middle_frame(
+            release, [self._reveal_column(release, release.data, name) for name in names]
+        ), {}
 
-    def _frame(self, release: Release, revealed: Sequence[Revealed]) -> pl.DataFrame:
+    def _build_middle_frame(self, release: Release, revealed: Sequence[RevealedColumn]) -> pl.DataFrame:
         frame: pl.DataFrame = release.data.frame
-        names = with_noise(release, [one.name for one in revealed])
-        middles = [one.left.middle for one in revealed if one.name in names]
-        return replaced(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
+        names = filter_noisy_columns(release, [column.name for column in revealed])
+        middles = [column.left.middle for column in revealed if column.name in names]
+        return replace_estimated_columns(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
 
-    def _bounded(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
+    def _list_bounded_columns(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
         """The columns that can be attacked: those with bounded noise, and with none."""
-        endless = [name for name in with_noise(release, names) if noise_of(release, name).kind == "gaussian"]
+        endless = [name for name in filter_noisy_columns(release, names) if get_noise(release, name).kind == "gaussian"]
         kept = tuple(name for name in names if name not in endless)
         if not kept:
             raise DataError(
-                f"{release.data.source}: the noise in «{endless[0]}» has no bounds, so nothing can be left out; "
+                f'{release.data.source}: the noise in "{endless[0]}" has no bounds, so nothing can be left out; '
                 "attack it by a Bayes estimate or the likeliest value"
             )
         return kept
 
-    def _revealed(self, release: Release, people: Table, name: str) -> Revealed:
-        tell(f"{_STEP} of «{name}»", 0, len(release.data))
-        published, true = release.data, numbers(people.frame, (name,), people.source)[:, 0]
-        cells = numbers(published.frame, (name,), published.source)[:, 0]
+    def _reveal_column(self, release: Release, people: Table, name: str) -> RevealedColumn:
+        report_progress(f'{_STEP} of "{name}"', 0, len(release.data))
+        published, true = release.data, read_number_matrix(people.frame, (name,), people.source)[:, 0]
+        cells = read_number_matrix(published.frame, (name,), published.source)[:, 0]
         there = np.isfinite(cells)
-        if not with_noise(release, (name,)) or not there.any():
-            return Revealed.as_published(name, cells, true)
-        noise, told = noise_of(release, name), release.public[name].get("range")
-        low, high = (float(end) for end in told or (cells[there].min(), cells[there].max()))
-        below, above = reached(cells, noise)
-        anywhere = Support.whole(low - noise.step / 2, high + noise.step / 2)
+        if not filter_noisy_columns(release, (name,)) or not there.any():
+            return RevealedColumn.as_published(name, cells, true)
+        noise, value_range = get_noise(release, name), release.public[name].get("range")
+        low, high = (float(end) for end in value_range or (cells[there].min(), cells[there].max()))
+        below, above = bound_true_values(cells, noise)
+        anywhere = ValueSupport.whole(low - noise.step / 2, high + noise.step / 2)
         if noise.kind == "discretize" or low == high:  # of an interval nothing tells where in it people are
             support = anywhere
         else:
-            support = support_of(cells[there], noise, (low, high), self.bins, self.density)
-        plain = anywhere if told else Support.whole(float(below[there].min()), float(above[there].max()))
-        return Revealed(name, true, support, support.within(below, above, cells), plain.within(below, above, cells))
+            support = find_support(cells[there], noise, (low, high), self.bins, self.density)
+        plain = anywhere if value_range else ValueSupport.whole(float(below[there].min()), float(above[there].max()))
+        return RevealedColumn(
+            name, true, support, support.within(below, above, cells), plain.within(below, above, cells)
+        )
 
-    def _of_strangers(self, revealed: Sequence[Revealed], strangers: Table, chance: np.random.Generator) -> int:
+    def _count_revealed_strangers(
+        self, revealed: Sequence[RevealedColumn], strangers: Table, chance: np.random.Generator
+    ) -> int:
         """A stranger has no row: all that is left of them is where people are at all."""
         which = chance.integers(0, len(revealed), len(strangers))
         right = 0
-        for place, one in enumerate(revealed):
-            true = numbers(strangers.frame, (one.name,), strangers.source)[which == place, 0]
-            span = float(np.nanmax(one.left.span, initial=0.0))
-            narrow = span > 0 and one.support.length <= self.width * span
-            right += int((one.support.holds(true) & narrow).sum())
+        for position, column in enumerate(revealed):
+            true = read_number_matrix(strangers.frame, (column.name,), strangers.source)[which == position, 0]
+            span = float(np.nanmax(column.left.span, initial=0.0))
+            narrow = span > 0 and column.support.length <= self.width * span
+            right += int((column.support.holds(true) & narrow).sum())
         return right
 
 
 @dataclass(frozen=True, eq=False)
-class Left:
+class RemainingInterval:
     """What is left of each interval."""
 
     span: Floats
@@ -154,14 +168,14 @@ class Left:
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
+class ValueSupport:
     """Where true values can be: intervals that do not touch."""
 
     starts: Floats
     ends: Floats
 
     @classmethod
-    def whole(cls, low: float, high: float) -> Support:
+    def whole(cls, low: float, high: float) -> ValueSupport:
         """Everywhere between two ends."""
         return cls(np.array([low]), np.array([high]))
 
@@ -176,40 +190,40 @@ class Support:
         inside = (values[:, None] >= self.starts - slack) & (values[:, None] <= self.ends + slack)
         return np.asarray(inside.any(axis=1))
 
-    def within(self, low: Floats, high: Floats, published: Floats) -> Left:
+    def within(self, low: Floats, high: Floats, published: Floats) -> RemainingInterval:
         """What is left of some intervals, from their lower to their upper ends."""
         width, moment = np.zeros(len(low)), np.zeros(len(low))
         touched, spot = np.zeros(len(low), dtype=np.int64), published.copy()
         for start, end in zip(self.starts, self.ends, strict=True):
-            one, other = np.maximum(low, start), np.minimum(high, end)
-            overlap = np.maximum(other - one, 0.0)
+            low_end, other = np.maximum(low, start), np.minimum(high, end)
+            overlap = np.maximum(other - low_end, 0.0)
             width += overlap
-            moment += np.where(overlap > 0, overlap * (one + other) / 2, 0.0)
-            touched += other >= one
-            spot = np.where(other >= one, one, spot)
+            moment += np.where(overlap > 0, overlap * (low_end + other) / 2, 0.0)
+            touched += other >= low_end
+            spot = np.where(other >= low_end, low_end, spot)
         middle = np.divide(moment, width, out=spot, where=width > 0)
-        return Left(high - low, width, middle, low, high, touched)
+        return RemainingInterval(high - low, width, middle, low, high, touched)
 
 
 @dataclass(frozen=True, eq=False)
-class Revealed:
+class RevealedColumn:
     """One column: what is true, and what is left of everybody's interval."""
 
     name: str
     true: Floats
-    support: Support
-    left: Left
+    support: ValueSupport
+    left: RemainingInterval
     """What is left where people are."""
-    plain: Left
+    plain: RemainingInterval
     """What is left by the told range alone."""
 
     @classmethod
-    def as_published(cls, name: str, cells: Floats, true: Floats) -> Revealed:
+    def as_published(cls, name: str, cells: Floats, true: Floats) -> RevealedColumn:
         """A column without noise: nothing but the value is left."""
         known = cells[np.isfinite(cells)]
-        support = Support.whole(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
+        support = ValueSupport.whole(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
         nothing = np.zeros(len(cells))
-        left = Left(nothing, nothing, cells, cells, cells, np.ones(len(cells), dtype=np.int64))
+        left = RemainingInterval(nothing, nothing, cells, cells, cells, np.ones(len(cells), dtype=np.int64))
         return cls(name, true, support, left, left)
 
     def narrow(self, share: float, gaps: bool = True) -> Flags:
@@ -221,18 +235,18 @@ class Revealed:
         """Of those, who lies in one piece of several."""
         return np.asarray(self.narrow(share) & (self.left.components == 1) & (len(self.support.starts) > 1))
 
-    def mean_width(self) -> float | None:
+    def average_width(self) -> float | None:
         """What is left, in the mean, of the interval that noise spans."""
         there = np.isfinite(self.left.span) & (self.left.span > 0)
         return float(f"{np.mean(self.left.width[there] / self.left.span[there]):.9g}") if there.any() else None
 
-    def _right(self, left: Left, gaps: bool) -> Flags:
+    def _right(self, left: RemainingInterval, gaps: bool) -> Flags:
         slack = 1e-9 * np.maximum(np.abs(self.true), left.span)
         inside = (self.true >= left.low - slack) & (self.true <= left.high + slack)
         return np.asarray(inside & (self.support.holds(self.true) | (not gaps)))
 
 
-def reached(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
+def bound_true_values(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
     """The least and the greatest value that could have become each published one; half a step wider where
     rounded, and as much as the original and the noise were rounded each where there is a grid."""
     if noise.kind == "discretize":
@@ -242,34 +256,45 @@ def reached(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
     return published - reach, published + reach
 
 
-def support_of(values: Floats, noise: Noise, within: tuple[float, float], bins: int, density: float) -> Support:
+def find_support(values: Floats, noise: Noise, within: tuple[float, float], bins: int, density: float) -> ValueSupport:
     """Where true values can be: bins with some probability, a bin more on either side, and gaps that are not sure."""
-    from sfumato.mine.noise.reconstruction import binned_em, channel_of, counted, even, noisy_edges_of, true_edges_of
+    from sfumato.mine.noise.reconstruction import (
+        binned_em,
+        build_noisy_edges,
+        build_true_edges,
+        channel_of,
+        compute_even_shares,
+        count_in_bins,
+    )
 
-    edges = true_edges_of(*within, bins, noise.step)
-    seen = noisy_edges_of(noise, edges)
-    counts, channel = counted(values, seen), channel_of(noise, edges, seen)
-    found = binned_em(counts, channel, even(edges), stop=_STEPS)
-    full = found >= density * even(edges)
+    edges = build_true_edges(*within, bins, noise.step)
+    seen = build_noisy_edges(noise, edges)
+    counts, channel = count_in_bins(values, seen), channel_of(noise, edges, seen)
+    probabilities = binned_em(counts, channel, compute_even_shares(edges), stop=_STEPS)
+    full = probabilities >= density * compute_even_shares(edges)
     full[1:], full[:-1] = full[1:] | full[:-1], full[:-1] | full[1:]
-    likely = _likelihood(counts, channel, found, np.zeros(len(found)))
+    likely = _maximize_likelihood(counts, channel, probabilities, np.zeros(len(probabilities)))
 
     def doubt(start: int, end: int) -> float:
         """How much less likely the release would be with people in some bins."""
-        there = np.where((np.arange(len(found)) >= start) & (np.arange(len(found)) < end), density * even(edges), 0.0)
-        return 2 * (likely - _likelihood(counts, channel, found, there))
+        there = np.where(
+            (np.arange(len(probabilities)) >= start) & (np.arange(len(probabilities)) < end),
+            density * compute_even_shares(edges),
+            0.0,
+        )
+        return 2 * (likely - _maximize_likelihood(counts, channel, probabilities, there))
 
-    for start, end in _runs(~full):
+    for start, end in _list_true_runs(~full):
         if doubt(start, end) < _BELIEVED:
             full[start:end] = True
             continue
-        full[start : start + _unsure(doubt, start, end, rising=True)] |= start > 0
-        full[end - _unsure(doubt, start, end, rising=False) : end] |= end < len(full)
-    pieces = _runs(full)
-    return Support(edges[[start for start, _ in pieces]], edges[[end for _, end in pieces]])
+        full[start : start + _count_unsure_bins(doubt, start, end, rising=True)] |= start > 0
+        full[end - _count_unsure_bins(doubt, start, end, rising=False) : end] |= end < len(full)
+    pieces = _list_true_runs(full)
+    return ValueSupport(edges[[start for start, _ in pieces]], edges[[end for _, end in pieces]])
 
 
-def _unsure(doubt: Callable[[int, int], float], start: int, end: int, *, rising: bool) -> int:
+def _count_unsure_bins(doubt: Callable[[int, int], float], start: int, end: int, *, rising: bool) -> int:
     """The most bins at one edge of a gap that people could be in; found by halving, as doubt grows with them."""
     low, high = 0, end - start
     while low < high:
@@ -279,17 +304,17 @@ def _unsure(doubt: Callable[[int, int], float], start: int, end: int, *, rising:
     return low
 
 
-def _likelihood(counts: Ints, channel: Floats, start: Floats, told: Floats) -> float:
+def _maximize_likelihood(counts: Ints, channel: Floats, start: Floats, fixed_shares: Floats) -> float:
     """The log-likelihood of the best distribution that holds what is told, near another one."""
-    seen, rest, now = counts > 0, 1 - told.sum(), start
+    seen, rest, now = counts > 0, 1 - fixed_shares.sum(), start
     rows, held = channel[seen], counts[seen]
     for _ in range(_STEPS):
-        now = now * ((held / (rows @ (told + rest * now))) @ rows)
+        now = now * ((held / (rows @ (fixed_shares + rest * now))) @ rows)
         now = now / now.sum()
-    return float(held @ np.log(rows @ (told + rest * now)))
+    return float(held @ np.log(rows @ (fixed_shares + rest * now)))
 
 
-def _runs(flags: Flags) -> list[tuple[int, int]]:
+def _list_true_runs(flags: Flags) -> list[tuple[int, int]]:
     """Where stretches of true begin and end."""
     turns = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [(int(start), int(end)) for start, end in zip(turns[::2], turns[1::2], strict=True)]

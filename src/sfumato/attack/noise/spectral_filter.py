@@ -17,8 +17,15 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
-from sfumato.attack.noise.noisy_numbers import ValueAttack, attacked, blocks, covariance_of_noise, replaced, with_noise
-from sfumato.mine.noise.spectrum import moments, spectrum
+from sfumato.attack.noise.noisy_numbers import (
+    ValueAttack,
+    choose_noisy_columns,
+    compute_noise_covariance,
+    filter_noisy_columns,
+    read_number_blocks,
+    replace_estimated_columns,
+)
+from sfumato.mine.noise.spectrum import compute_spectrum, read_moments
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -43,15 +50,17 @@ class SpectralFilter(ValueAttack):
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Project the rows on the directions that hold more than noise."""
         published: Table = release.data
-        names = with_noise(release, attacked(release, self.columns))
+        names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published):
             return published.frame, {"directions": 0, "directions_kept": 0}
-        found = moments(blocks(published.frame, names, _STEP, published.source), len(names))
-        noise = covariance_of_noise(release, names)
-        seen = spectrum(found, noise)
-        rows = blocks(published.frame, names, _STEP, published.source)
-        frame = replaced(
-            published.frame, names, _projected(rows, found.mean, seen.projection(), np.sqrt(noise.diagonal()))
+        noisy_moments = read_moments(read_number_blocks(published.frame, names, _STEP, published.source), len(names))
+        noise = compute_noise_covariance(release, names)
+        seen = compute_spectrum(noisy_moments, noise)
+        rows = read_number_blocks(published.frame, names, _STEP, published.source)
+        frame = replace_estimated_columns(
+            published.frame,
+            names,
+            _project_rows(rows, noisy_moments.mean, seen.projection(), np.sqrt(noise.diagonal())),
         )
         return frame, {
             "directions": len(seen.eigenvalues),
@@ -61,26 +70,26 @@ class SpectralFilter(ValueAttack):
         }
 
 
-def _projected(rows: Iterator[Floats], mean: Floats, projection: Floats, unit: Floats) -> Iterator[Floats]:
+def _project_rows(rows: Iterator[Floats], mean: Floats, projection: Floats, unit: Floats) -> Iterator[Floats]:
     """Centred, projected, and the mean added back."""
     for block in rows:
         apart = block - mean
         gone = np.isnan(apart)
         if gone.any():
             holed = gone.any(axis=1)
-            apart[holed] = _filled(apart[holed], gone[holed], projection, unit)
-        found = projection @ apart.T
-        found += mean[:, None]
-        yield found
+            apart[holed] = _fill_missing_cells(apart[holed], gone[holed], projection, unit)
+        projected = projection @ apart.T
+        projected += mean[:, None]
+        yield projected
 
 
-def _filled(apart: Floats, gone: Flags, projection: Floats, unit: Floats) -> Floats:
+def _fill_missing_cells(apart: Floats, gone: Flags, projection: Floats, unit: Floats) -> Floats:
     """Missing cells stand at what the others of their row tell of them: at first nothing, then what the filter says."""
     now = np.where(gone, 0.0, apart)
     for _ in range(_REFILLS):
-        told = np.where(gone, now @ projection.T, now)
-        moved = float((np.abs(told - now) / unit).max())
-        now = told
+        filled = np.where(gone, now @ projection.T, now)
+        moved = float((np.abs(filled - now) / unit).max())
+        now = filled
         if moved < _STILL:
             break
     return now

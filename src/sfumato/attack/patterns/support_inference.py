@@ -19,11 +19,11 @@ from sfumato.attack.attack import Attack, Outcome
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.mine.patterns.channels import inference_channels
-from sfumato.mine.patterns.derivability import Conjunction, Forced, forced_patterns
+from sfumato.mine.patterns.derivability import Conjunction, ForcedPattern, forced_patterns
+from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
-from sfumato.progress import tell
-from sfumato.public.thresholds import least_count
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -52,25 +52,27 @@ class SupportInference(Attack):
     ) -> Outcome:
         """Reckon, and look up in the originals what is true of what was found."""
         k, least = self._asked(release, truth)
-        published = _patterns(release.data, least)
-        tell("reckoning with published supports")
+        published = _list_patterns(release.data, least)
+        report_progress("reckoning with published supports")
         try:
             claims = forced_patterns(published, k)
         except DataError:  # Supports that no database has tell nothing for certain.
             claims = []
-        single = {one.either[0]: one for one in claims if len(one.either) == 1}
-        true = _Truth(truth)
-        targets = _targets(truth, least, k) | {pattern for pattern in single if 0 < true.count(pattern) < k}
+        single = {claim.either[0]: claim for claim in claims if len(claim.either) == 1}
+        true = _TruePatternCounts(truth)
+        targets = _list_true_small_patterns(truth, least, k) | {
+            pattern for pattern in single if 0 < true.count(pattern) < k
+        }
         return Outcome(
             attempts=len(targets),
-            successes=_hits(single, true, k),
-            baseline=_blind(truth, least, len(single), len(targets)),
-            control=None if control is None else _hits(single, _Truth(control), k),
+            successes=_count_pattern_hits(single, true, k),
+            baseline=_count_blind_hits(truth, least, len(single), len(targets)),
+            control=None if control is None else _count_pattern_hits(single, _TruePatternCounts(control), k),
             facts={
                 "found": len(claims),
                 "found_together": len(claims) - len(single),
-                "exactly": sum(one.least == one.most for one in claims),
-                "of_one_person": sum(one.most == 1 for one in claims),
+                "exactly": sum(claim.least == claim.most for claim in claims),
+                "of_one_person": sum(claim.most == 1 for claim in claims),
                 "itemsets": len(published),
             },
         )
@@ -80,17 +82,17 @@ class SupportInference(Attack):
         support = self.min_support or getattr(release.method, "min_support", None)
         if k is None or support is None:
             raise PolicyError("say k and min_support: the release's method does not")
-        return int(k), least_count(support, len(truth))
+        return int(k), compute_least_count(support, len(truth))
 
 
-def _patterns(data: Patterns | Baskets, least: int) -> Patterns:
+def _list_patterns(data: Patterns | Baskets, least: int) -> Patterns:
     if isinstance(data, Patterns):
         return data
-    found = find_itemsets(data, least)
-    return Patterns(found.items, found.offsets, found.codes, found.supports, found.rows, least)
+    itemsets = find_itemsets(data, least)
+    return Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
 
 
-def _targets(truth: Baskets, least: int, k: int) -> set[Conjunction]:
+def _list_true_small_patterns(truth: Baskets, least: int, k: int) -> set[Conjunction]:
     """The true small patterns among the frequent itemsets."""
     channels = inference_channels(truth, least, k)
     return {
@@ -99,19 +101,19 @@ def _targets(truth: Baskets, least: int, k: int) -> set[Conjunction]:
     }
 
 
-def _hits(claims: Mapping[Conjunction, Forced], truth: _Truth, k: int) -> int:
-    found = [(one, truth.count(pattern)) for pattern, one in claims.items()]
-    return sum(0 < count < k and one.least <= count <= one.most for one, count in found)
+def _count_pattern_hits(claims: Mapping[Conjunction, ForcedPattern], truth: _TruePatternCounts, k: int) -> int:
+    counts = [(forced, truth.count(pattern)) for pattern, forced in claims.items()]
+    return sum(0 < count < k and forced.least <= count <= forced.most for forced, count in counts)
 
 
-def _blind(truth: Baskets, least: int, guesses: int, targets: int) -> int:
+def _count_blind_hits(truth: Baskets, least: int, guesses: int, targets: int) -> int:
     """How many of so many patterns of frequent itemsets, taken at random, would be small."""
     lengths = np.diff(find_itemsets(truth, least).offsets)
     patterns = int((1 << lengths.astype(np.int64)).sum())
     return min(targets, round(guesses * targets / patterns)) if patterns else 0
 
 
-class _Truth:
+class _TruePatternCounts:
     """Counts patterns in the originals; items are looked up once."""
 
     def __init__(self, baskets: Baskets) -> None:
@@ -123,12 +125,12 @@ class _Truth:
     def count(self, pattern: Conjunction) -> int:
         fits = np.ones(len(self._baskets), dtype=bool)
         for item in pattern.present:
-            fits &= self._holding(str(item))
+            fits &= self._find_holding_baskets(str(item))
         for item in pattern.absent:
-            fits &= ~self._holding(str(item))
+            fits &= ~self._find_holding_baskets(str(item))
         return int(fits.sum())
 
-    def _holding(self, name: str) -> Flags:
+    def _find_holding_baskets(self, name: str) -> Flags:
         if name not in self._held:
             held = np.zeros(len(self._baskets), dtype=bool)
             held[self._rows[self._baskets.codes == self._place.get(name, -1)]] = True

@@ -17,12 +17,12 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import CandidateSets, Tally, people_of, sensitive_columns
+from sfumato.attack.anonymity.candidates import CandidateSets, ValueTally, choose_sensitive_columns, trace_people
 from sfumato.attack.anonymity.linking import linked
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.engine.classes import packed_key
+from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -58,8 +58,8 @@ class SwapLinkage(Attack):
         """Look up every person; count whose value the rows found tell."""
         published: Table = release.data
         names = self._columns(release)
-        tell("linkage of swapped records")
-        people = people_of(release, truth)
+        report_progress("linkage of swapped records")
+        people = trace_people(release, truth)
         believed = replace(published, frame=self.estimate(release))
         hit, blind, alone = self._learnt(published, believed, people, names)
         facts = {"alone": int(alone.sum()), "alone_right": int((hit & alone).sum()), "columns": list(names)}
@@ -68,19 +68,21 @@ class SwapLinkage(Attack):
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
             control=None if control is None else int(self._learnt(published, believed, control, names)[0].sum()),
-            facts=facts if self.knows == "release" else facts | self._doubts(published, believed, people, names),
+            facts=facts if self.knows == "release" else facts | self._count_doubts(published, believed, people, names),
         )
 
     def _columns(self, release: Release) -> tuple[str, ...]:
         """What is to be learnt: the column named, else those that the release says were swapped."""
-        said = (claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share")
-        swapped = tuple(dict.fromkeys(name for name in said if isinstance(name, str)))
-        return swapped if self.column is None and swapped else sensitive_columns(release.data, self.column)
+        claimed_columns = (
+            claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share"
+        )
+        swapped = tuple(dict.fromkeys(name for name in claimed_columns if isinstance(name, str)))
+        return swapped if self.column is None and swapped else choose_sensitive_columns(release.data, self.column)
 
-    def _doubts(self, published: Table, believed: Table, people: Table, names: tuple[str, ...]) -> dict[str, int]:
+    def _count_doubts(self, published: Table, believed: Table, people: Table, names: tuple[str, ...]) -> dict[str, int]:
         """How many cells were put back, and how many lonely people's values the estimate alone foretells."""
         known = self._known(published, names)
-        columns = [undone(published.frame, name, known, None) for name in names]
+        columns = [undo_likeliest_swaps(published.frame, name, known, None) for name in names]
         foretold = replace(published, frame=published.frame.with_columns(columns))
         hit, _, alone = self._learnt(published, foretold, people, names)
         put_back = sum(int(believed.frame[name].ne_missing(published.frame[name]).sum()) for name in names)
@@ -91,10 +93,10 @@ class SwapLinkage(Attack):
         published: Table = release.data
         if self.knows == "release":
             return published.frame
-        share = self._share(release)
+        share = self._choose_share(release)
         names = self._columns(release)
         known = self._known(published, names)
-        return published.frame.with_columns(undone(published.frame, name, known, share) for name in names)
+        return published.frame.with_columns(undo_likeliest_swaps(published.frame, name, known, share) for name in names)
 
     def _learnt(
         self, published: Table, believed: Table, people: Table, names: tuple[str, ...]
@@ -103,10 +105,10 @@ class SwapLinkage(Attack):
         sets = CandidateSets.of(linked(published, people, self._known(published, names)))
         hit, blind = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         for name in names:
-            tally: Tally = sets.tally(believed, people, name)
-            hit |= sets.per_person(tally.commonest, -2) == tally.truth
+            tally: ValueTally = sets.tally(believed, people, name)
+            hit |= sets.spread_to_people(tally.commonest, -2) == tally.truth
             blind |= tally.truth == 0
-        return hit, blind, sets.per_person(sets.sizes == 1)
+        return hit, blind, sets.spread_to_people(sets.sizes == 1)
 
     def _known(self, published: Table, names: tuple[str, ...]) -> tuple[str, ...]:
         wanted = published.quasi_identifying if self.knowledge is None else self.knowledge
@@ -115,26 +117,26 @@ class SwapLinkage(Attack):
             raise DataError(f"{published.source}: no column is known by which somebody could be found; name some")
         return known
 
-    def _share(self, release: Release) -> float:
+    def _choose_share(self, release: Release) -> float:
         share = getattr(release.method, "share", None) if self.share is None else self.share
         if not isinstance(share, float | int):
             raise PolicyError("which share of the records was swapped is not said by the release; give `share`")
         return float(share)
 
 
-def undone(frame: pl.DataFrame, column: str, known: tuple[str, ...], share: float | None) -> pl.Series:
+def undo_likeliest_swaps(frame: pl.DataFrame, column: str, known: tuple[str, ...], share: float | None) -> pl.Series:
     """A column with the likeliest swaps put back, among rows that stand alone with what is known of them.
 
     Without a share, what is shown in those rows is not believed at all: they get the likeliest value.
     """
     values = frame[column].drop_nulls().unique().sort()
     codes = frame[column].rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64) - 1
-    key, _ = packed_key(frame, known)
+    key, _ = pack_row_keys(frame, known)
     _, number, sizes = np.unique(key, return_inverse=True, return_counts=True)
     alone = np.flatnonzero((sizes[number.reshape(-1)] == 1) & (codes >= 0))
     if not len(alone) or len(values) < 2:
         return frame[column]
-    chances = _likely([_numbered(frame[name]) for name in known], codes, len(values), alone)
+    chances = _estimate_value_chances([_rank_values(frame[name]) for name in known], codes, len(values), alone)
     guessed = codes.copy()
     if share is None:
         guessed[alone] = chances.argmax(axis=1)
@@ -148,11 +150,11 @@ def undone(frame: pl.DataFrame, column: str, known: tuple[str, ...], share: floa
     return values.gather(pl.Series(guessed).set(pl.Series(guessed < 0), None)).alias(column)
 
 
-def _numbered(column: pl.Series) -> Ints:
+def _rank_values(column: pl.Series) -> Ints:
     return column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64)
 
 
-def _likely(known: list[Ints], codes: Ints, categories: int, rows: Ints) -> Floats:
+def _estimate_value_chances(known: list[Ints], codes: Ints, categories: int, rows: Ints) -> Floats:
     """The simple Bayes estimate of every value's chance, from the release, with one added to every count."""
     seen = codes >= 0
     totals = np.bincount(codes[seen], minlength=categories)

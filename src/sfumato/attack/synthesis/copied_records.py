@@ -4,7 +4,7 @@
 Against synthetic data. Its publisher says that no row is anybody's; but a model that learnt people by heart draws them
 again, and the rarer somebody is, the surer is a row that fits. What is read of people who were set aside, of whom the
 model knew nothing, is knowledge about the world: only what goes beyond it comes from copying. The question is that of
-Platzer and Reutterer (2021) and of memorization tests; what «near» means stands in `nearest`.
+Platzer and Reutterer (2021) and of memorization tests; what "near" means stands in `nearest`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,19 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.nearest import Labels, Nearest, over_control, require, some, some_of
+from sfumato.attack.anonymity.row_distance import (
+    LabelColumn,
+    RowSearch,
+    compare_with_control,
+    require_known_columns,
+    sample_people,
+    sample_published_people,
+)
 from sfumato.attack.attack import Attack, Columns, Outcome
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.data.roles import Role
-from sfumato.errors import DataError
-from sfumato.progress import tell
+from sfumato.errors import DataError, quote_names
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -64,29 +71,29 @@ class CopiedRecords(Attack):
         """Look some people up; count whose record was believed to be found, and was."""
         published: Table = release.data
         known, secrets = self._columns(published)
-        require((*known, *secrets), published, truth, control)
+        require_known_columns((*known, *secrets), published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
-        tell("copied records")
-        people = some_of(release, truth, self.attempts, chance)
+        report_progress("copied records")
+        people = sample_published_people(release, truth, self.attempts, chance)
         if not len(published):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
-        nearest = Nearest.of(published, known)
-        found = self._found(nearest, published, people, secrets, chance)
+        nearest = RowSearch.of(published, known)
+        counts = self._count_copies(nearest, published, people, secrets, chance)
         blind = self._right(published, chance.integers(0, len(published), len(people)), people, secrets)
-        strangers = None if control is None else some(control, self.attempts, chance)
-        theirs = None if strangers is None else self._found(nearest, published, strangers, secrets, chance)
+        strangers = None if control is None else sample_people(control, self.attempts, chance)
+        theirs = None if strangers is None else self._count_copies(nearest, published, strangers, secrets, chance)
         return Outcome(
             attempts=len(people),
-            successes=found.right,
+            successes=counts.right,
             baseline=int(blind.sum()),
             control=None if theirs is None else theirs.right,
             facts={
                 "known": list(known),
                 "columns": list(secrets),
-                "believed": found.believed,
+                "believed": counts.believed,
                 **({} if theirs is None else {"control_believed": theirs.believed}),
-                **over_control(
-                    found.right,
+                **compare_with_control(
+                    counts.right,
                     len(people),
                     None if theirs is None else theirs.right,
                     0 if strangers is None else len(strangers),
@@ -98,54 +105,54 @@ class CopiedRecords(Attack):
         known = self.known or published.quasi_identifying
         if not known:
             raise DataError(f"{published.source}: no column is known to the adversary; name some as `known`")
-        named = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
-        secrets = self.columns or tuple(name for name in named if name not in known)
+        column_names = [name for name in published.frame.columns if published.roles.get(name) is not Role.IDENTIFYING]
+        secrets = self.columns or tuple(name for name in column_names if name not in known)
         both = [name for name in secrets if name in known]
         if both or not secrets:
-            said = f"{', '.join(f'«{name}»' for name in both)} is both known and to be read" if both else "all is known"
-            raise DataError(f"{published.source}: {said}; name other columns as `known` or `columns`")
+            reason = f"{quote_names(both)} is both known and to be read" if both else "all is known"
+            raise DataError(f"{published.source}: {reason}; name other columns as `known` or `columns`")
         return known, secrets
 
-    def _found(
-        self, nearest: Nearest, published: Table, people: Table, secrets: Sequence[str], chance: np.random.Generator
-    ) -> _Found:
+    def _count_copies(
+        self, nearest: RowSearch, published: Table, people: Table, secrets: Sequence[str], chance: np.random.Generator
+    ) -> _CopyCounts:
         rows = nearest.rows(people, 1, chance)[:, 0]
         apart = np.zeros(len(rows))
         for column in nearest.columns:
-            apart += _apart(column, people.frame[column.name], rows)
+            apart += _measure_value_distance(column, people.frame[column.name], rows)
         believed = apart <= self.within * len(nearest.columns) + _ROUNDING
         right = believed & self._right(published, rows, people, secrets)
-        return _Found(int(believed.sum()), int(right.sum()))
+        return _CopyCounts(int(believed.sum()), int(right.sum()))
 
     def _right(self, published: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
         """Whose secrets stand in the row, all of them; somebody of whom nothing is known has none."""
-        right, told = np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
+        right, is_told = np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
         for name in secrets:
             read, own = published.frame[name].gather(rows), people.frame[name]
-            same = spelt(read).eq_missing(spelt(own)).to_numpy()
+            same = spell_cells(read).eq_missing(spell_cells(own)).to_numpy()
             if self.tolerance and own.dtype.is_numeric() and read.dtype.is_numeric():
                 gap = (read.cast(pl.Float64) - own.cast(pl.Float64)).abs()
                 close = gap <= self.tolerance * own.cast(pl.Float64).abs()
                 same = same | close.fill_null(value=False).to_numpy()
             right &= same
-            told |= own.is_not_null().to_numpy()
-        return right & told
+            is_told |= own.is_not_null().to_numpy()
+        return right & is_told
 
 
 @dataclass(frozen=True)
-class _Found:
+class _CopyCounts:
     """How many rows were believed to be somebody's, and how many were."""
 
     believed: int
     right: int
 
 
-def _apart(column: Labels, values: pl.Series, rows: Ints) -> Floats:
+def _measure_value_distance(column: LabelColumn, values: pl.Series, rows: Ints) -> Floats:
     """How far each person's value is from that of a row."""
-    found = np.empty(len(values))
+    distances = np.empty(len(values))
     step = max(1, min(_BLOCK // len(column.texts), 2_000))
     for start in range(0, len(values), step):
         part = slice(start, start + step)
         apart = column.distances(values[start : start + step])
-        found[part] = apart[np.arange(len(apart)), column.codes[rows[part]]]
-    return found
+        distances[part] = apart[np.arange(len(apart)), column.codes[rows[part]]]
+    return distances

@@ -12,32 +12,32 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.anonymity.partition import KIND, LEAVES, RANGE, SET, TREE, width
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.anonymity.partition import KIND, LEAVES, RANGE, SET, TREE, measure_width
+from sfumato.kernels.compilation import compile_cached, record
 
 ONE = 1 << 40
 LOW, HIGH, DISTINCT = range(3)
 """What is known of a cluster in a column: its lowest and highest place, and how many there are."""
 
 
-@compiled("void(int32[::1], int64[::1], int64, boolean, int64, boolean, int64, int64, int64)")
-def _widen_plain(values, costs, rows, is_range, one, first, low, high, value):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[::1], int64[::1], int64, boolean, int64, boolean, int64, int64, int64)")
+def _widen_plain(values, costs, rows, is_range, unit, first, low, high, value):  # type: ignore[no-untyped-def]
     """Add to each row's cost what `value` changes for it, in a range from `low` to `high` or in a set."""
     if not is_range:
         for row in range(rows):
             same = np.int64(values[row] == value)
-            costs[row] += one * (1 - same if first else -same)
+            costs[row] += unit * (1 - same if first else -same)
     elif first:
         for row in range(rows):
-            costs[row] += one * abs(np.int64(values[row]) - value)
+            costs[row] += unit * abs(np.int64(values[row]) - value)
     elif value < low:
         for row in range(rows):
             here = np.int64(values[row])
-            costs[row] -= one * (max(low - here, 0) - max(value - here, 0))
+            costs[row] -= unit * (max(low - here, 0) - max(value - here, 0))
     else:
         for row in range(rows):
             here = np.int64(values[row])
-            costs[row] -= one * (max(here - high, 0) - max(here - value, 0))
+            costs[row] -= unit * (max(here - high, 0) - max(here - value, 0))
 
 
 @record
@@ -49,23 +49,23 @@ class KnownPlaces(NamedTuple):
     change: Ints
 
 
-@compiled("void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)")
-def _widen(numbers, costs, column, state, known, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)")
+def _widen_column(numbers, costs, column, state, known, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
     """The same for any column: what each of its places would add to a cluster of that state, then each row."""
-    one = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+    unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
     low, high, distinct = state[LOW], state[HIGH], state[DISTINCT]
-    now = width(low, high, distinct, column, columns)
+    now = measure_width(low, high, distinct, column, columns)
     for number in range(count):
-        place = np.int64(known.places[number])
-        more = distinct + (stamps[place] != cluster)
-        added = one * (width(min(low, place), max(high, place), more, column, columns) - now)
+        known_place = np.int64(known.places[number])
+        more = distinct + (stamps[known_place] != cluster)
+        added = unit * (measure_width(min(low, known_place), max(high, known_place), more, column, columns) - now)
         known.change[number] = added - known.added[number]
         known.added[number] = added
     for row in range(costs.shape[0]):
         costs[row] += known.change[numbers[row]]
 
 
-@compiled("void(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
+@compile_cached("void(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
 def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of one block; each of up to `size` − 1 rows that are left over is a cluster of its own.
 
@@ -81,10 +81,10 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
         for row in range(rows):
             values[column, row] = cells[begin + row, column]
         if columns.about[column, KIND] == TREE or values[column].max() == columns.about[column, LEAVES]:
-            found = np.unique(values[column])
-            distinct[column] = found.shape[0]
-            known[column, : found.shape[0]] = found
-            values[column] = np.searchsorted(found, values[column])
+            distinct_values = np.unique(values[column])
+            distinct[column] = distinct_values.shape[0]
+            known[column, : distinct_values.shape[0]] = distinct_values
+            values[column] = np.searchsorted(distinct_values, values[column])
     for cluster in range(first, first + rows // size):
         chosen = np.int64(np.argmax(costs[:rows]))
         costs[:rows] = 0
@@ -97,19 +97,19 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
                     state[column, LOW], state[column, HIGH], state[column, DISTINCT] = value, value, 0
                     tables[column, : distinct[column]] = 0
                 low, high, is_range = state[column, LOW], state[column, HIGH], columns.about[column, KIND] == RANGE
-                one = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+                unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
                 if stamps[offset + value] != cluster:
                     stamps[offset + value] = cluster
                     state[column, LOW], state[column, HIGH] = min(low, value), max(high, value)
                     state[column, DISTINCT] += 1
                     if not plain:
                         here = KnownPlaces(known[column], tables[column], change)
-                        _widen(
+                        _widen_column(
                             values[column], costs[:rows], column, state[column], here, stamps[offset:], cluster,
                             distinct[column], columns,
                         )  # fmt: skip
                     elif member == 0 or not is_range or value < low or value > high:
-                        _widen_plain(values[column], costs, rows, is_range, one, member == 0, low, high, value)
+                        _widen_plain(values[column], costs, rows, is_range, unit, member == 0, low, high, value)
                 offset += columns.about[column, LEAVES] + 1
             cluster_of_row[places[chosen]] = cluster
             rows -= 1
@@ -122,20 +122,20 @@ def _cluster_block(cells, begin, end, size, first, cluster_of_row, stamps, colum
         cluster_of_row[places[row]] = first + (end - begin) // size + row
 
 
-@compiled("int64(int32[::1], int64, int64, int64, int64)")
-def _in_either(flat, begin, end, other_begin, other_end):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[::1], int64, int64, int64, int64)")
+def _count_union(flat, begin, end, other_begin, other_end):  # type: ignore[no-untyped-def]
     """How many places two ordered runs of distinct places have together."""
-    found = np.int64(0)
+    union_size = np.int64(0)
     while begin < end and other_begin < other_end:
         here, there = flat[begin], flat[other_begin]
         begin += here <= there
         other_begin += there <= here
-        found += 1
-    return found + (end - begin) + (other_end - other_begin)
+        union_size += 1
+    return union_size + (end - begin) + (other_end - other_begin)
 
 
-@compiled("int64(int32[::1], int64[:,::1], int64, int64, PartColumns, float64)")
-def _joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[::1], int64[:,::1], int64, int64, PartColumns, float64)")
+def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-untyped-def]
     """What a row loses in two parts taken together; some number above `most` if it is more than that."""
     total = np.int64(0)
     for column in range(columns.about.shape[0]):
@@ -144,33 +144,33 @@ def _joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-un
         low, high = min(flat[begin], flat[other_begin]), max(flat[end - 1], flat[other_end - 1])
         distinct = np.int64(1 if low == high else 2)
         if columns.about[column, KIND] == SET and low != high:
-            distinct = _in_either(flat, begin, end, other_begin, other_end)
-        one = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
-        total += one * width(low, high, distinct, column, columns)
+            distinct = _count_union(flat, begin, end, other_begin, other_end)
+        unit = ONE // max(columns.about[column, LEAVES] - 1, np.int64(1))
+        total += unit * measure_width(low, high, distinct, column, columns)
         if total > most:
             break
     return total
 
 
-@compiled("int64[::1](int32[::1], int64[:,::1], PartColumns)")
-def part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
+@compile_cached("int64[::1](int32[::1], int64[:,::1], PartColumns)")
+def compute_part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
     """What a row of each part loses, given the distinct places of each column and part, and where these begin."""
     costs = np.empty(begins.shape[1] - 1, dtype=np.int64)
     for part in range(costs.shape[0]):
-        costs[part] = _joint_cost(flat, begins, part, part, columns, np.inf)
+        costs[part] = _compute_joint_cost(flat, begins, part, part, columns, np.inf)
     return costs
 
 
-@compiled(
+@compile_cached(
     "int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], PartColumns)"
 )
-def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns):  # type: ignore[no-untyped-def]
+def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns):  # type: ignore[no-untyped-def]
     """For each wanting part the other part of its block with which it has `least` rows and loses least; else −1.
 
     Parts are in the order of their blocks. `free` says of each whether nothing at all is lost by it.
     """
     parts = sizes.shape[0]
-    costs = part_costs(flat, begins, columns)
+    costs = compute_part_costs(flat, begins, columns)
     nearest, block_begin = np.full(parts, -1, dtype=np.int64), np.int64(0)
     for part in range(parts):
         if block_of_part[part] != block_of_part[block_begin]:
@@ -183,7 +183,7 @@ def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, colu
             if other != part and together >= least:
                 before = np.float64(costs[other]) * sizes[other]
                 most = (smallest + before) / together
-                joint = _joint_cost(flat, begins, part, other, columns, most)
+                joint = _compute_joint_cost(flat, begins, part, other, columns, most)
                 loses = np.float64(joint) * together - before
                 if loses < smallest:
                     nearest[part], smallest = other, loses
@@ -194,7 +194,7 @@ def nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, colu
     return nearest
 
 
-@compiled("int64(int32[:,::1], int64[::1], int64, int64, int64[::1], PartColumns)")
+@compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64[::1], PartColumns)")
 def cluster_blocks(cells, starts, size, first, cluster_of_row, columns):  # type: ignore[no-untyped-def]
     """Cluster the rows of every block, and number the clusters from `first` on; returns the next number."""
     stamps = np.full((columns.about[:, LEAVES] + 1).sum(), -1, dtype=np.int64)

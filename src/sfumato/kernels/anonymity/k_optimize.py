@@ -14,10 +14,11 @@ import numpy as np
 from sfumato.arrays import Codes, Flags, IntGrid, Ints
 
 from sfumato.kernels.anonymity.k_optimize_cells import (  # isort: skip
-    COST, GOOD, KEY, LEAST, ROW, SMALL, WEIGHT, clear_cells, examine_class, group_cells, largest, set_bounds,
+    COST, GOOD, KEY, LEAST, ROW, SMALL, WEIGHT, clear_cells, examine_class, group_cells, find_largest_count,
+    set_row_bounds,
     set_intervals,
 )  # fmt: skip
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 
 @record
@@ -39,8 +40,8 @@ DEPTH, BEST, EXAMINED = range(3)
 DONE, RUNNING, FULL = range(3)
 
 
-@compiled("UniTuple(int64, 4)(CutRows, CutScratch, CutStack, int64)")
-def examine(table, work, stack, frame):  # type: ignore[no-untyped-def]
+@compile_cached("UniTuple(int64, 4)(CutRows, CutScratch, CutStack, int64)")
+def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
     """Weigh every cut at a node: `effect` then holds what each does to cost and bound, and to how many classes.
 
     Returns the node's cost, its bound, the bound that its finest cells alone give, and how many of them there
@@ -49,28 +50,28 @@ def examine(table, work, stack, frame):  # type: ignore[no-untyped-def]
     rows, class_start, tail, frames, head = stack.rows, stack.class_starts, stack.tails, stack.frames, stack.head
     effect, tailed = work.effect, work.tailed
     here = frames[frame]
-    for place in range(here[TAIL], here[TAIL_END]):
-        tailed[tail[place]] = True
+    for position in range(here[TAIL], here[TAIL_END]):
+        tailed[tail[position]] = True
     set_intervals(table.starts, head, tailed, work.first)
-    for place in range(here[TAIL], here[TAIL_END]):
-        tailed[tail[place]] = False
-    found = set_bounds(table, work, rows, here[BEGIN], here[END])
+    for position in range(here[TAIL], here[TAIL_END]):
+        tailed[tail[position]] = False
+    cell_count = set_row_bounds(table, work, rows, here[BEGIN], here[END])
     effect[:] = 0
     cost, bound, cells = here[FIXED], here[FIXED], here[FIXED]
     for number in range(here[CLASS], here[CLASS_END]):
         end = class_start[number + 1] if number + 1 < here[CLASS_END] else here[END]
-        one = examine_class(table, work, rows, class_start[number], end)
-        cost += one[0]
-        bound += one[1]
-        cells += one[2]
+        class_effect = examine_class(table, work, rows, class_start[number], end)
+        cost += class_effect[0]
+        bound += class_effect[1]
+        cells += class_effect[2]
     for what in range(4):
         for value in range(1, effect.shape[1]):
             effect[what, value] += effect[what, value - 1]
-    return cost, bound, cells, found
+    return cost, bound, cells, cell_count
 
 
-@compiled("void(CutRows, CutScratch, CutStack)")
-def set_root(table, work, stack):  # type: ignore[no-untyped-def]
+@compile_cached("void(CutRows, CutScratch, CutStack)")
+def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
     """Make the bottom frame: the classes of the head's cuts that are large enough, and no tail."""
     codes, rule = table.codes, table.rule
     rows, class_start, frames, head = stack.rows, stack.class_starts, stack.frames, stack.head
@@ -80,70 +81,76 @@ def set_root(table, work, stack):  # type: ignore[no-untyped-def]
     count = group_cells(table, work, everybody, 0, codes.shape[0])
     here = frames[0]
     here[:] = 0
-    place = np.zeros(count, dtype=np.int64)
+    places = np.zeros(count, dtype=np.int64)
     for row in range(codes.shape[0]):
-        place[cell_of[row]] += 1
+        places[cell_of[row]] += 1
     filled, classes = np.int64(0), np.int64(0)
     for number in range(count):
-        length = place[number]
-        place[number] = -1
+        length = places[number]
+        places[number] = -1
         if cell[WEIGHT, number] < rule.k:
             here[FIXED] += cell[WEIGHT, number] * rule.penalty
         else:
-            place[number] = filled
+            places[number] = filled
             class_start[classes] = filled
             classes += 1
             filled += length
     for row in range(codes.shape[0]):
         number = cell_of[row]
-        if place[number] >= 0:
-            rows[place[number]] = row
-            place[number] += 1
+        if places[number] >= 0:
+            rows[places[number]] = row
+            places[number] += 1
     here[END], here[CLASS_END], here[CUT] = filled, classes, -1
     clear_cells(work, count)
 
 
-@compiled("int64(CutRows, CutScratch, int64, int64, int64)")
-def _neighbour(table, work, number, column, after):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRows, CutScratch, int64, int64, int64)")
+def _find_neighbour_cell(table, work, number, column, next_interval):  # type: ignore[no-untyped-def]
     """The cell that differs from one only in lying in the next interval of a column; −1 if it is empty."""
     codes, start, mark = table.codes, table.starts, table.marks
     first, slot, cell = work.first, work.slots, work.cells
     mask = np.uint64(slot.shape[0] - 1)
     row = cell[ROW, number]
     own = first[start[column] + codes[row, column]]
-    key = np.uint64(cell[KEY, number]) - mark[own] + mark[after]
-    at = np.int64((key >> np.uint64(17)) & mask)
-    while slot[at] >= 0:
-        other = np.int64(slot[at])
+    key = np.uint64(cell[KEY, number]) - mark[own] + mark[next_interval]
+    slot_index = np.int64((key >> np.uint64(17)) & mask)
+    while slot[slot_index] >= 0:
+        other = np.int64(slot[slot_index])
         if np.uint64(cell[KEY, other]) == key:
             same = True
-            for one in range(codes.shape[1]):
-                theirs = first[start[one] + codes[cell[ROW, other], one]]
-                ours = after if one == column else first[start[one] + codes[row, one]]
+            for other_column in range(codes.shape[1]):
+                theirs = first[start[other_column] + codes[cell[ROW, other], other_column]]
+                ours = (
+                    next_interval if other_column == column else first[start[other_column] + codes[row, other_column]]
+                )
                 same = same and theirs == ours
             if same:
                 return other
-        at = np.int64(np.uint64(at + 1) & mask)
+        slot_index = np.int64(np.uint64(slot_index + 1) & mask)
     return np.int64(-1)
 
 
-@compiled("int64(CutRows, CutScratch, int64, int64)")
-def _merging(table, work, one, other):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRows, CutScratch, int64, int64)")
+def _compute_merge_gain(table, work, first_cell, other):  # type: ignore[no-untyped-def]
     """By how much the bound rises when two cells can no longer be told apart."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
     k, labels = rule.k, rule.labels
-    a, b = cell[WEIGHT, one], cell[WEIGHT, other]
+    a, b = cell[WEIGHT, first_cell], cell[WEIGHT, other]
     if rule.squares:
         both = max(k, a + b)
         return a * (both - max(k, a)) + b * (both - max(k, b))
     most = np.int64(0)
     for label in range(labels):
-        most = max(most, cell_label[one * labels + label] + cell_label[other * labels + label])
-    return largest(cell_label, one * labels, labels) + largest(cell_label, other * labels, labels) - most
+        most = max(most, cell_label[first_cell * labels + label] + cell_label[other * labels + label])
+    return (
+        find_largest_count(cell_label, first_cell * labels, labels)
+        + find_largest_count(cell_label, other * labels, labels)
+        - most
+    )
 
 
-@compiled("void(CutRows, CutScratch, int64, int64[::1])")
+@compile_cached("void(CutRows, CutScratch, int64, int64[::1])")
 def set_gains(table, work, count, gain):  # type: ignore[no-untyped-def]
     """By how much the bound of a node rises when a cut is given up; all other cuts may still be made."""
     codes, start = table.codes, table.starts
@@ -157,15 +164,15 @@ def set_gains(table, work, count, gain):  # type: ignore[no-untyped-def]
     for number in range(count):
         row = cell[ROW, number]
         for column in range(codes.shape[1]):
-            after = np.int64(following[first[start[column] + codes[row, column]]])
-            if after >= 0:
-                other = _neighbour(table, work, number, column, after)
+            next_interval = np.int64(following[first[start[column] + codes[row, column]]])
+            if next_interval >= 0:
+                other = _find_neighbour_cell(table, work, number, column, next_interval)
                 if other >= 0:
-                    gain[after] += _merging(table, work, number, other)
+                    gain[next_interval] += _compute_merge_gain(table, work, number, other)
 
 
-@compiled("void(CutRows, CutStack, int64, int64)")
-def _split(table, stack, frame, cut):  # type: ignore[no-untyped-def]
+@compile_cached("void(CutRows, CutStack, int64, int64)")
+def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
     """Fill the next frame with the classes of a frame, cut once more; parts that are too small drop out."""
     codes, weight, start, rule = table.codes, table.weights, table.starts, table.rule
     rows, class_start, frames = stack.rows, stack.class_starts, stack.frames
@@ -177,11 +184,11 @@ def _split(table, stack, frame, cut):  # type: ignore[no-untyped-def]
         begin = class_start[number]
         end = class_start[number + 1] if number + 1 < here[CLASS_END] else here[END]
         left, right = np.int64(0), np.int64(0)
-        for place in range(begin, end):
-            if codes[rows[place], column] < value:
-                left += weight[rows[place]]
+        for position in range(begin, end):
+            if codes[rows[position], column] < value:
+                left += weight[rows[position]]
             else:
-                right += weight[rows[place]]
+                right += weight[rows[position]]
         for side in range(2):
             size = right if side else left
             if size < rule.k:
@@ -189,15 +196,15 @@ def _split(table, stack, frame, cut):  # type: ignore[no-untyped-def]
                 continue
             class_start[classes] = filled
             classes += 1
-            for place in range(begin, end):
-                if (codes[rows[place], column] >= value) == (side == 1):
-                    rows[filled] = rows[place]
+            for position in range(begin, end):
+                if (codes[rows[position], column] >= value) == (side == 1):
+                    rows[filled] = rows[position]
                     filled += 1
     child[BEGIN], child[END], child[CLASS], child[CLASS_END] = here[END], filled, here[CLASS_END], classes
 
 
-@compiled("boolean(CutRows, CutStack, int64, int64)")
-def _push(table, stack, cut, only):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(CutRows, CutStack, int64, int64)")
+def _push_cut(table, stack, cut, only):  # type: ignore[no-untyped-def]
     """Make a cut of the tail: it leaves the tail, and the next frame has it in its head. False if room lacks."""
     rows, class_start, tail, frames, head, state = (
         stack.rows,
@@ -216,14 +223,14 @@ def _push(table, stack, cut, only):  # type: ignore[no-untyped-def]
     ):
         return False
     kept = here[TAIL]
-    for place in range(here[TAIL], here[TAIL_END]):
-        if tail[place] != cut:
-            tail[kept] = tail[place]
+    for position in range(here[TAIL], here[TAIL_END]):
+        if tail[position] != cut:
+            tail[kept] = tail[position]
             kept += 1
     here[TAIL_END] = kept
     child = frames[state[DEPTH] + 1]
     child[FIXED], child[CUT], child[ONLY] = here[FIXED], cut, only
-    _split(table, stack, state[DEPTH], cut)
+    _split_frame(table, stack, state[DEPTH], cut)
     child[TAIL], child[TAIL_END] = kept, 2 * kept - here[TAIL]
     tail[kept : child[TAIL_END]] = tail[here[TAIL] : kept]
     head[cut] = True
@@ -231,8 +238,8 @@ def _push(table, stack, cut, only):  # type: ignore[no-untyped-def]
     return True
 
 
-@compiled("void(CutStack)")
-def _pop(stack):  # type: ignore[no-untyped-def]
+@compile_cached("void(CutStack)")
+def _pop_frame(stack):  # type: ignore[no-untyped-def]
     """Leave a node that is done, and those above that have nothing else left."""
     frames, head, state = stack.frames, stack.head, stack.state
     only = True
@@ -244,29 +251,29 @@ def _pop(stack):  # type: ignore[no-untyped-def]
         state[DEPTH] -= 1
 
 
-@compiled("void(CutRows, CutScratch, CutStack, int64)")
-def _improve(table, work, stack, cost):  # type: ignore[no-untyped-def]
+@compile_cached("void(CutRows, CutScratch, CutStack, int64)")
+def _improve_best_node(table, work, stack, cost):  # type: ignore[no-untyped-def]
     """Take the best node that is one cut away, if it is better than the best known."""
     tail, frames, head, best_head, state = stack.tails, stack.frames, stack.head, stack.best_head, stack.state
     effect = work.effect
     here = frames[state[DEPTH]]
-    for place in range(here[TAIL], here[TAIL_END]):
-        cut = tail[place]
+    for position in range(here[TAIL], here[TAIL_END]):
+        cut = tail[position]
         if cost + effect[COST, cut] < state[BEST] and (table.rule.suppress or effect[SMALL, cut] == 0):
             state[BEST] = cost + effect[COST, cut]
             best_head[:] = head
             best_head[cut] = True
 
 
-@compiled("boolean(CutRows, CutScratch, CutStack, int64)")
-def _prune(table, work, stack, bound):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(CutRows, CutScratch, CutStack, int64)")
+def _prune_tail(table, work, stack, bound):  # type: ignore[no-untyped-def]
     """Drop cuts from the tail that are useless or lead to nothing better; true if there were any."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect, suppress = work.effect, table.rule.suppress
     here = frames[state[DEPTH]]
     kept = here[TAIL]
-    for place in range(here[TAIL], here[TAIL_END]):
-        cut = tail[place]
+    for position in range(here[TAIL], here[TAIL_END]):
+        cut = tail[position]
         useless = effect[GOOD, cut] == 0 or (not suppress and effect[SMALL, cut] > 0)
         if not useless and bound + effect[LEAST, cut] < state[BEST]:
             tail[kept] = cut
@@ -276,23 +283,23 @@ def _prune(table, work, stack, bound):  # type: ignore[no-untyped-def]
     return pruned
 
 
-@compiled("int64(CutScratch, CutStack, int64[::1])")
-def _next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutScratch, CutStack, int64[::1])")
+def _choose_next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
     """The cut of the tail whose absence raises the bound most, then the one that lowers the cost most."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect = work.effect
     here = frames[state[DEPTH]]
     chosen = tail[here[TAIL]]
-    for place in range(here[TAIL] + 1, here[TAIL_END]):
-        cut = tail[place]
+    for position in range(here[TAIL] + 1, here[TAIL_END]):
+        cut = tail[position]
         more = gain[cut] - gain[chosen]
         if more > 0 or (more == 0 and effect[COST, cut] < effect[COST, chosen]):
             chosen = cut
     return np.int64(chosen)
 
 
-@compiled("int64(CutRows, CutScratch, CutStack, int64)")
-def search(table, work, stack, budget):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRows, CutScratch, CutStack, int64)")
+def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
     """Walk the tree depth first for so many row visits; says whether it is done, still running, or out of room."""
     frames, state = stack.frames, stack.state
     gain = np.zeros(work.first.shape[0], dtype=np.int64)
@@ -300,24 +307,24 @@ def search(table, work, stack, budget):  # type: ignore[no-untyped-def]
         if budget <= 0:
             return RUNNING
         here = frames[state[DEPTH]]
-        cost, bound, cells, found = examine(table, work, stack, state[DEPTH])
+        cost, bound, cells, class_count = examine_cuts(table, work, stack, state[DEPTH])
         here[BOUND] = bound
         state[EXAMINED] += 1
         budget -= (here[END] - here[BEGIN]) * table.codes.shape[1] + 100
-        _improve(table, work, stack, cost)
-        pruned = _prune(table, work, stack, bound)
+        _improve_best_node(table, work, stack, cost)
+        pruned = _prune_tail(table, work, stack, bound)
         if bound >= state[BEST] or here[TAIL_END] == here[TAIL]:
-            clear_cells(work, found)
-            _pop(stack)
+            clear_cells(work, class_count)
+            _pop_frame(stack)
             continue
         if pruned:
-            clear_cells(work, found)
+            clear_cells(work, class_count)
             continue
-        set_gains(table, work, found, gain)
-        clear_cells(work, found)
-        cut = _next_cut(work, stack, gain)
+        set_gains(table, work, class_count, gain)
+        clear_cells(work, class_count)
+        cut = _choose_next_cut(work, stack, gain)
         without = max(bound, cells + gain[cut])
-        if not _push(table, stack, cut, np.int64(without >= state[BEST])):
+        if not _push_cut(table, stack, cut, np.int64(without >= state[BEST])):
             return FULL
         here[BOUND] = without
         frames[state[DEPTH], BOUND] = bound

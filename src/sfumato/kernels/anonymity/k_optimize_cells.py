@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import CodeGrid, Codes, Flags, IntGrid, Ints, Words
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 
 @record
@@ -77,8 +77,8 @@ COST, LEAST, GOOD, SMALL = range(4)
 WEIGHT, ROW, KEY, SLOT = range(4)
 
 
-@compiled("int64(int64, int64)")
-def least_squares(size, k):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64, int64)")
+def bound_sum_of_squares(size, k):  # type: ignore[no-untyped-def]
     """The least Σ part² of so many rows in parts of k or more: as many parts as possible, as equal as possible."""
     parts = size // k
     each = size // parts
@@ -86,7 +86,7 @@ def least_squares(size, k):  # type: ignore[no-untyped-def]
     return larger * (each + 1) * (each + 1) + (parts - larger) * each * each
 
 
-@compiled("void(int64[::1], boolean[::1], boolean[::1], int32[::1])")
+@compile_cached("void(int64[::1], boolean[::1], boolean[::1], int32[::1])")
 def set_intervals(start, head, tail, first):  # type: ignore[no-untyped-def]
     """The first value of each value's interval, when the cuts of head and tail are made."""
     for column in range(start.shape[0] - 1):
@@ -96,17 +96,17 @@ def set_intervals(start, head, tail, first):  # type: ignore[no-untyped-def]
             first[value] = value if head[value] or tail[value] else first[value - 1]
 
 
-@compiled("boolean(CutRows, int32[::1], int64, int64)")
-def _alike(table, first, one, other):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(CutRows, int32[::1], int64, int64)")
+def _are_alike(table, first, row, other):  # type: ignore[no-untyped-def]
     codes, start = table.codes, table.starts
     for column in range(codes.shape[1]):
         begin = start[column]
-        if first[begin + codes[one, column]] != first[begin + codes[other, column]]:
+        if first[begin + codes[row, column]] != first[begin + codes[other, column]]:
             return False
     return True
 
 
-@compiled("int64(CutRows, CutScratch, int32[::1], int64, int64)")
+@compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64)")
 def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """Number the cells that some rows fall into, with their sizes and labels; returns how many there are."""
     codes, weight, label, start, rule, mark = (
@@ -121,32 +121,37 @@ def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     labels = rule.labels
     mask = np.uint64(slot.shape[0] - 1)
     count = np.int64(0)
-    for place in range(begin, end):
-        row = np.int64(rows[place])
+    for position in range(begin, end):
+        row = np.int64(rows[position])
         key = np.uint64(0)
         for column in range(codes.shape[1]):
             key += mark[first[start[column] + codes[row, column]]]
-        at = np.int64((key >> np.uint64(17)) & mask)
-        while slot[at] >= 0 and not (
-            np.uint64(cell[KEY, slot[at]]) == key and _alike(table, first, cell[ROW, slot[at]], row)
+        slot_index = np.int64((key >> np.uint64(17)) & mask)
+        while slot[slot_index] >= 0 and not (
+            np.uint64(cell[KEY, slot[slot_index]]) == key and _are_alike(table, first, cell[ROW, slot[slot_index]], row)
         ):
-            at = np.int64(np.uint64(at + 1) & mask)
-        found = np.int64(slot[at])
-        if found < 0:
-            found = count
-            slot[at] = found
-            cell[WEIGHT, found], cell[ROW, found], cell[KEY, found], cell[SLOT, found] = 0, row, np.int64(key), at
-            for one in range(labels):
-                cell_label[found * labels + one] = 0
+            slot_index = np.int64(np.uint64(slot_index + 1) & mask)
+        cell_number = np.int64(slot[slot_index])
+        if cell_number < 0:
+            cell_number = count
+            slot[slot_index] = cell_number
+            cell[WEIGHT, cell_number], cell[ROW, cell_number], cell[KEY, cell_number], cell[SLOT, cell_number] = (
+                0,
+                row,
+                np.int64(key),
+                slot_index,
+            )
+            for class_label in range(labels):
+                cell_label[cell_number * labels + class_label] = 0
             count += 1
-        cell_of[row] = found
-        cell[WEIGHT, found] += weight[row]
+        cell_of[row] = cell_number
+        cell[WEIGHT, cell_number] += weight[row]
         if labels > 1:
-            cell_label[found * labels + label[row]] += weight[row]
+            cell_label[cell_number * labels + label[row]] += weight[row]
     return count
 
 
-@compiled("void(CutScratch, int64)")
+@compile_cached("void(CutScratch, int64)")
 def clear_cells(work, count):  # type: ignore[no-untyped-def]
     """Empty the hash slots of so many cells."""
     slot, cell = work.slots, work.cells
@@ -154,35 +159,35 @@ def clear_cells(work, count):  # type: ignore[no-untyped-def]
         slot[cell[SLOT, number]] = -1
 
 
-@compiled("int64(int64[::1], int64, int64)")
-def largest(counts, begin, labels):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64[::1], int64, int64)")
+def find_largest_count(counts, begin, labels):  # type: ignore[no-untyped-def]
     """The largest of some neighbouring counts."""
     most = np.int64(0)
-    for one in range(labels):
-        most = max(most, counts[begin + one])
+    for label in range(labels):
+        most = max(most, counts[begin + label])
     return most
 
 
-@compiled("int64(CutRule, int64, int64)")
-def _class_cost(rule, size, majority):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRule, int64, int64)")
+def _compute_class_cost(rule, size, majority):  # type: ignore[no-untyped-def]
     """What a class costs: its square or its minority; each row the penalty if it is too small."""
     if size < rule.k:
         return size * rule.penalty
     return size * size if rule.squares else size - majority
 
 
-@compiled("int64(CutRule, int64[::1], int64, int64)")
-def _class_bound(rule, least, size, cells):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRule, int64[::1], int64, int64)")
+def _compute_class_bound(rule, least, size, cells):  # type: ignore[no-untyped-def]
     """What the rows of a class cost at least however it is cut further; `cells` is what their cells say."""
     if size < rule.k:
         return size * rule.penalty
     if not rule.balanced:
         return cells
-    return max(cells, least[size] if size < least.shape[0] else least_squares(size, rule.k))
+    return max(cells, least[size] if size < least.shape[0] else bound_sum_of_squares(size, rule.k))
 
 
-@compiled("UniTuple(int64, 2)(CutRows, CutScratch, int32[::1], boolean[::1])")
-def cost_of(table, work, rows, head):  # type: ignore[no-untyped-def]
+@compile_cached("UniTuple(int64, 2)(CutRows, CutScratch, int32[::1], boolean[::1])")
+def compute_cut_cost(table, work, rows, head):  # type: ignore[no-untyped-def]
     """The cost of a set of cuts, and the rows in classes that are too small."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
@@ -191,41 +196,41 @@ def cost_of(table, work, rows, head):  # type: ignore[no-untyped-def]
     cost, small, labels = np.int64(0), np.int64(0), rule.labels
     for number in range(count):
         size = cell[WEIGHT, number]
-        cost += _class_cost(rule, size, largest(cell_label, number * labels, labels))
+        cost += _compute_class_cost(rule, size, find_largest_count(cell_label, number * labels, labels))
         if size < rule.k:
             small += size
     clear_cells(work, count)
     return cost, small
 
 
-@compiled("int64(CutRows, CutScratch, int32[::1], int64, int64)")
-def set_bounds(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64)")
+def set_row_bounds(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """What each row costs at least: its finest cell is the smallest class it can be in. Returns the cells."""
     weight, rule = table.weights, table.rule
     cell_of, cell, cell_label, bound = work.cell_of, work.cells, work.cell_labels, work.bounds
     labels, k = rule.labels, rule.k
     count = group_cells(table, work, rows, begin, end)
-    for place in range(begin, end):
-        row = rows[place]
+    for position in range(begin, end):
+        row = rows[position]
         number = np.int64(cell_of[row])
         if rule.squares:
             bound[row] = weight[row] * max(k, cell[WEIGHT, number])
         elif cell[ROW, number] == row:  # a cell's minority is booked once, at its first row
-            bound[row] = cell[WEIGHT, number] - largest(cell_label, number * labels, labels)
+            bound[row] = cell[WEIGHT, number] - find_largest_count(cell_label, number * labels, labels)
         else:
             bound[row] = 0
     return count
 
 
-@compiled("int64(CutRows, CutScratch, int32[::1], int64, int64, int64)")
-def _collect(table, work, rows, begin, end, column):  # type: ignore[no-untyped-def]
+@compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64, int64)")
+def _collect_values(table, work, rows, begin, end, column):  # type: ignore[no-untyped-def]
     """Count the values of a column in a class; those present are listed in order. Returns how many."""
     codes, weight, label, start, rule = table.codes, table.weights, table.labels, table.starts, table.rule
     hist, hist_label, bound, present = work.counts, work.label_counts, work.bounds, work.present
     labels, offset = rule.labels, start[column]
     low, high, count = np.int64(1 << 40), np.int64(-1), np.int64(0)
-    for place in range(begin, end):
-        row = rows[place]
+    for position in range(begin, end):
+        row = rows[position]
         value = offset + codes[row, column]
         if hist[0, value] == 0:
             present[count] = value
@@ -246,8 +251,8 @@ def _collect(table, work, rows, begin, end, column):  # type: ignore[no-untyped-
     return count
 
 
-@compiled("void(CutRows, CutScratch, int64)")
-def _forget(table, work, count):  # type: ignore[no-untyped-def]
+@compile_cached("void(CutRows, CutScratch, int64)")
+def _clear_value_counts(table, work, count):  # type: ignore[no-untyped-def]
     """Clear the counts of the values present."""
     labels = table.rule.labels
     hist, hist_label, present = work.counts, work.label_counts, work.present
@@ -255,30 +260,30 @@ def _forget(table, work, count):  # type: ignore[no-untyped-def]
         value = present[number]
         hist[0, value] = 0
         hist[1, value] = 0
-        for one in range(labels):
-            hist_label[value * labels + one] = 0
+        for label in range(labels):
+            hist_label[value * labels + label] = 0
 
 
-@compiled("void(CutScratch, int64, int64)")
+@compile_cached("void(CutScratch, int64, int64)")
 def _move_labels(work, value, labels):  # type: ignore[no-untyped-def]
     """The rows of a value go from the right of the cut to its left."""
     hist_label, tally = work.label_counts, work.tally
-    for one in range(labels):
-        tally[labels + one] += hist_label[value * labels + one]
-        tally[2 * labels + one] -= hist_label[value * labels + one]
+    for label in range(labels):
+        tally[labels + label] += hist_label[value * labels + label]
+        tally[2 * labels + label] -= hist_label[value * labels + label]
 
 
-@compiled("void(CutRows, CutScratch, int64, int64, int64)")
-def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
+@compile_cached("void(CutRows, CutScratch, int64, int64, int64)")
+def _weigh_column_cuts(table, work, count, size, cells):  # type: ignore[no-untyped-def]
     """Add what each cut of a column does to a class, as differences between neighbouring cuts."""
     rule = table.rule
     hist, effect, present, tally = work.counts, work.effect, work.present, work.tally
     labels, k = rule.labels, rule.k
-    whole = _class_cost(rule, size, largest(tally, 0, labels))
-    whole_bound = _class_bound(rule, table.least, size, cells)
-    for one in range(labels):
-        tally[labels + one] = 0
-        tally[2 * labels + one] = tally[one]
+    whole = _compute_class_cost(rule, size, find_largest_count(tally, 0, labels))
+    whole_bound = _compute_class_bound(rule, table.least, size, cells)
+    for label in range(labels):
+        tally[labels + label] = 0
+        tally[2 * labels + label] = tally[label]
     left, left_cells = np.int64(0), np.int64(0)
     for number in range(count - 1):
         value = present[number]
@@ -287,11 +292,11 @@ def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
         right = size - left
         if labels > 1:
             _move_labels(work, value, labels)
-        cost = _class_cost(rule, left, largest(tally, labels, labels)) - whole
-        cost += _class_cost(rule, right, largest(tally, 2 * labels, labels))
+        cost = _compute_class_cost(rule, left, find_largest_count(tally, labels, labels)) - whole
+        cost += _compute_class_cost(rule, right, find_largest_count(tally, 2 * labels, labels))
         least = (
-            _class_bound(rule, table.least, left, left_cells)
-            + _class_bound(rule, table.least, right, cells - left_cells)
+            _compute_class_bound(rule, table.least, left, left_cells)
+            + _compute_class_bound(rule, table.least, right, cells - left_cells)
             - whole_bound
         )
         small = np.int64(left < k) + np.int64(right < k)
@@ -310,7 +315,7 @@ def _weigh(table, work, count, size, cells):  # type: ignore[no-untyped-def]
         effect[SMALL, end] -= small
 
 
-@compiled("UniTuple(int64, 3)(CutRows, CutScratch, int32[::1], int64, int64)")
+@compile_cached("UniTuple(int64, 3)(CutRows, CutScratch, int32[::1], int64, int64)")
 def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """Weigh every cut of one class; returns its cost, its bound, and the bound that its cells alone give."""
     weight, label, rule = table.weights, table.labels, table.rule
@@ -318,15 +323,15 @@ def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def
     size, cells = np.int64(0), np.int64(0)
     for one in range(rule.labels):
         tally[one] = 0
-    for place in range(begin, end):
-        row = rows[place]
+    for position in range(begin, end):
+        row = rows[position]
         size += weight[row]
         cells += bound[row]
         tally[label[row]] += weight[row]
     for column in range(table.codes.shape[1]):
-        count = _collect(table, work, rows, begin, end, column)
+        count = _collect_values(table, work, rows, begin, end, column)
         if count > 1:
-            _weigh(table, work, count, size, cells)
-        _forget(table, work, count)
-    most = largest(tally, 0, rule.labels)
-    return _class_cost(rule, size, most), _class_bound(rule, table.least, size, cells), cells
+            _weigh_column_cuts(table, work, count, size, cells)
+        _clear_value_counts(table, work, count)
+    most = find_largest_count(tally, 0, rule.labels)
+    return _compute_class_cost(rule, size, most), _compute_class_bound(rule, table.least, size, cells), cells

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 
-@compiled("void(int64[::1], int32[::1], int64[::1])")
+@compile_cached("void(int64[::1], int32[::1], int64[::1])")
 def add_to_keys(keys, codes, lookup):  # type: ignore[no-untyped-def]
     """Add to each row's key what its leaf contributes at this node."""
     for row in range(keys.shape[0]):
         keys[row] += lookup[np.uint32(codes[row])]
 
 
-@compiled("int64(int64[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
+@compile_cached("int64(int64[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
 def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_size, first_row):  # type: ignore[no-untyped-def]
     """Number the classes of equal keys, add up their weights, note their first rows; returns how many there are.
 
@@ -39,25 +39,27 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
             slot = np.int64(mixed >> np.uint64(20)) & mask
             while slot_class[slot] >= 0 and slot_key[slot] != key:
                 slot = (slot + 1) & mask
-        found = slot_class[slot]
-        if found < 0:
-            found = classes
-            slot_class[slot] = found
+        class_number = slot_class[slot]
+        if class_number < 0:
+            class_number = classes
+            slot_class[slot] = class_number
             slot_key[slot] = key
-            class_size[found] = 0
-            first_row[found] = row
+            class_size[class_number] = 0
+            first_row[class_number] = row
             # The slot is remembered in the upper half of the sizes, to clear it without touching the rest.
-            class_size[rows + found] = slot
+            class_size[rows + class_number] = slot
             classes += np.int32(1)
-        class_of_row[row] = found
-        class_size[found] += weights[row]
+        class_of_row[row] = class_number
+        class_size[class_number] += weights[row]
     for number in range(classes):
         slot_class[class_size[rows + number]] = -1
     return np.int64(classes)
 
 
-@compiled("void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])")
-def added_costs(codes, starts, spared, first, refused, lasting, excess, lasting_excess):  # type: ignore[no-untyped-def]
+@compile_cached(
+    "void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])"
+)
+def add_suppression_costs(codes, starts, spared, first, refused, lasting, excess, lasting_excess):  # type: ignore[no-untyped-def]
     """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused.
 
     `spared` holds for each column and leaf how many leaves a suppressed cell loses more than a published one; all
@@ -73,8 +75,8 @@ def added_costs(codes, starts, spared, first, refused, lasting, excess, lasting_
                 lasting_excess[column] += lasting[number] * more
 
 
-@compiled("int64(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[:,::1])")
-def count_pairs(of_row, rows, codes, counts, width, dense, found):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[:,::1])")
+def count_class_values(of_row, rows, codes, counts, width, dense, pair_counts_out):  # type: ignore[no-untyped-def]
     """Count the values of each class: fills `found` with class, value, count and beginnings; returns how many pairs.
 
     `dense` is all 0 on entry and on exit, `width` long for each class. Every class has a value.
@@ -83,20 +85,20 @@ def count_pairs(of_row, rows, codes, counts, width, dense, found):  # type: igno
         dense[of_row[rows[pair]] * width + codes[pair]] += counts[pair]
     pairs = np.int64(0)
     for number in range(dense.shape[0] // width):
-        found[3, number] = pairs
+        pair_counts_out[3, number] = pairs
         for value in range(width):
-            place = number * width + value
-            if dense[place] > 0:
-                found[0, pairs] = number
-                found[1, pairs] = value
-                found[2, pairs] = dense[place]
-                dense[place] = 0
+            pair_index = number * width + value
+            if dense[pair_index] > 0:
+                pair_counts_out[0, pairs] = number
+                pair_counts_out[1, pairs] = value
+                pair_counts_out[2, pairs] = dense[pair_index]
+                dense[pair_index] = 0
                 pairs += 1
     return pairs
 
 
-@compiled("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
-def most_telling(live, bound, shape, below, histogram):  # type: ignore[no-untyped-def]
+@compile_cached("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
+def choose_telling_node(live, bound, shape, below, histogram):  # type: ignore[no-untyped-def]
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     If it fails, every finer node falls; if it succeeds, every node with a larger bound does. The node with
@@ -125,8 +127,8 @@ def most_telling(live, bound, shape, below, histogram):  # type: ignore[no-untyp
     for node in range(nodes):
         if live[node]:
             histogram[np.int64((bound[node] - low) * scale)] += 1
-    for place in range(bins - 2, -1, -1):
-        histogram[place] += histogram[place + 1]
+    for position in range(bins - 2, -1, -1):
+        histogram[position] += histogram[position + 1]
     best, chosen = np.int64(-1), np.int64(-1)
     for node in range(nodes):
         if live[node]:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The loops of `lattice.py` in numpy, to the same results: slower by the row, but nothing has to be loaded first."""
+"""The loops of `lattice_picture.py` in numpy, to the same results: slower by the row, but nothing has to be loaded
+first."""
 
 from __future__ import annotations
 
@@ -45,12 +46,12 @@ def group_keys(
             mixed = mixed ^ (mixed >> np.uint64(29))
         slots = keys if direct else (mixed & mask).view(np.int64)
         slot_class[slots[::-1]] = left[::-1]  # the last assignment stays, so the first row does
-        found = slot_class[slots].astype(np.int64)
+        class_numbers = slot_class[slots].astype(np.int64)
         slot_class[slots] = -1
-        stands_for[left] = found
+        stands_for[left] = class_numbers
         if direct:
             break
-        other = keys[found] != keys[left]
+        other = keys[class_numbers] != keys[left]
         left, mixed = left[other], mixed[other]
     begins = stands_for == rows
     classes = int(np.count_nonzero(begins))
@@ -60,7 +61,7 @@ def group_keys(
     return classes
 
 
-def added_costs(
+def add_suppression_costs(
     codes: Codes,
     starts: Ints,
     spared: Ints,
@@ -77,18 +78,20 @@ def added_costs(
     lasting_excess += more @ lasting[dear]
 
 
-def count_pairs(of_row: Codes, rows: Ints, codes: Ints, counts: Ints, width: int, dense: Ints, found: Ints) -> int:
+def count_class_values(
+    of_row: Codes, rows: Ints, codes: Ints, counts: Ints, width: int, dense: Ints, pair_counts_out: Ints
+) -> int:
     """Count the values of each class: fills `found` with class, value, count and beginnings; returns how many pairs."""
-    counted = np.bincount(of_row[rows].astype(np.int64) * width + codes, weights=counts, minlength=len(dense))
-    places = np.flatnonzero(counted)
-    found[0, : len(places)], found[1, : len(places)] = np.divmod(places, width)
-    found[2, : len(places)] = counted[places]
-    of_class = found[0, : len(places)]
-    found[3, : len(dense) // width] = np.flatnonzero(np.diff(of_class, prepend=-1))
+    pair_counts = np.bincount(of_row[rows].astype(np.int64) * width + codes, weights=counts, minlength=len(dense))
+    places = np.flatnonzero(pair_counts)
+    pair_counts_out[0, : len(places)], pair_counts_out[1, : len(places)] = np.divmod(places, width)
+    pair_counts_out[2, : len(places)] = pair_counts[places]
+    of_class = pair_counts_out[0, : len(places)]
+    pair_counts_out[3, : len(dense) // width] = np.flatnonzero(np.diff(of_class, prepend=-1))
     return len(places)
 
 
-def most_telling(live: Flags, bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:
+def choose_telling_node(live: Flags, bound: Floats, shape: Ints, below: Codes, histogram: Ints) -> int:
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     `below` is left with how many that are, for every live node.
@@ -97,18 +100,18 @@ def most_telling(live: Flags, bound: Floats, shape: Ints, below: Codes, histogra
     if not len(alive):
         return -1
     below[:] = live
-    add_up(below, shape.tolist())
+    add_finer_nodes(below, shape.tolist())
     bounds = bound[alive]
     low, high = bounds.min(), bounds.max()
     bins = len(histogram)
     scale = (bins - 1) / (high - low) if high > low else 0.0
-    place = ((bounds - low) * scale).astype(np.int64)
-    histogram[:] = np.bincount(place, minlength=bins)[::-1].cumsum()[::-1]
-    below[alive] = np.minimum(below[alive], histogram[place])
+    bucket = ((bounds - low) * scale).astype(np.int64)
+    histogram[:] = np.bincount(bucket, minlength=bins)[::-1].cumsum()[::-1]
+    below[alive] = np.minimum(below[alive], histogram[bucket])
     return int(alive[np.argmax(below[alive])])
 
 
-def add_up(counts: npt.NDArray[Any], shape: Sequence[int]) -> None:
+def add_finer_nodes(counts: npt.NDArray[Any], shape: Sequence[int]) -> None:
     """Add to each node of a lattice what there is at all finer ones, in place; a node may have several numbers."""
     before = 1
     for size in shape:
@@ -118,4 +121,11 @@ def add_up(counts: npt.NDArray[Any], shape: Sequence[int]) -> None:
         before *= size
 
 
-__all__ = ["add_to_keys", "add_up", "added_costs", "count_pairs", "group_keys", "most_telling"]
+__all__ = [
+    "add_finer_nodes",
+    "add_suppression_costs",
+    "add_to_keys",
+    "choose_telling_node",
+    "count_class_values",
+    "group_keys",
+]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import CodeGrid, FloatGrid, Ints
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 
 @record
@@ -32,8 +32,8 @@ class MixedSpace(NamedTuple):
 LEFT, GROUPS = range(2)
 
 
-@compiled("void(MixedSpace, int64, float64[::1], float64[::1], float64[::1])")
-def _measure(space, left, centre, shares, distance):  # type: ignore[no-untyped-def]
+@compile_cached("void(MixedSpace, int64, float64[::1], float64[::1], float64[::1])")
+def _measure_squared_distances(space, left, centre, shares, distance):  # type: ignore[no-untyped-def]
     """The squared distance of every row left from a centre; `shares` says how far each category is from it."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for row in range(left):
@@ -49,8 +49,8 @@ def _measure(space, left, centre, shares, distance):  # type: ignore[no-untyped-
             distance[row] += shares[begin + codes[column, row]]
 
 
-@compiled("void(MixedSpace, int64, float64[::1], float64[::1])")
-def _set_centre(space, left, centre, shares):  # type: ignore[no-untyped-def]
+@compile_cached("void(MixedSpace, int64, float64[::1], float64[::1])")
+def _set_centroid(space, left, centre, shares):  # type: ignore[no-untyped-def]
     """The mean of the rows left, and how far each category is from the mean of categories."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
@@ -71,70 +71,72 @@ def _set_centre(space, left, centre, shares):  # type: ignore[no-untyped-def]
             shares[value] = (1.0 - 2.0 * shares[value] / left + squares) / 2.0
 
 
-@compiled("void(MixedSpace, int64, float64[::1], float64[::1])")
-def _set_row(space, place, centre, shares):  # type: ignore[no-untyped-def]
+@compile_cached("void(MixedSpace, int64, float64[::1], float64[::1])")
+def _set_row_centre(space, row_place, centre, shares):  # type: ignore[no-untyped-def]
     """The same for a single row."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
-        centre[column] = numbers[column, place]
+        centre[column] = numbers[column, row_place]
     for value in range(shares.shape[0]):
         shares[value] = 1.0
     for column in range(codes.shape[0]):
-        shares[start[column] + codes[column, place]] = 0.0
+        shares[start[column] + codes[column, row_place]] = 0.0
 
 
-@compiled("int64(float64[::1], int64[::1], int64)")
-def _farthest(distance, rows, left):  # type: ignore[no-untyped-def]
+@compile_cached("int64(float64[::1], int64[::1], int64)")
+def _find_farthest_row(distance, rows, left):  # type: ignore[no-untyped-def]
     """The row farthest away; of several, the one with the lowest number."""
     chosen = np.int64(0)
-    for place in range(1, left):
-        if distance[place] >= distance[chosen] and (distance[place] > distance[chosen] or rows[place] < rows[chosen]):
-            chosen = np.int64(place)
+    for position in range(1, left):
+        if distance[position] >= distance[chosen] and (
+            distance[position] > distance[chosen] or rows[position] < rows[chosen]
+        ):
+            chosen = np.int64(position)
     return chosen
 
 
-@compiled("void(float64[::1], int64[::1], int64, int64[::1])")
-def _set_nearest(distance, rows, left, nearest):  # type: ignore[no-untyped-def]
+@compile_cached("void(float64[::1], int64[::1], int64, int64[::1])")
+def _set_nearest_rows(distance, rows, left, nearest):  # type: ignore[no-untyped-def]
     """The nearest rows, as many as there is room for; of equally near ones those with the lowest numbers."""
     room, count = nearest.shape[0], np.int64(0)
-    for place in range(left):
-        far = distance[place]
+    for position in range(left):
+        far = distance[position]
         if count == room:
             last = nearest[room - 1]
-            if far > distance[last] or (far == distance[last] and rows[place] > rows[last]):
+            if far > distance[last] or (far == distance[last] and rows[position] > rows[last]):
                 continue
-        at = count if count < room else room - 1
-        while at > 0:
-            before = nearest[at - 1]
-            if distance[before] < far or (distance[before] == far and rows[before] < rows[place]):
+        offset = count if count < room else room - 1
+        while offset > 0:
+            before = nearest[offset - 1]
+            if distance[before] < far or (distance[before] == far and rows[before] < rows[position]):
                 break
-            nearest[at] = before
-            at -= 1
-        nearest[at] = place
+            nearest[offset] = before
+            offset -= 1
+        nearest[offset] = position
         count = min(count + 1, room)
 
 
-@compiled("void(MixedSpace, float64[::1], int64[::1], int32[::1], int64[::1])")
-def _put_together(space, distance, nearest, group, state):  # type: ignore[no-untyped-def]
+@compile_cached("void(MixedSpace, float64[::1], int64[::1], int32[::1], int64[::1])")
+def _assign_group(space, distance, nearest, group, state):  # type: ignore[no-untyped-def]
     """Give some rows a group of their own and fill their places with the last rows left."""
     numbers, codes, rows = space.numbers, space.codes, space.rows
     nearest.sort()
     for number in range(nearest.shape[0] - 1, -1, -1):
-        place = nearest[number]
-        group[rows[place]] = state[GROUPS]
+        row_place = nearest[number]
+        group[rows[row_place]] = state[GROUPS]
         state[LEFT] -= 1
         last = state[LEFT]
         for column in range(numbers.shape[0]):
-            numbers[column, place] = numbers[column, last]
+            numbers[column, row_place] = numbers[column, last]
         for column in range(codes.shape[0]):
-            codes[column, place] = codes[column, last]
-        rows[place] = rows[last]
-        distance[place] = distance[last]
+            codes[column, row_place] = codes[column, last]
+        rows[row_place] = rows[last]
+        distance[row_place] = distance[last]
     state[GROUPS] += 1
 
 
-@compiled("boolean(MixedSpace, int64, int32[::1], int64[::1], int64)")
-def mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(MixedSpace, int64, int32[::1], int64[::1], int64)")
+def group_by_mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
     """Group the rows left, for so many row visits; true when all have a group. The space is used up."""
     rows = space.rows
     distance = np.empty(state[LEFT], dtype=np.float64)
@@ -145,19 +147,19 @@ def mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
             return False
         budget -= 4 * state[LEFT]
         pair = state[LEFT] >= 3 * k
-        _set_centre(space, state[LEFT], centre, shares)
-        _measure(space, state[LEFT], centre, shares, distance)
-        _set_row(space, _farthest(distance, rows, state[LEFT]), centre, shares)
-        _measure(space, state[LEFT], centre, shares, distance)
-        _set_nearest(distance, rows, state[LEFT], nearest)
-        _put_together(space, distance, nearest, group, state)
+        _set_centroid(space, state[LEFT], centre, shares)
+        _measure_squared_distances(space, state[LEFT], centre, shares, distance)
+        _set_row_centre(space, _find_farthest_row(distance, rows, state[LEFT]), centre, shares)
+        _measure_squared_distances(space, state[LEFT], centre, shares, distance)
+        _set_nearest_rows(distance, rows, state[LEFT], nearest)
+        _assign_group(space, distance, nearest, group, state)
         if pair:  # the row farthest from the first one gets the second group
-            _set_row(space, _farthest(distance, rows, state[LEFT]), centre, shares)
-            _measure(space, state[LEFT], centre, shares, distance)
-            _set_nearest(distance, rows, state[LEFT], nearest)
-            _put_together(space, distance, nearest, group, state)
-    for place in range(state[LEFT]):
-        group[rows[place]] = state[GROUPS]
+            _set_row_centre(space, _find_farthest_row(distance, rows, state[LEFT]), centre, shares)
+            _measure_squared_distances(space, state[LEFT], centre, shares, distance)
+            _set_nearest_rows(distance, rows, state[LEFT], nearest)
+            _assign_group(space, distance, nearest, group, state)
+    for position in range(state[LEFT]):
+        group[rows[position]] = state[GROUPS]
     state[GROUPS] += np.int64(state[LEFT] > 0)
     state[LEFT] = 0
     return True

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, FloatGrid, Floats, IntGrid, Ints
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 RANGE, SET, TREE = 0, 1, 2
 KIND, LEAVES, START, HEIGHT, OWN = 0, 1, 2, 3, 4
@@ -63,18 +63,18 @@ class PartCuts(NamedTuple):
     gains: FloatGrid
 
 
-@compiled("int64(int64, int64, int64, PartColumns)")
-def meeting(one, other, column, columns):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64, int64, int64, PartColumns)")
+def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped-def]
     """The lowest level at which two leaves are in one group; one above the top if they never are."""
     leaves, begin, height = columns.about[column, LEAVES], columns.about[column, START], columns.about[column, HEIGHT]
     for level in range(height):
-        if columns.above[begin + level * leaves + one] == columns.above[begin + level * leaves + other]:
+        if columns.above[begin + level * leaves + leaf] == columns.above[begin + level * leaves + other]:
             return np.int64(level + 1)
     return np.int64(height + 1)
 
 
-@compiled("int64(int64, int64, int64, int64, PartColumns)")
-def width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64, int64, int64, int64, PartColumns)")
+def measure_width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
     kind, leaves = columns.about[column, KIND], columns.about[column, LEAVES]
     if high == leaves:
@@ -85,13 +85,13 @@ def width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
         return high - low
     if kind == SET:
         return distinct - 1
-    level = meeting(low, high, column, columns)
+    level = find_meeting_level(low, high, column, columns)
     if level > columns.about[column, HEIGHT]:
         return leaves - 1
     return columns.under[columns.about[column, START] + (level - 1) * leaves + low]
 
 
-@compiled("void(int32[:,::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
+@compile_cached("void(int32[:,::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
 def _count_cells(cells, begin, end, offsets, histogram, ends):  # type: ignore[no-untyped-def]
     """Count the places of all columns of a part in one pass, and find the lowest and the highest of each."""
     for column in range(offsets.shape[0]):
@@ -104,30 +104,30 @@ def _count_cells(cells, begin, end, offsets, histogram, ends):  # type: ignore[n
             ends[column, 1] = max(ends[column, 1], value)
 
 
-@compiled("int64(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], int32[::1], int64[::1])")
-def _distinct(cells, begin, end, column, offset, ends, histogram, values, counts):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], int32[::1], int64[::1])")
+def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, values, counts):  # type: ignore[no-untyped-def]
     """The distinct places of a part in a column, in order, with their counts; the histogram is cleared."""
-    found = np.int64(0)
+    distinct_count = np.int64(0)
     if ends[1] - ends[0] <= 4 * (end - begin) + 64:
         for value in range(ends[0], ends[1] + 1):
             count = histogram[offset + value]
             if count:
-                values[found], counts[found] = value, count
+                values[distinct_count], counts[distinct_count] = value, count
                 histogram[offset + value] = 0
-                found += 1
-        return found
+                distinct_count += 1
+        return distinct_count
     ordered = np.sort(cells[begin:end, column].copy())
-    for place in range(ordered.shape[0]):
-        count = histogram[offset + ordered[place]]
+    for position in range(ordered.shape[0]):
+        count = histogram[offset + ordered[position]]
         if count:
-            values[found], counts[found] = ordered[place], count
-            histogram[offset + ordered[place]] = 0
-            found += 1
-    return found
+            values[distinct_count], counts[distinct_count] = ordered[position], count
+            histogram[offset + ordered[position]] = 0
+            distinct_count += 1
+    return distinct_count
 
 
-@compiled("int64[::1](PartColumns)")
-def _offsets(columns):  # type: ignore[no-untyped-def]
+@compile_cached("int64[::1](PartColumns)")
+def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
     """Where each column begins in an array that holds all places of all columns, and last how long that is."""
     offsets = np.zeros(columns.about.shape[0] + 1, dtype=np.int64)
     for column in range(columns.about.shape[0]):
@@ -135,36 +135,36 @@ def _offsets(columns):  # type: ignore[no-untyped-def]
     return offsets
 
 
-@compiled("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)")
-def _strict_place(values, counts, found, rows, least, column, columns):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)")
+def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):  # type: ignore[no-untyped-def]
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
     best, best_level, best_gap, left = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
     branches = columns.about[column, HEIGHT] > 0 and columns.about[column, KIND] != RANGE
-    for place in range(1, found):
-        left += counts[place - 1]
+    for position in range(1, distinct_count):
+        left += counts[position - 1]
         if left < least or rows - left < least:
             continue
         level = np.int64(0)
-        if values[place] == columns.about[column, LEAVES]:  # missing cells are parted from the others before all
+        if values[position] == columns.about[column, LEAVES]:  # missing cells are parted from the others before all
             level = columns.about[column, HEIGHT] + 2
         elif branches:
-            level = meeting(values[place - 1], values[place], column, columns)
+            level = find_meeting_level(values[position - 1], values[position], column, columns)
         gap = abs(2 * left - rows)
         if level > best_level or (level == best_level and gap < best_gap):
-            best, best_level, best_gap = np.int64(place), level, gap
+            best, best_level, best_gap = np.int64(position), level, gap
     return best
 
 
-@compiled("int64(int32[::1], int64[::1], int64, int64, int64, int64)")
-def _relaxed_rows(values, counts, found, rows, least, leaves):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64)")
+def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  # type: ignore[no-untyped-def]
     """How many rows go left: half of them, a multiple of `least`; but missing cells are parted where they can be."""
-    missing = counts[found - 1] if values[found - 1] == leaves else np.int64(0)
+    missing = counts[distinct_count - 1] if values[distinct_count - 1] == leaves else np.int64(0)
     if missing >= least and rows - missing >= least:
         return rows - missing
     return rows // 2 // least * least
 
 
-@compiled("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)")
+@compile_cached("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)")
 def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
     """Find the cut of a part in a column, given its distinct places."""
     values, counts = room.values, room.counts
@@ -174,10 +174,10 @@ def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # ty
     leaves = columns.about[column, LEAVES]
     left = np.int64(0)
     if relaxed:
-        left = _relaxed_rows(values, counts, found, rows, least, leaves)
+        left = _choose_relaxed_cut(values, counts, found, rows, least, leaves)
     else:
-        for place in range(_strict_place(values, counts, found, rows, least, column, columns)):
-            left += counts[place]
+        for position in range(_choose_strict_cut(values, counts, found, rows, least, column, columns)):
+            left += counts[position]
     if left == 0:
         return
     split, below = np.int64(0), counts[0]
@@ -186,15 +186,15 @@ def _propose_in(room, found, rows, column, columns, least, relaxed, cuts):  # ty
         below += counts[split]
     right = split + 1 if below == left else split
     scale = np.float64(max(leaves - 1, 1))
-    whole = width(values[0], values[found - 1], found, column, columns)
-    ours = width(values[0], values[split], split + 1, column, columns)
-    theirs = width(values[right], values[found - 1], found - right, column, columns)
+    whole = measure_width(values[0], values[found - 1], found, column, columns)
+    ours = measure_width(values[0], values[split], split + 1, column, columns)
+    theirs = measure_width(values[right], values[found - 1], found - right, column, columns)
     cuts.values[column], cuts.lefts[column] = values[split], left
     cuts.gains[column] = max((rows * whole - left * ours - (rows - left) * theirs) / scale, 0.0)
 
 
-@compiled("void(int32[:,::1], int32[::1], int64, int64, int64, int64, int64, int32[:,::1], int32[::1])")
-def _part(cells, order, begin, end, column, value, left, spare_cells, spare_order):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:,::1], int32[::1], int64, int64, int64, int64, int64, int32[:,::1], int32[::1])")
+def _partition_rows(cells, order, begin, end, column, value, left, spare_cells, spare_order):  # type: ignore[no-untyped-def]
     """Bring the rows of the left side to the front; of those equal to `value`, as many as belong there."""
     quota = left
     for row in range(begin, end):
@@ -220,27 +220,27 @@ def _part(cells, order, begin, end, column, value, left, spare_cells, spare_orde
             cells[row, other] = spare_cells[row, other]
 
 
-@compiled("CutRoom(int64, PartColumns)")
+@compile_cached("CutRoom(int64, PartColumns)")
 def _make_room(rows, columns):  # type: ignore[no-untyped-def]
     """Room for cuts of so many rows."""
-    offsets = _offsets(columns)
+    offsets = _compute_column_offsets(columns)
     histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.about.shape[0], 2), dtype=np.int64)
     return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))
 
 
-@compiled("void(int32[:,::1], int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)")
-def _propose(cells, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:,::1], int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)")
+def _propose_part_cuts(cells, begin, end, columns, least, relaxed, room, cuts):  # type: ignore[no-untyped-def]
     """The cut of a part in every column."""
     count = columns.about.shape[0]
     _count_cells(cells, begin, end, room.offsets[:count], room.histogram, room.ends)
     for column in range(count):
-        found = _distinct(
+        distinct_count = _list_distinct_places(
             cells, begin, end, column, room.offsets[column], room.ends[column], room.histogram, room.values, room.counts
         )
-        _propose_in(room, found, end - begin, column, columns, least, relaxed, cuts)
+        _propose_in(room, distinct_count, end - begin, column, columns, least, relaxed, cuts)
 
 
-@compiled("int64[::1](int32[:,::1], int32[::1], int64[::1], PartColumns, int64, int64, boolean)")
+@compile_cached("int64[::1](int32[:,::1], int32[::1], int64[::1], PartColumns, int64, int64, boolean)")
 def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: ignore[no-untyped-def]
     """Cut parts in the column of the greatest gain, again and again, until they have `largest` rows or no cut.
 
@@ -259,7 +259,7 @@ def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: 
         while depth:
             end, best = waiting[depth - 1], np.int64(-1)
             if end - begin > largest and end - begin >= 2 * least:
-                _propose(cells, begin, end, columns, least, relaxed, room, cuts)
+                _propose_part_cuts(cells, begin, end, columns, least, relaxed, room, cuts)
                 best = np.int64(np.argmax(cuts.gains))
                 if cuts.gains[best] < 0:
                     best = np.int64(-1)
@@ -269,35 +269,37 @@ def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: 
                 begin = end
                 depth -= 1
             else:
-                _part(cells, order, begin, end, best, cuts.values[best], cuts.lefts[best], spare_cells, spare_order)
+                _partition_rows(
+                    cells, order, begin, end, best, cuts.values[best], cuts.lefts[best], spare_cells, spare_order
+                )
                 waiting[depth] = begin + cuts.lefts[best]
                 depth += 1
     made[parts] = rows
     return made[: parts + 1].copy()
 
 
-@compiled("void(int32[:,::1], int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
+@compile_cached("void(int32[:,::1], int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
 def propose_cuts(cells, begins, ends, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
     """The cut of every part in every column, for whoever wants to judge them first."""
     room = _make_room(cells.shape[0], columns)
     for number in range(begins.shape[0]):
         one = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])
-        _propose(cells, begins[number], ends[number], columns, least, relaxed, room, one)
+        _propose_part_cuts(cells, begins[number], ends[number], columns, least, relaxed, room, one)
 
 
-@compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
+@compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
 def make_cuts(cells, order, begins, ends, chosen, values, lefts):  # type: ignore[no-untyped-def]
     """Bring the rows of each part into the order of its two sides."""
     spare_cells, spare_order = np.empty_like(cells), np.empty_like(order)
     for number in range(begins.shape[0]):
-        _part(
+        _partition_rows(
             cells, order, begins[number], ends[number], chosen[number], values[number], lefts[number],
             spare_cells, spare_order,
         )  # fmt: skip
 
 
-@compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int32[:,::1], int32[::1])")
-def regroup(cells, order, part_of_place, starts, cells_out, order_out):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], int32[:,::1], int32[::1])")
+def regroup_rows(cells, order, part_of_place, starts, cells_out, order_out):  # type: ignore[no-untyped-def]
     """Bring rows into the order of other parts, whose starts are known, and keep their order inside each."""
     filled = starts.copy()
     for row in range(order.shape[0]):
@@ -308,8 +310,8 @@ def regroup(cells, order, part_of_place, starts, cells_out, order_out):  # type:
             cells_out[target, column] = cells[row, column]
 
 
-@compiled("Tuple((int32[::1], int64[::1]))(int32[:,::1], int64, int64[::1], int64)")
-def distinct_places(cells, column, starts, leaves):  # type: ignore[no-untyped-def]
+@compile_cached("Tuple((int32[::1], int64[::1]))(int32[:,::1], int64, int64[::1], int64)")
+def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-untyped-def]
     """The distinct places of every part in a column, in order, part after part, and where each part's begin."""
     groups = starts.shape[0] - 1
     flat, begins = np.empty(cells.shape[0], dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)
@@ -326,8 +328,8 @@ def distinct_places(cells, column, starts, leaves):  # type: ignore[no-untyped-d
             value = np.int64(cells[row, column])
             histogram[value] += 1
             ends[0], ends[1] = min(ends[0], value), max(ends[1], value)
-        found = _distinct(cells, begin, end, column, 0, ends, histogram, values, counts)
-        flat[filled : filled + found] = values[:found]
-        filled += found
+        distinct_count = _list_distinct_places(cells, begin, end, column, 0, ends, histogram, values, counts)
+        flat[filled : filled + distinct_count] = values[:distinct_count]
+        filled += distinct_count
         begins[group + 1] = filled
     return flat[:filled].copy(), begins

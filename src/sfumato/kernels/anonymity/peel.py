@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 
-@compiled("int64(int32[:,::1], int64[::1], int32[:,::1], int64[:,::1], int64[:,::1], int32[::1], int64, int32[::1])")
-def peel(codes, weights, nodes, starts, counts, groups, k, node_of_row):  # type: ignore[no-untyped-def]
+@compile_cached(
+    "int64(int32[:,::1], int64[::1], int32[:,::1], int64[:,::1], int64[:,::1], int32[::1], int64, int32[::1])"
+)
+def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  # type: ignore[no-untyped-def]
     """Number the node at which each row became final, −1 for rows that never did; returns the weight of those.
 
     `starts[column, level]` is where the groups of a column's leaves at a level begin in `groups`, and `counts`
@@ -36,33 +38,33 @@ def peel(codes, weights, nodes, starts, counts, groups, k, node_of_row):  # type
             width = counts[column, level]
             if width > 1:
                 start = starts[column, level]
-                for place in range(remaining):
-                    keys[place] = keys[place] * width + groups[start + codes[column, left[place]]]
-        for place in range(remaining):
-            key = keys[place]
+                for position in range(remaining):
+                    keys[position] = keys[position] * width + groups[start + codes[column, left[position]]]
+        for position in range(remaining):
+            key = keys[position]
             mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
             slot = np.int64(mixed >> np.uint64(20)) & mask
             while slot_key[slot] >= 0 and slot_key[slot] != key:
                 slot = (slot + 1) & mask
             slot_key[slot] = key
-            slot_weight[slot] += weights[left[place]]
-            slot_of_row[place] = slot
+            slot_weight[slot] += weights[left[position]]
+            slot_of_row[position] = slot
         kept = np.int64(0)
-        for place in range(remaining):
-            row = left[place]
-            if slot_weight[slot_of_row[place]] >= k:
+        for position in range(remaining):
+            row = left[position]
+            if slot_weight[slot_of_row[position]] >= k:
                 node_of_row[row] = np.int32(node)
-        for place in range(remaining):
-            slot = slot_of_row[place]
+        for position in range(remaining):
+            slot = slot_of_row[position]
             slot_key[slot] = -1
             slot_weight[slot] = 0
-        for place in range(remaining):
-            row = left[place]
+        for position in range(remaining):
+            row = left[position]
             if node_of_row[row] < 0:
                 left[kept] = row
                 kept += 1
         remaining = kept
     weight = np.int64(0)
-    for place in range(remaining):
-        weight += weights[left[place]]
+    for position in range(remaining):
+        weight += weights[left[position]]
     return weight

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, WordGrid
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 KEPT, ENTRIES = 0, 1
 """Places in `state`: how many intervals are kept so far, and how many entries their lists have."""
@@ -37,36 +37,36 @@ class KeptIntervals(NamedTuple):
     state: Ints
 
 
-@compiled("void(Intervals, KeptIntervals, int64, int64, uint8[::1])")
+@compile_cached("void(Intervals, KeptIntervals, int64, int64, uint8[::1])")
 def keep_widest(intervals, lists, begin, end, kept):  # type: ignore[no-untyped-def]
     """Mark in `kept` which intervals from `begin` up to `end` lie inside none; wider ones come before narrower ones."""
     inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes
     head, count, owner, following, state = lists.head, lists.counts, lists.owner, lists.following, lists.state
     words = inner.shape[1]
-    for at in range(begin, end):
-        rarest = codes[offsets[at]]
-        for place in range(offsets[at], offsets[at + 1]):
-            if count[codes[place]] < count[rarest]:
-                rarest = codes[place]
+    for index in range(begin, end):
+        rarest = codes[offsets[index]]
+        for position in range(offsets[index], offsets[index + 1]):
+            if count[codes[position]] < count[rarest]:
+                rarest = codes[position]
         entry = head[rarest]
         inside = False
         while entry >= 0 and not inside:
             other = owner[entry]
             inside = True
             for word in range(words):
-                beyond = (outer[at, word] & ~outer[other, word]) | (inner[other, word] & ~inner[at, word])
+                beyond = (outer[index, word] & ~outer[other, word]) | (inner[other, word] & ~inner[index, word])
                 if beyond != np.uint64(0):
                     inside = False
                     break
             entry = following[entry]
         if inside:
             continue
-        kept[at] = 1
+        kept[index] = 1
         state[KEPT] += 1
-        for place in range(offsets[at], offsets[at + 1]):
-            item = codes[place]
+        for position in range(offsets[index], offsets[index + 1]):
+            item = codes[position]
             entry = state[ENTRIES]
-            owner[entry], following[entry] = at, head[item]
+            owner[entry], following[entry] = index, head[item]
             head[item] = entry
             count[item] += 1
             state[ENTRIES] += 1

@@ -16,17 +16,24 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, IntGrid, Ints, Unsigned, Words
-from sfumato.kernels.baskets.itemsets_bits import common, intersect, is_within, is_within_few, kernel, part
+from sfumato.kernels.baskets.itemsets_bits import (
+    compile_kernel,
+    count_common_bits,
+    intersect_bitmaps,
+    is_within,
+    is_within_few,
+    part,
+)
 
 from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
     ALL, DEPTH, DONE, EXCLUDED, FOLD, FOUND, FULL, GROW, KIND, LEAST, LISTED, MAX_LENGTH, MAXIMAL, PATH_PERFECT,
     PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK, PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE,
     ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS, STACK_EXCLUDED, STACK_EXTENSIONS, STACK_FOUND,
-    STACK_FRAMES, STACK_LISTED, STACK_MASKS, STRIDE, WORK_LEFT, extend_row, give, give_subsets, has_room, is_short,
+    STACK_FRAMES, STACK_LISTED, STACK_MASKS, STRIDE, WORK_LEFT, extend_row, give_set, give_subsets, has_room, is_short,
     widen_row,
 )  # fmt: skip
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compiled import record
+from sfumato.kernels.compilation import record
 
 
 @record
@@ -70,37 +77,37 @@ FEW_BRANCHES = 3
 
 
 @part
-def _is_covered(state, stack, depth, place, support):  # type: ignore[no-untyped-def]
+def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in all of these baskets: it must be in as many of the frame's."""
     bits, excluded, within = stack.bits, stack.excluded, stack.within
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if within[number] >= support and is_within(bits, place, bits, np.uint64(excluded[number]) * words, words):
+        if within[number] >= support and is_within(bits, bitmap, bits, np.uint64(excluded[number]) * words, words):
             return True
     return False
 
 
 @part
-def _is_extended(state, stack, depth, place):  # type: ignore[no-untyped-def]
+def _is_extended(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
     bits, excluded = stack.bits, stack.excluded
     words = np.uint64(state[ROOT_WORDS])
     for number in range(stack.frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]):
-        if common(bits, place, np.uint64(excluded[number]) * words, words) >= state[LEAST]:
+        if count_common_bits(bits, bitmap, np.uint64(excluded[number]) * words, words) >= state[LEAST]:
             return True
     return False
 
 
 @part
-def _exclude(state, stack, at):  # type: ignore[no-untyped-def]
+def _exclude_branch(state, stack, branch):  # type: ignore[no-untyped-def]
     """Exclude a branch that is taken."""
-    stack.excluded[state[EXCLUDED]] = stack.items[at]
-    stack.within[state[EXCLUDED]] = stack.supports[at]
+    stack.excluded[state[EXCLUDED]] = stack.items[branch]
+    stack.within[state[EXCLUDED]] = stack.supports[branch]
     state[EXCLUDED] += 1
 
 
 @part
-def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
+def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
     """Give the next frame its excluded items: only those that are in enough of its baskets to matter.
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
@@ -115,7 +122,7 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
         return
     filled = end
     for number in range(begin, end):
-        shared = common(bits, place, np.uint64(excluded[number]) * words, words)
+        shared = count_common_bits(bits, bitmap, np.uint64(excluded[number]) * words, words)
         excluded[filled], within[filled] = excluded[number], shared
         filled += shared >= state[LEAST]
     frames[depth + 1, EXCLUDED_BEGIN] = end
@@ -125,13 +132,13 @@ def _exclude_again(state, stack, depth, place):  # type: ignore[no-untyped-def]
 @part
 def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
-    frames, masks, found, listed = stack.frames, stack.masks, stack.found, stack.listed
+    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.found, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
-        if is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words):
+        if is_within_few(masks, mask, maximal_sets, np.uint64(listed[number]) * words, words):
             return True
     for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
-        if is_within_few(masks, mask, found, np.uint64(number) * words, words):
+        if is_within_few(masks, mask, maximal_sets, np.uint64(number) * words, words):
             return True
     return False
 
@@ -139,15 +146,15 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 @part
 def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
     """Give the next frame the maximal sets of this one that hold its set."""
-    frames, masks, found, listed = stack.frames, stack.masks, stack.found, stack.listed
+    frames, masks, maximal_sets, listed = stack.frames, stack.masks, stack.found, stack.listed
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
     filled = state[LISTED]
     for number in range(frames[depth, LISTED_BEGIN], frames[depth, LISTED_END]):
         listed[filled] = listed[number]
-        filled += is_within_few(masks, mask, found, np.uint64(listed[number]) * words, words)
+        filled += is_within_few(masks, mask, maximal_sets, np.uint64(listed[number]) * words, words)
     for number in range(frames[depth, FOUND_BEFORE], state[FOUND]):
         listed[filled] = np.uint32(number)
-        filled += is_within_few(masks, mask, found, np.uint64(number) * words, words)
+        filled += is_within_few(masks, mask, maximal_sets, np.uint64(number) * words, words)
     frames[depth + 1, LISTED_BEGIN] = state[LISTED]
     frames[depth + 1, LISTED_END] = filled
     frames[depth + 1, FOUND_BEFORE] = state[FOUND]
@@ -155,7 +162,7 @@ def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lacks_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
+def _lacks_bitmap_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
     """Whether some array is too short for the steps from a frame."""
     frames = stack.frames
     more = frames[depth, END] - frames[depth, AT]
@@ -181,7 +188,7 @@ def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
 
 
 @part
-def _leave(state, stack, depth):  # type: ignore[no-untyped-def]
+def _leave_frame(state, stack, depth):  # type: ignore[no-untyped-def]
     """Go back to the frame above, for which the branch is now taken."""
     frames = stack.frames
     state[PERFECT] = frames[depth, PERFECT_BEFORE]
@@ -190,11 +197,11 @@ def _leave(state, stack, depth):  # type: ignore[no-untyped-def]
         state[EXCLUDED] = frames[depth, EXCLUDED_BEFORE]
         state[LISTED] = frames[depth, LISTED_BEGIN]
         if depth:
-            _exclude(state, stack, frames[depth - 1, AT] - 1)
+            _exclude_branch(state, stack, frames[depth - 1, AT] - 1)
 
 
 @part
-def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def]
+def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-untyped-def]
     """Intersect a branch with its later siblings: perfect ones join the set, frequent ones are its extensions.
 
     Returns the length of the set; the next frame holds the extensions, if maximal sets are asked for by rising support.
@@ -203,26 +210,26 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
     ids, counts, slots = stack.items, stack.supports, stack.slots
     bits, frames, masks = stack.bits, stack.frames, stack.masks
     kind, least, fold, words = state[KIND], state[LEAST], state[FOLD], np.uint64(state[ROOT_WORDS])
-    mine, support = slots[at], counts[at]
+    mine, support = slots[branch], counts[branch]
     row = state[ROOT_ROW] + depth
     length = frames[depth, LENGTH] + 1
-    extend_row(rows, state[STRIDE], row, length - 1, root.codes[ids[at]])
+    extend_row(rows, state[STRIDE], row, length - 1, root.codes[ids[branch]])
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     mask = (2 * depth + 3) * set_words
     if kind == MAXIMAL:
         for word in range(set_words):
             masks[mask + word] = masks[mask - 2 * set_words + word]
-        masks[mask + (ids[at] >> 6)] |= np.uint64(1) << np.uint64(ids[at] & 63)
+        masks[mask + (ids[branch] >> 6)] |= np.uint64(1) << np.uint64(ids[branch] & 63)
     begin = frames[depth, END]
     end = begin
     top = np.uint64(frames[depth, TOP])
-    last = begin if fold or length < state[MAX_LENGTH] else at
-    for other in range(at + 1, last):
+    last = begin if fold or length < state[MAX_LENGTH] else branch
+    for other in range(branch + 1, last):
         if words == 1:
             bits[top] = bits[mine] & bits[slots[other]]
             both = np.int64(popcount(bits[top]))
         else:
-            both = intersect(bits, mine, slots[other], top, words)
+            both = intersect_bitmaps(bits, mine, slots[other], top, words)
         if both < least:
             continue
         item = ids[other]
@@ -236,12 +243,12 @@ def _extend(state, path, root, stack, depth, at):  # type: ignore[no-untyped-def
                 if kind == MAXIMAL:
                     masks[mask + (item >> 6)] |= np.uint64(1) << np.uint64(item & 63)
             continue
-        place = end
+        target = end
         if kind == MAXIMAL and end - begin < LONGEST_SORTED:
-            while place > begin and counts[place - 1] > both:
-                ids[place], counts[place], slots[place] = ids[place - 1], counts[place - 1], slots[place - 1]
-                place -= 1
-        ids[place], counts[place], slots[place] = item, both, top
+            while target > begin and counts[target - 1] > both:
+                ids[target], counts[target], slots[target] = ids[target - 1], counts[target - 1], slots[target - 1]
+                target -= 1
+        ids[target], counts[target], slots[target] = item, both, top
         end += 1
         top += words
     frames[depth + 1, AT], frames[depth + 1, END], frames[depth + 1, STOP] = begin, end, end
@@ -257,8 +264,8 @@ def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
     tail = (2 * depth + 2) * set_words
     for word in range(set_words):
         masks[tail + word] = 0
-    for place in range(frames[depth + 1, AT], frames[depth + 1, END]):
-        masks[tail + (ids[place] >> 6)] |= np.uint64(1) << np.uint64(ids[place] & 63)
+    for position in range(frames[depth + 1, AT], frames[depth + 1, END]):
+        masks[tail + (ids[position] >> 6)] |= np.uint64(1) << np.uint64(ids[position] & 63)
     before = state[LISTED]
     _list_known(state, stack, depth, np.uint64(tail + set_words))
     if _is_known(state, stack, depth + 1, np.uint64(tail)):
@@ -268,7 +275,7 @@ def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
+def _is_pruned(state, stack, depth, branch):  # type: ignore[no-untyped-def]
     """Whether nothing closed or maximal begins with this branch, or with any later one of its frame."""
     ids, counts, slots, frames, masks = stack.items, stack.supports, stack.slots, stack.frames, stack.masks
     if state[KIND] == MAXIMAL:
@@ -276,38 +283,38 @@ def _is_pruned(state, stack, depth, at):  # type: ignore[no-untyped-def]
         if _is_known(state, stack, depth, np.uint64(tail)):
             frames[depth, AT] = frames[depth, STOP]
             return True
-        masks[tail + (ids[at] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[at] & 63))
+        masks[tail + (ids[branch] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[branch] & 63))
     words = np.uint64(state[ROOT_WORDS])
     # Baskets of the root that hold one item only may have been dropped; they are in no excluded item's.
-    bits, mine = stack.bits, slots[at]
-    is_exact = depth > 0 or state[ROOT_EXACT] or common(bits, mine, mine, words) == counts[at]
-    return is_exact and _is_covered(state, stack, depth, slots[at], counts[at])
+    bits, mine = stack.bits, slots[branch]
+    is_exact = depth > 0 or state[ROOT_EXACT] or count_common_bits(bits, mine, mine, words) == counts[branch]
+    return is_exact and _is_bitmap_covered(state, stack, depth, slots[branch], counts[branch])
 
 
 @part
-def _take(state, output, path, stack, depth, at, length):  # type: ignore[no-untyped-def]
+def _take_branch(state, output, path, stack, depth, branch, length):  # type: ignore[no-untyped-def]
     """Give the set of a branch, if it is one that is asked for; returns whether there may be more below it."""
-    counts, slots, frames, masks, found = stack.supports, stack.slots, stack.frames, stack.masks, stack.found
+    counts, slots, frames, masks, maximal_sets = stack.supports, stack.slots, stack.frames, stack.masks, stack.found
     begin = (state[ROOT_ROW] + depth + 1) * state[STRIDE]
     is_leaf = frames[depth + 1, AT] == frames[depth + 1, END]
     if length > state[MAX_LENGTH]:
         return False
     if state[KIND] != MAXIMAL:
-        give(state, output, path.rows, begin, length, counts[at])
+        give_set(state, output, path.rows, begin, length, counts[branch])
         return not is_leaf and length < state[MAX_LENGTH]
     if not is_leaf:
         return _opens_maximal(state, stack, depth)
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     mask = (2 * depth + 3) * set_words
-    if not _is_known(state, stack, depth, np.uint64(mask)) and not _is_extended(state, stack, depth, slots[at]):
-        give(state, output, path.rows, begin, length, counts[at])
+    if not _is_known(state, stack, depth, np.uint64(mask)) and not _is_extended(state, stack, depth, slots[branch]):
+        give_set(state, output, path.rows, begin, length, counts[branch])
         for word in range(set_words):
-            found[state[FOUND] * set_words + word] = masks[mask + word]
+            maximal_sets[state[FOUND] * set_words + word] = masks[mask + word]
         state[FOUND] += 1
     return False
 
 
-@kernel("int64(int64[::1], SetBuffer, SetPath, SearchRoot, BitmapStack)")
+@compile_kernel("int64(int64[::1], SetBuffer, SetPath, SearchRoot, BitmapStack)")
 def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped-def]
     """Search below the root until it is done, the buffer full, an array too short, or so much work done."""
     counts, slots, frames = stack.supports, stack.slots, stack.frames
@@ -317,43 +324,43 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
             if status != DONE:
                 return status
         depth = state[DEPTH]
-        at = frames[depth, AT]
-        if at == frames[depth, STOP]:
-            _leave(state, stack, depth)
+        branch = frames[depth, AT]
+        if branch == frames[depth, STOP]:
+            _leave_frame(state, stack, depth)
             continue
         if state[WORK_LEFT] <= 0:
             return PAUSED
         if not has_room(state, output, 1, state[STRIDE]):
             return FULL
         if not frames[depth, CHECKED]:
-            if _lacks_room(state, path, stack, depth):
+            if _lacks_bitmap_room(state, path, stack, depth):
                 return GROW
             frames[depth, CHECKED] = 1
         if state[KIND] == MAXIMAL and _lacks_room_for_found(state, stack):
             return GROW
-        state[WORK_LEFT] -= (frames[depth, END] - at) * (8 + state[ROOT_WORDS])
-        frames[depth, AT] = at + 1
+        state[WORK_LEFT] -= (frames[depth, END] - branch) * (8 + state[ROOT_WORDS])
+        frames[depth, AT] = branch + 1
         perfect_before = state[PERFECT]
         is_open = False
-        if state[KIND] == ALL or not _is_pruned(state, stack, depth, at):
-            length = _extend(state, path, root, stack, depth, at)
+        if state[KIND] == ALL or not _is_pruned(state, stack, depth, branch):
+            length = _extend_branch(state, path, root, stack, depth, branch)
             if state[PERFECT] and state[KIND] == ALL:
-                state[PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, counts[at]
+                state[PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, counts[branch]
                 state[PENDING_ROW], state[PENDING_LENGTH] = state[ROOT_ROW] + depth + 1, length
                 is_open = True
             else:
-                is_open = _take(state, output, path, stack, depth, at, length)
+                is_open = _take_branch(state, output, path, stack, depth, branch, length)
         if is_open:
             frames[depth + 1, PERFECT_BEFORE] = perfect_before
             if state[KIND] != ALL:
-                _exclude_again(state, stack, depth, slots[at])
+                _exclude_again(state, stack, depth, slots[branch])
             state[DEPTH] = depth + 1
         elif state[KIND] != ALL:
-            _exclude(state, stack, at)
+            _exclude_branch(state, stack, branch)
     return DONE
 
 
-@kernel("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)")
+@compile_kernel("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)")
 def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
     """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
     ids, frames, excluded, masks, within = stack.items, stack.frames, stack.excluded, stack.masks, stack.within
@@ -370,12 +377,12 @@ def open_root(state, root, stack, length, perfect_before, first, stop):  # type:
         for item in range(state[ROOT_BEFORE]):
             excluded[item], within[item] = np.uint32(item), root.supports[item]
         state[EXCLUDED] = state[ROOT_BEFORE]
-        for place in range(first):
-            _exclude(state, stack, place)
+        for position in range(first):
+            _exclude_branch(state, stack, position)
     if state[KIND] != MAXIMAL:
         return
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     for word in range(2 * set_words):
         masks[word] = 0
-    for place in range(first, branches):
-        masks[ids[place] >> 6] |= np.uint64(1) << np.uint64(ids[place] & 63)
+    for position in range(first, branches):
+        masks[ids[position] >> 6] |= np.uint64(1) << np.uint64(ids[position] & 63)

@@ -15,17 +15,18 @@ import numpy as np
 
 from sfumato.arrays import IntGrid, Ints
 from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, open_root, search_bitmaps
-from sfumato.kernels.baskets.itemsets_bits import kernel, part, whole_blocks
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part, round_to_blocks
 
 from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
     ALL, DEPTH, DONE, FOLD, FOUND, FULL, GROW, KIND, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LIST_COST, LISTED,
     MAP_COST, MAX_LENGTH, MAXIMAL, PAIR_COST, PATH_PERFECT, PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK,
     PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE, ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS,
-    STACK_EXCLUDED, STACK_EXTENSIONS, STACK_MASKS, STRIDE, WORD_COST, WORK_LEFT, SetBuffer, SetPath, extend_row, give,
+    STACK_EXCLUDED, STACK_EXTENSIONS, STACK_MASKS, STRIDE, WORD_COST, WORK_LEFT, SetBuffer, SetPath, extend_row,
+    give_set,
     give_subsets, has_room, is_short, widen_row,
 )  # fmt: skip
 from sfumato.kernels.baskets.itemsets_rows import MARK, RowLists, RowScratch, copy_rows, count_rows
-from sfumato.kernels.compiled import record
+from sfumato.kernels.compilation import record
 
 
 @record
@@ -49,7 +50,7 @@ class ListSearch(NamedTuple):
 
 
 @part
-def _forget(scratch, kept_count):  # type: ignore[no-untyped-def]
+def _forget_kept_items(scratch, kept_count):  # type: ignore[no-untyped-def]
     tally, bitmap, number_of, kept = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept
     for number in range(kept_count):
         tally[kept[number]] = 0
@@ -58,7 +59,7 @@ def _forget(scratch, kept_count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _sort_out(search, lists, first, kept_count, later, item, length):  # type: ignore[no-untyped-def]
+def _sort_out_kept_items(search, lists, first, kept_count, later, item, length):  # type: ignore[no-untyped-def]
     """Part what was kept: excluded items, perfect extensions, extensions.
 
     Returns how many excluded items and extensions the root has, and how long the set is; the length is 0 if the set is
@@ -98,29 +99,29 @@ def _order_branches(state, root, stack):  # type: ignore[no-untyped-def]
     before, total, words = state[ROOT_BEFORE], state[ROOT_ITEMS], state[ROOT_WORDS]
     is_sorted = total - before <= 64
     for item in range(before, total):
-        place = item - before
+        slot = item - before
         count = root.supports[item]
         if is_sorted:
-            while place > 0 and counts[place - 1] > count:
-                ids[place], counts[place], slots[place] = ids[place - 1], counts[place - 1], slots[place - 1]
-                place -= 1
-        ids[place], counts[place], slots[place] = np.uint32(item), count, np.uint64(item * words)
+            while slot > 0 and counts[slot - 1] > count:
+                ids[slot], counts[slot], slots[slot] = ids[slot - 1], counts[slot - 1], slots[slot - 1]
+                slot -= 1
+        ids[slot], counts[slot], slots[slot] = np.uint32(item), count, np.uint64(item * words)
 
 
 @part
 def _set_bits(state, bits, flat, begin, end):  # type: ignore[no-untyped-def]
     """The bitmaps of the root, from its rows."""
     words = np.uint64(state[ROOT_WORDS])
-    for place in range(np.uint64(state[ROOT_ITEMS]) * words):
-        bits[place] = 0
+    for position in range(np.uint64(state[ROOT_ITEMS]) * words):
+        bits[position] = 0
     row = np.uint64(0)
-    one = np.uint64(1)
-    for at in range(np.uint64(begin + 1), np.uint64(end)):
-        item = flat[at]
+    unit = np.uint64(1)
+    for index in range(np.uint64(begin + 1), np.uint64(end)):
+        item = flat[index]
         if item == MARK:
-            row += one
+            row += unit
         else:
-            bits[np.uint64(item) * words + (row >> np.uint64(6))] |= one << (row & np.uint64(63))
+            bits[np.uint64(item) * words + (row >> np.uint64(6))] |= unit << (row & np.uint64(63))
 
 
 @part
@@ -131,9 +132,9 @@ def _open_level(search, level, total, before, length, perfect_before):  # type: 
     first, begin, end = frames[level, ITEMS_BEGIN], frames[level, FLAT_BEGIN], frames[level, FLAT_END]
     for item in range(total + 1):
         starts[first + item] = 0
-    for at in range(begin + 1, end):
-        if flat[at] != MARK:
-            starts[first + np.int64(flat[at])] += 1
+    for index in range(begin + 1, end):
+        if flat[index] != MARK:
+            starts[first + np.int64(flat[index])] += 1
     filled = frames[level, PLACES_BEGIN]
     for item in range(total):
         size = starts[first + item]
@@ -142,10 +143,10 @@ def _open_level(search, level, total, before, length, perfect_before):  # type: 
         codes[first + item] = root.codes[item]
         counts[first + item] = root.supports[item]
     starts[first + total] = filled
-    for at in range(begin + 1, end):
-        if flat[at] != MARK:
-            item = first + np.int64(flat[at])
-            places[starts[item]] = np.uint32(at)
+    for index in range(begin + 1, end):
+        if flat[index] != MARK:
+            item = first + np.int64(flat[index])
+            places[starts[item]] = np.uint32(index)
             starts[item] += 1
     for item in range(total, 0, -1):
         starts[first + item] = starts[first + item - 1]
@@ -156,7 +157,7 @@ def _open_level(search, level, total, before, length, perfect_before):  # type: 
 
 
 @part
-def _take(state, output, path, row, length, support, is_extended, is_leaf):  # type: ignore[no-untyped-def]
+def _take_row(state, output, path, row, length, support, is_extended, is_leaf):  # type: ignore[no-untyped-def]
     """Give a set if it is one that is asked for, or leave it pending; returns whether to look below it."""
     if state[KIND] == ALL and state[PERFECT]:
         state[PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, support
@@ -165,12 +166,12 @@ def _take(state, output, path, row, length, support, is_extended, is_leaf):  # t
     if length > state[MAX_LENGTH]:
         return False
     if state[KIND] != MAXIMAL or (is_leaf and not is_extended):
-        give(state, output, path.rows, row * state[STRIDE], length, support)
+        give_set(state, output, path.rows, row * state[STRIDE], length, support)
     return not is_leaf and length < state[MAX_LENGTH]
 
 
 @part
-def _lacks_room(search, items):  # type: ignore[no-untyped-def]
+def _lacks_list_room(search, items):  # type: ignore[no-untyped-def]
     state, path, stack, frames = search.state, search.path, search.stack, search.frames
     level = state[LEVEL]
     set_words = (items + 63) >> 6
@@ -187,16 +188,16 @@ def _lacks_room(search, items):  # type: ignore[no-untyped-def]
 
 
 @part
-def _branch(search, lists, first, item, kept_count, later, length):  # type: ignore[no-untyped-def]
+def _branch_from_item(search, lists, first, item, kept_count, later, length):  # type: ignore[no-untyped-def]
     """Give the set that ends in an item, and open the way below it; returns a status."""
     state, stack, scratch = search.state, search.stack, search.scratch
     frames, deeper = search.frames, search.lists
     level = state[LEVEL]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     support, perfect_before = lists.supports[first + item], state[PERFECT]
-    before, total, length = _sort_out(search, lists, first, kept_count, later, item, length)
+    before, total, length = _sort_out_kept_items(search, lists, first, kept_count, later, item, length)
     if length == 0:
-        _forget(scratch, kept_count)
+        _forget_kept_items(scratch, kept_count)
         return DONE
     is_few = end - begin <= 64
     branches = total - before
@@ -206,21 +207,21 @@ def _branch(search, lists, first, item, kept_count, later, length):  # type: ign
         filled, rows, pairs = copy_rows(
             lists.flat, lists.places, begin, end, deeper.flat, frames[level, FLAT_END], scratch.number_of, before
         )
-        words = whole_blocks(max((rows + 63) >> 6, np.int64(1)))
+        words = round_to_blocks(max((rows + 63) >> 6, np.int64(1)))
         as_bitmaps = branches * branches * (words * state[WORD_COST] + state[MAP_COST]) <= 2 * (
             pairs * state[PAIR_COST] + branches * state[LIST_COST]
         )
         if as_bitmaps and is_short(state, STACK_BITS, stack.bits.shape[0], total * words):
             state[PERFECT] = perfect_before
-            _forget(scratch, kept_count)
+            _forget_kept_items(scratch, kept_count)
             return GROW
     if is_few:
         for number in range(kept_count):
-            place = scratch.number_of[scratch.kept[number]]
-            if place:
-                stack.bits[place - 1] = scratch.bitmap[scratch.kept[number]]
-    _forget(scratch, kept_count)
-    if not _take(state, search.output, search.path, level + 1, length, support, before > 0, branches == 0):
+            slot = scratch.number_of[scratch.kept[number]]
+            if slot:
+                stack.bits[slot - 1] = scratch.bitmap[scratch.kept[number]]
+    _forget_kept_items(scratch, kept_count)
+    if not _take_row(state, search.output, search.path, level + 1, length, support, before > 0, branches == 0):
         state[PERFECT] = perfect_before
         return DONE
     if as_bitmaps:
@@ -241,13 +242,13 @@ def _branch(search, lists, first, item, kept_count, later, length):  # type: ign
 
 
 @part
-def _visit(search, lists, first, items, item):  # type: ignore[no-untyped-def]
+def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-def]
     """Count what goes with an item of the present level, and go on from there; returns a status."""
     state, frames, scratch = search.state, search.frames, search.scratch
     level = state[LEVEL]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     length = frames[level, LENGTH] + 1
-    if _lacks_room(search, 1):
+    if _lacks_list_room(search, 1):
         return GROW
     extend_row(search.path.rows, state[STRIDE], level, length - 1, lists.codes[first + item])
     kept_count, later, visits = np.int64(0), np.int64(0), np.int64(0)
@@ -257,15 +258,15 @@ def _visit(search, lists, first, items, item):  # type: ignore[no-untyped-def]
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
         return DONE
-    if _lacks_room(search, kept_count) or is_short(
+    if _lacks_list_room(search, kept_count) or is_short(
         state, LEVEL_FLAT, search.lists.flat.shape[0], frames[level, FLAT_END] + visits + end - begin + 2
     ):
-        _forget(scratch, kept_count)
+        _forget_kept_items(scratch, kept_count)
         return GROW
-    return _branch(search, lists, first, item, kept_count, later, length)
+    return _branch_from_item(search, lists, first, item, kept_count, later, length)
 
 
-@kernel("int64(ListSearch, RowLists)")
+@compile_kernel("int64(ListSearch, RowLists)")
 def search_lists(search, base):  # type: ignore[no-untyped-def]
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     state, output, path, frames = search.state, search.output, search.path, search.frames
@@ -292,7 +293,7 @@ def search_lists(search, base):  # type: ignore[no-untyped-def]
             return FULL
         lists = search.lists if level else base
         items = frames[level, ITEMS] if level else base.supports.shape[0]
-        status = _visit(search, lists, frames[level, ITEMS_BEGIN], items, item)
+        status = _visit_item(search, lists, frames[level, ITEMS_BEGIN], items, item)
         if status != DONE:
             return status
         frames[level, AT] = item + 1

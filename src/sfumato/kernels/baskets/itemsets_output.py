@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.baskets.itemsets_bits import kernel, part
-from sfumato.kernels.compiled import record
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
+from sfumato.kernels.compilation import record
 
 ALL, CLOSED, MAXIMAL = range(3)
 DONE, FULL, PAUSED, GROW = range(4)
@@ -58,37 +58,37 @@ MOST_DOUBLINGS = 10
 
 
 @part
-def insert(source, begin, length, code, target, place):  # type: ignore[no-untyped-def]
+def insert_code(source, begin, length, code, target, target_offset):  # type: ignore[no-untyped-def]
     """Copy a rising row with one more code in its place; source and target may be one array."""
     if length == 0:
-        target[place] = code
+        target[target_offset] = code
         return
-    one = np.uint64(1)
-    target[place] = min(code, source[begin])
-    for at in range(one, length):
-        target[place + at] = max(source[begin + at - one], min(code, source[begin + at]))
-    target[place + length] = max(code, source[begin + length - one])
+    unit = np.uint64(1)
+    target[target_offset] = min(code, source[begin])
+    for index in range(unit, length):
+        target[target_offset + index] = max(source[begin + index - unit], min(code, source[begin + index]))
+    target[target_offset + length] = max(code, source[begin + length - unit])
 
 
 @part
 def _insert_in_place(codes, begin, length, code):  # type: ignore[no-untyped-def]
-    at = begin + length
-    while at > begin and codes[at - 1] > code:
-        codes[at] = codes[at - 1]
-        at -= 1
-    codes[at] = code
+    offset = begin + length
+    while offset > begin and codes[offset - 1] > code:
+        codes[offset] = codes[offset - 1]
+        offset -= 1
+    codes[offset] = code
 
 
 @part
-def give(state, output, row, begin, length, support):  # type: ignore[no-untyped-def]
+def give_set(state, output, row, begin, length, support):  # type: ignore[no-untyped-def]
     """Put one set into the buffer, which has room for it."""
     codes, ends, supports = output.codes, output.ends, output.supports
-    place = state[CODES]
-    for at in range(np.uint64(length)):
-        codes[np.uint64(place) + at] = row[np.uint64(begin) + at]
-    ends[state[SETS]] = place + length
+    offset = state[CODES]
+    for index in range(np.uint64(length)):
+        codes[np.uint64(offset) + index] = row[np.uint64(begin) + index]
+    ends[state[SETS]] = offset + length
     supports[state[SETS]] = support
-    state[CODES] = place + length
+    state[CODES] = offset + length
     state[SETS] += 1
 
 
@@ -126,23 +126,23 @@ def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
         if not has_room(state, output, np.int64(1) << low, longest << low):
             return FULL
         first = state[SETS]
-        place = state[CODES]
+        offset = state[CODES]
         length = state[PENDING_LENGTH]
-        for at in range(length):
-            codes[place + at] = rows[state[PENDING_ROW] * state[STRIDE] + at]
+        for index in range(length):
+            codes[offset + index] = rows[state[PENDING_ROW] * state[STRIDE] + index]
         for bit in range(count - low):
             if (state[PENDING_MASK] >> bit) & 1:
-                _insert_in_place(codes, place, length, perfect[low + bit])
+                _insert_in_place(codes, offset, length, perfect[low + bit])
                 length += 1
-        ends[first] = place + length
+        ends[first] = offset + length
         supports[first] = state[PENDING_SUPPORT]
         done = np.int64(1)
-        end = place + length
+        end = offset + length
         for bit in range(low):
-            begin = place
+            begin = offset
             for number in range(done):
                 size = ends[first + number] - begin
-                insert(codes, np.uint64(begin), np.uint64(size), perfect[bit], codes, np.uint64(end))
+                insert_code(codes, np.uint64(begin), np.uint64(size), perfect[bit], codes, np.uint64(end))
                 begin += size
                 end += size + 1
                 ends[first + done + number] = end
@@ -161,7 +161,7 @@ def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
 @part
 def extend_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
     """The next row: this one and one code more."""
-    insert(rows, np.uint64(row * stride), np.uint64(length), code, rows, np.uint64((row + 1) * stride))
+    insert_code(rows, np.uint64(row * stride), np.uint64(length), code, rows, np.uint64((row + 1) * stride))
 
 
 @part
@@ -170,7 +170,7 @@ def widen_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
     _insert_in_place(rows, row * stride, length, code)
 
 
-@kernel("int64(int64[::1], SetBuffer, SetPath)")
+@compile_kernel("int64(int64[::1], SetBuffer, SetPath)")
 def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
     """Give every set of items that are in all baskets: each such item with every subset of those before it."""
     rows, perfect = path.rows, path.perfect

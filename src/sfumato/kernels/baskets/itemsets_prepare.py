@@ -5,31 +5,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 OFFSETS = "Array(int64, 1, 'C', readonly=True)"
 BASKETS = f"Array(int32, 1, 'C', readonly=True), {OFFSETS}"
 MARK = np.uint32(0xFFFFFFFF)
 
 
-@compiled("void(Array(int32, 1, 'C', readonly=True), int64[::1])")
+@compile_cached("void(Array(int32, 1, 'C', readonly=True), int64[::1])")
 def count_codes(codes, counts):  # type: ignore[no-untyped-def]
     """How often each code occurs."""
-    for place in range(codes.shape[0]):
-        counts[np.uint32(codes[place])] += 1
+    for position in range(codes.shape[0]):
+        counts[np.uint32(codes[position])] += 1
 
 
-@compiled(f"void({BASKETS}, int32[::1], int32[::1])")
+@compile_cached(f"void({BASKETS}, int32[::1], int32[::1])")
 def measure_rows(codes, offsets, rank, sizes):  # type: ignore[no-untyped-def]
     """How many items of each basket have a rank."""
     for row in range(offsets.shape[0] - 1):
         size = np.int32(0)
-        for place in range(offsets[row], offsets[row + 1]):
-            size += rank[np.uint32(codes[place])] >= 0
+        for position in range(offsets[row], offsets[row + 1]):
+            size += rank[np.uint32(codes[position])] >= 0
         sizes[row] = size
 
 
-@compiled(f"void({BASKETS}, int32[::1], int32[::1], int64[::1], uint32[::1], uint32[::1])")
+@compile_cached(f"void({BASKETS}, int32[::1], int32[::1], int64[::1], uint32[::1], uint32[::1])")
 def lay_lists(codes, offsets, rank, sizes, starts, flat, places):  # type: ignore[no-untyped-def]
     """Rows of ranks, rising, with marks around them, of baskets with two ranked items or more; and where each rank is.
 
@@ -46,8 +46,8 @@ def lay_lists(codes, offsets, rank, sizes, starts, flat, places):  # type: ignor
         if sizes[row] >= 2:
             filled += np.uint32(sizes[row] + 1)
             flat[filled - np.uint32(1)] = MARK
-            for place in range(offsets[row], offsets[row + 1]):
-                number = rank[np.uint32(codes[place])]
+            for position in range(offsets[row], offsets[row + 1]):
+                number = rank[np.uint32(codes[position])]
                 if number >= 0:
                     starts[number + 1] += 1
     for number in range(ranks):
@@ -55,39 +55,39 @@ def lay_lists(codes, offsets, rank, sizes, starts, flat, places):  # type: ignor
     end = starts[:-1].copy()
     for row in range(sizes.shape[0]):
         if sizes[row] >= 2:
-            for place in range(offsets[row], offsets[row + 1]):
-                number = rank[np.uint32(codes[place])]
+            for position in range(offsets[row], offsets[row + 1]):
+                number = rank[np.uint32(codes[position])]
                 if number >= 0:
                     places[end[number]] = np.uint32(row)
                     end[number] += 1
     for number in range(ranks):
-        for place in range(starts[number], starts[number + 1]):
-            row_at = places[place]
-            at = cursor[row_at]
-            flat[at] = np.uint32(number)
-            places[place] = at
-            cursor[row_at] = at + np.uint32(1)
+        for position in range(starts[number], starts[number + 1]):
+            row_at = places[position]
+            offset = cursor[row_at]
+            flat[offset] = np.uint32(number)
+            places[position] = offset
+            cursor[row_at] = offset + np.uint32(1)
 
 
-@compiled(f"void({BASKETS}, int32[::1], int32[::1], uint64, uint64[::1])")
+@compile_cached(f"void({BASKETS}, int32[::1], int32[::1], uint64, uint64[::1])")
 def lay_bitmaps(codes, offsets, rank, sizes, words, bits):  # type: ignore[no-untyped-def]
     """One bitmap for each rank, of `words` words, over the baskets with two ranked items or more."""
-    one = np.uint64(1)
+    unit = np.uint64(1)
     row_bit = np.uint64(0)
     for row in range(sizes.shape[0]):
         if sizes[row] < 2:
             continue
-        bit = one << (row_bit & np.uint64(63))
+        bit = unit << (row_bit & np.uint64(63))
         word = row_bit >> np.uint64(6)
-        for place in range(offsets[row], offsets[row + 1]):
-            number = rank[np.uint32(codes[place])]
+        for position in range(offsets[row], offsets[row + 1]):
+            number = rank[np.uint32(codes[position])]
             if number >= 0:
                 bits[np.uint64(number) * words + word] |= bit
-        row_bit += one
+        row_bit += unit
 
 
-@compiled("void(int64[::1], int32[::1], int64[::1])")
+@compile_cached("void(int64[::1], int32[::1], int64[::1])")
 def look_up(values, codes, into):  # type: ignore[no-untyped-def]
     """The value of each code."""
-    for place in range(codes.shape[0]):
-        into[place] = values[np.uint32(codes[place])]
+    for position in range(codes.shape[0]):
+        into[position] = values[np.uint32(codes[position])]

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Unsigned, Words
-from sfumato.kernels.baskets.itemsets_bits import kernel, part
+from sfumato.kernels.baskets.itemsets_bits import compile_kernel, part
 from sfumato.kernels.baskets.itemsets_output import ALL, CLOSED, KIND, LEAST
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 
 @record
@@ -45,53 +45,53 @@ class RowScratch(NamedTuple):
 MARK = np.uint32(0xFFFFFFFF)
 
 
-@compiled("void(uint32[::1], int64, int64)")
-def _sort(kept, first, count):  # type: ignore[no-untyped-def]
+@compile_cached("void(uint32[::1], int64, int64)")
+def _sort_kept_items(kept, first, count):  # type: ignore[no-untyped-def]
     if count - first > 40:
         kept[first:count].sort()
         return
     for number in range(first + 1, count):
         item = kept[number]
-        at = number
-        while at > first and kept[at - 1] > item:
-            kept[at] = kept[at - 1]
-            at -= 1
-        kept[at] = item
+        offset = number
+        while offset > first and kept[offset - 1] > item:
+            kept[offset] = kept[offset - 1]
+            offset -= 1
+        kept[offset] = item
 
 
-@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
-def _tally(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-def]
+@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])")
+def _tally_items(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-def]
     """Count the items on one side of an item in its rows; returns how many there are in all."""
     visits = np.int64(0)
-    for place in range(begin, end):
-        at = np.uint64(places[place]) + step
-        item = flat[at]
+    for position in range(begin, end):
+        offset = np.uint64(places[position]) + step
+        item = flat[offset]
         while item != MARK:
             tally[item] += np.uint32(1)
             visits += 1
-            at += step
-            item = flat[at]
+            offset += step
+            item = flat[offset]
     return visits
 
 
-@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])")
-def _map(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def]
-    """As `_tally`, for at most 64 rows: a bitmap of its rows for every item."""
+@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])")
+def _map_items(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def]
+    """As `_tally_items`, for at most 64 rows: a bitmap of its rows for every item."""
     visits = np.int64(0)
     bit = np.uint64(1)
-    for place in range(begin, end):
-        at = np.uint64(places[place]) + step
-        item = flat[at]
+    for position in range(begin, end):
+        offset = np.uint64(places[position]) + step
+        item = flat[offset]
         while item != MARK:
             bitmap[item] |= bit
             visits += 1
-            at += step
-            item = flat[at]
+            offset += step
+            item = flat[offset]
         bit <<= np.uint64(1)
     return visits
 
 
-@kernel("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@compile_kernel("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)")
 def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-untyped-def]
     """Keep the frequent items of a range of numbers, and forget the counts of the others."""
     least = np.uint32(least)
@@ -104,37 +104,37 @@ def _keep_range(first, stop, tally, least, kept, count):  # type: ignore[no-unty
     return count
 
 
-@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
+@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
 def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
     tally, kept, counts = scratch.tally, scratch.kept, scratch.counts
     least = np.uint32(least)
     count = first
-    for place in range(begin, end):
-        at = np.uint64(places[place]) + step
-        item = flat[at]
+    for position in range(begin, end):
+        offset = np.uint64(places[position]) + step
+        item = flat[offset]
         while item != MARK:
             if tally[item] >= least:
                 kept[count] = item
                 counts[count] = tally[item]
                 count += 1
             tally[item] = 0
-            at += step
-            item = flat[at]
+            offset += step
+            item = flat[offset]
     for number in range(first, count):
         tally[kept[number]] = counts[number]
-    _sort(kept, first, count)
+    _sort_kept_items(kept, first, count)
     return count
 
 
-@kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
+@compile_kernel("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)")
 def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
     """As `_keep_tallied`, with bitmaps."""
     bitmap, tally, kept, maps = scratch.bitmap, scratch.tally, scratch.kept, scratch.maps
     count = first
-    for place in range(begin, end):
-        at = np.uint64(places[place]) + step
-        item = flat[at]
+    for position in range(begin, end):
+        offset = np.uint64(places[position]) + step
+        item = flat[offset]
         while item != MARK:
             rows = bitmap[item]
             if rows:
@@ -145,36 +145,36 @@ def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type
                     maps[count] = rows
                     tally[item] = np.uint32(size)
                     count += 1
-            at += step
-            item = flat[at]
+            offset += step
+            item = flat[offset]
     for number in range(first, count):
         bitmap[kept[number]] = maps[number]
-    _sort(kept, first, count)
+    _sort_kept_items(kept, first, count)
     return count
 
 
-@kernel("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
-def _is_covered(flat, places, begin, end, kept):  # type: ignore[no-untyped-def]
+@compile_kernel("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])")
+def _is_item_covered(flat, places, begin, end, kept):  # type: ignore[no-untyped-def]
     """Whether some item comes before one in all its rows: what the first row has, less what a further one lacks."""
-    one = np.uint64(1)
+    unit = np.uint64(1)
     left = np.int64(0)
-    at = np.uint64(places[begin]) - one
-    while flat[at] != MARK:
-        kept[left] = flat[at]
+    offset = np.uint64(places[begin]) - unit
+    while flat[offset] != MARK:
+        kept[left] = flat[offset]
         left += 1
-        at -= one
-    for place in range(begin + 1, end):
+        offset -= unit
+    for position in range(begin + 1, end):
         if left == 0:
             return False
-        at = np.uint64(places[place]) - one
+        offset = np.uint64(places[position]) - unit
         still = np.int64(0)
         for number in range(left):
             item = kept[number]
             # Both go downwards, and the mark is larger than any item.
-            while flat[at] != MARK and flat[at] > item:
-                at -= one
+            while flat[offset] != MARK and flat[offset] > item:
+                offset -= unit
             kept[still] = item
-            still += flat[at] == item
+            still += flat[offset] == item
         left = still
     return left > 0
 
@@ -184,10 +184,10 @@ def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop
     """Keep the frequent items `first` to `stop`, on one side of an item in its rows; returns how many it met too."""
     flat, places, tally = lists.flat, lists.places, scratch.tally
     if end - begin <= 64:
-        visits = _map(flat, places, begin, end, step, scratch.bitmap)
+        visits = _map_items(flat, places, begin, end, step, scratch.bitmap)
         count = _keep_mapped(flat, places, begin, end, step, scratch, least, kept_count)
     else:
-        visits = _tally(flat, places, begin, end, step, tally)
+        visits = _tally_items(flat, places, begin, end, step, tally)
         if visits > stop - first:
             count = _keep_range(first, stop, tally, least, scratch.kept, kept_count)
         else:
@@ -207,7 +207,11 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     later, visits = _count_side(lists, begin, end, np.uint64(1), least, scratch, 0, item + 1, items)
     count = later
     if kind == CLOSED and later == 0:
-        if end - begin == support and end > begin and _is_covered(lists.flat, lists.places, begin, end, scratch.kept):
+        if (
+            end - begin == support
+            and end > begin
+            and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept)
+        ):
             return np.int64(-1), later, visits
     elif kind != ALL:
         count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)
@@ -215,31 +219,31 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     return count, later, visits
 
 
-@kernel("UniTuple(int64, 3)(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
+@compile_kernel("UniTuple(int64, 3)(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)")
 def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # type: ignore[no-untyped-def]
     """Copy the rows of an item with only what the root holds, under the root's numbers.
 
     Left out are rows without a pair of two such items of which one is an extension. Returns where the copy ends, how
     many rows it has and how many pairs.
     """
-    one = np.uint64(1)
+    unit = np.uint64(1)
     rows = np.int64(0)
     pairs = np.int64(0)
     target[filled] = MARK
     at_end = np.uint64(filled + 1)
-    for place in range(begin, end):
-        at = np.uint64(places[place])
+    for position in range(begin, end):
+        offset = np.uint64(places[position])
         if before:
-            while flat[at - one] != MARK:
-                at -= one
+            while flat[offset - unit] != MARK:
+                offset -= unit
         start = at_end
-        while flat[at] != MARK:
-            number = number_of[flat[at]]
+        while flat[offset] != MARK:
+            number = number_of[flat[offset]]
             target[at_end] = number - 1
             at_end += np.uint64(number > 0)
-            at += one
+            offset += unit
         size = np.int64(at_end - start)
-        if size < 2 or target[at_end - one] < before:
+        if size < 2 or target[at_end - unit] < before:
             at_end = start
             continue
         later = size
@@ -248,7 +252,7 @@ def copy_rows(flat, places, begin, end, target, filled, number_of, before):  # t
             for back in range(start, at_end):
                 later += target[back] >= before
         target[at_end] = MARK
-        at_end += one
+        at_end += unit
         rows += 1
         pairs += later * (size - 1)
     return np.int64(at_end), rows, pairs

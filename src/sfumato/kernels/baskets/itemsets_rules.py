@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, Words
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 DONE, FULL, PAUSED, LACKING = range(4)
 SET, STOP, DEPTH, FILLED, WORK_LEFT, FIELDS = range(6)
@@ -33,36 +33,36 @@ class IndexedSets(NamedTuple):
     slots: Ints
 
 
-@compiled("boolean(int64[::1], int32[::1], uint64[::1], uint64[::1], int64[::1])")
+@compile_cached("boolean(int64[::1], int32[::1], uint64[::1], uint64[::1], int64[::1])")
 def fill_table(offsets, codes, marks, keys, slots):  # type: ignore[no-untyped-def]
     """Put every set into the table under its key; False if two sets have the same."""
     mask = np.uint64(slots.shape[0] - 1)
     slots[:] = -1
     for number in range(keys.shape[0]):
         key = np.uint64(0)
-        for place in range(offsets[number], offsets[number + 1]):
-            key += marks[codes[place]]
+        for position in range(offsets[number], offsets[number + 1]):
+            key += marks[codes[position]]
         keys[number] = key
-        at = (key >> np.uint64(17)) & mask
-        while slots[at] >= 0:
-            if keys[slots[at]] == key:
+        slot_index = (key >> np.uint64(17)) & mask
+        while slots[slot_index] >= 0:
+            if keys[slots[slot_index]] == key:
                 return False
-            at = (at + np.uint64(1)) & mask
-        slots[at] = number
+            slot_index = (slot_index + np.uint64(1)) & mask
+        slots[slot_index] = number
     return True
 
 
-@compiled("int64(uint64[::1], int64[::1], uint64)")
-def _find(keys, slots, key):  # type: ignore[no-untyped-def]
+@compile_cached("int64(uint64[::1], int64[::1], uint64)")
+def _find_set(keys, slots, key):  # type: ignore[no-untyped-def]
     """The set of a key; −1 if there is none."""
     mask = np.uint64(slots.shape[0] - 1)
-    at = (key >> np.uint64(17)) & mask
-    while slots[at] >= 0 and keys[slots[at]] != key:
-        at = (at + np.uint64(1)) & mask
-    return slots[at]
+    slot_index = (key >> np.uint64(17)) & mask
+    while slots[slot_index] >= 0 and keys[slots[slot_index]] != key:
+        slot_index = (slot_index + np.uint64(1)) & mask
+    return slots[slot_index]
 
 
-@compiled("int64(int64[::1], IndexedSets, int64, int64[::1], uint64[::1], int64[:,::1])")
+@compile_cached("int64(int64[::1], IndexedSets, int64, int64[::1], uint64[::1], int64[:,::1])")
 def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore[no-untyped-def]
     """Write the rules of sets `SET` to `STOP`, with right sides up to a length, until done, full or so much work done;
     LACKING if a side is not among the sets.
@@ -94,8 +94,8 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
                 continue
             state[WORK_LEFT] -= 1
             right = right_keys[depth - 1] + marks[codes[begin + places[depth]]]
-            left_set = _find(keys, slots, keys[number] - right)
-            right_set = _find(keys, slots, right)
+            left_set = _find_set(keys, slots, keys[number] - right)
+            right_set = _find_set(keys, slots, right)
             if left_set < 0 or right_set < 0:
                 return LACKING
             if supports[number] < needed[left_set]:

@@ -5,27 +5,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 
-@compiled("int64(int32[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1], uint8[::1])")
+@compile_cached("int64(int32[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1], uint8[::1])")
 def write_lines(codes, ends, supports, letters, starts, label, text):  # type: ignore[no-untyped-def]
     """Write a line for each set, with a label before the support; returns how many bytes were written.
 
     The word of code i is `letters[starts[i]:starts[i + 1]]`, blank after it included.
     """
-    at = np.int64(0)
+    offset = np.int64(0)
     begin = np.int64(0)
     digits = np.empty(20, dtype=np.uint8)
     for number in range(ends.shape[0]):
-        for place in range(begin, ends[number]):
-            for letter in range(starts[codes[place]], starts[codes[place] + 1]):
-                text[at] = letters[letter]
-                at += 1
+        for position in range(begin, ends[number]):
+            for letter in range(starts[codes[position]], starts[codes[position] + 1]):
+                text[offset] = letters[letter]
+                offset += 1
         begin = ends[number]
         for letter in range(label.shape[0]):
-            text[at] = label[letter]
-            at += 1
+            text[offset] = label[letter]
+            offset += 1
         left = supports[number]
         count = np.int64(0)
         while True:
@@ -36,8 +36,8 @@ def write_lines(codes, ends, supports, letters, starts, label, text):  # type: i
                 break
         while count:
             count -= 1
-            text[at] = digits[count]
-            at += 1
-        text[at] = np.uint8(10)
-        at += 1
-    return at
+            text[offset] = digits[count]
+            offset += 1
+        text[offset] = np.uint8(10)
+        offset += 1
+    return offset

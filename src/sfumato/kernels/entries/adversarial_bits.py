@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.bits import add_common, common, intersect, meet, pick
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.bits import add_common_rows, count_common_rows, do_rows_meet, intersect_row_sets, list_set_rows
+from sfumato.kernels.compilation import compile_cached
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
     BASE, BITS, CHILD_END, COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, COUNT, END, FREE, HIDING, IN_BITS, ITEM, KIND, LIVE,
@@ -21,23 +21,25 @@ from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
 from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
 
 
-@compiled("int64(int64)")
-def words_for(rows):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64)")
+def count_words(rows):  # type: ignore[no-untyped-def]
     """How many words so many rows take."""
     return (rows + 63) >> 6
 
 
-@compiled("void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64, uint64[::1], int64)")
-def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, at):  # type: ignore[no-untyped-def]
+@compile_cached(
+    "void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64, uint64[::1], int64)"
+)
+def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, word_offset):  # type: ignore[no-untyped-def]
     """Put a run of rows into the sets of their values, from a word of these sets on."""
-    for place in range(end - begin):
-        k = slot[cell[rows[begin + place], column]]
+    for position in range(end - begin):
+        k = slot[cell[rows[begin + position], column]]
         if k:
-            bits[places[k, field] + at + (place >> 6)] |= np.uint64(1) << np.uint64(place & 63)
+            bits[places[k, field] + word_offset + (position >> 6)] |= np.uint64(1) << np.uint64(position & 63)
 
 
-@compiled("void(uint64[::1], int64, int64)")
-def _fill(bits, begin, many):  # type: ignore[no-untyped-def]
+@compile_cached("void(uint64[::1], int64, int64)")
+def _fill_bits(bits, begin, many):  # type: ignore[no-untyped-def]
     """The set of all rows: so many bits."""
     for word in range(many >> 6):
         bits[begin + word] = ~np.uint64(0)
@@ -45,11 +47,11 @@ def _fill(bits, begin, many):  # type: ignore[no-untyped-def]
         bits[begin + (many >> 6)] = (np.uint64(1) << np.uint64(many & 63)) - np.uint64(1)
 
 
-@compiled("int64(int32[:,::1], int32[::1], int64[::1], int64, int32[::1], int32[::1], int64, uint8[::1], int64)")
+@compile_cached("int64(int32[:,::1], int32[::1], int64[::1], int64, int32[::1], int32[::1], int64, uint8[::1], int64)")
 def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  # type: ignore[no-untyped-def]
     """Number on the living targets of a column, those that have no number yet; returns how many numbers there are."""
-    for place in range(frame[LIVE], frame[TOP]):
-        code = cell[rows[place], column]
+    for position in range(frame[LIVE], frame[TOP]):
+        code = cell[rows[position], column]
         if alive[code] and slot[code - items] == 0:
             many += 1
             slot[code - items] = many
@@ -57,16 +59,16 @@ def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  
     return many
 
 
-@compiled("int64(PackedEntries, NodeStacks, ValueRoom, int64[::1], int64, boolean, int64, int64)")
+@compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, int64[::1], int64, boolean, int64, int64)")
 def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # type: ignore[no-untyped-def]
     """Give each named value of a column the set of rows that show it, each living one a pair; returns where bits are
     free. `tally[k]` becomes where value k is shown and where it was shown in touched rows."""
     cell, items = packed.cell, packed.settings.values
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
-    hiding = words_for(frame[SHOWING] - frame[HIDING])
-    words = hiding + words_for(frame[TOUCHED] - frame[SHOWING])
-    touched = words_for(frame[END] - frame[TOUCHED])
+    hiding = count_words(frame[SHOWING] - frame[HIDING])
+    words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
+    touched = count_words(frame[END] - frame[TOUCHED])
     begin = free
     for k in range(1, many + 1):
         places[k, 0], places[k, 1] = free, free + words
@@ -84,7 +86,7 @@ def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # typ
     hidden = free
     free += hiding
     empty = places[many + 1, 0]
-    if common(bits, empty, empty, words) == 0:
+    if count_common_rows(bits, empty, empty, words) == 0:
         empty = -1
     for k in range(1, many + 1):
         places[k, 2] = -1
@@ -97,40 +99,40 @@ def _make_pairs(packed, stacks, room, frame, column, target, many, free):  # typ
             pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, 0], free
             free += hiding
     bits[hidden:free] = np.uint64(0)
-    for place in range(frame[SHOWING] - frame[HIDING]):
-        code = cell[rows[frame[HIDING] + place], column]
+    for position in range(frame[SHOWING] - frame[HIDING]):
+        code = cell[rows[frame[HIDING] + position], column]
         if items <= code < 2 * items:
-            one = np.uint64(1) << np.uint64(place & 63)
-            bits[hidden + (place >> 6)] |= one
+            bit = np.uint64(1) << np.uint64(position & 63)
+            bits[hidden + (position >> 6)] |= bit
             k = slot[code - items]
             if k and places[k, 2] >= 0:
-                bits[places[k, 2] + (place >> 6)] |= one
+                bits[places[k, 2] + (position >> 6)] |= bit
     return free
 
 
-@compiled("void(PackedEntries, NodeStacks, ValueRoom, int64)")
-def build(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
+@compile_cached("void(PackedEntries, NodeStacks, ValueRoom, int64)")
+def build_bit_node(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Make a node with row numbers a base: sets for its rows, its steps and its living pairs."""
     cell, settings = packed.cell, packed.settings
     frame, targets, rows = stacks.frames[depth], stacks.targets[depth], stacks.rows
     bits, steps, pairs = stacks.bits, stacks.steps, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
-    hiding = words_for(frame[SHOWING] - frame[HIDING])
-    showing = words_for(frame[TOUCHED] - frame[SHOWING])
-    touched = words_for(frame[END] - frame[TOUCHED])
+    hiding = count_words(frame[SHOWING] - frame[HIDING])
+    showing = count_words(frame[TOUCHED] - frame[SHOWING])
+    touched = count_words(frame[END] - frame[TOUCHED])
     free = frame[BITS]
     frame[KIND], frame[BASE] = IN_BITS, depth
     frame[SET], frame[LIVING], frame[REACHED] = free, free + hiding + showing, free + 2 * hiding + showing
-    _fill(bits, free, frame[SHOWING] - frame[HIDING])
-    _fill(bits, free + hiding, frame[TOUCHED] - frame[SHOWING])
-    _fill(bits, frame[REACHED], frame[END] - frame[TOUCHED])
+    _fill_bits(bits, free, frame[SHOWING] - frame[HIDING])
+    _fill_bits(bits, free + hiding, frame[TOUCHED] - frame[SHOWING])
+    _fill_bits(bits, frame[REACHED], frame[END] - frame[TOUCHED])
     free = frame[REACHED] + touched
     frame[PAIR] = frame[PAIR_END]
     frame[STEP] = frame[STEP_TOP]
-    at = 0
+    offset = 0
     for column in range(settings.columns):
-        target = at < frame[TARGETS] and targets[at] == column
-        at += target
+        target = offset < frame[TARGETS] and targets[offset] == column
+        offset += target
         extends = column > frame[COLUMN] and (frame[TARGETS] > 1 or not target)
         if not target and not extends:
             continue
@@ -143,8 +145,8 @@ def build(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
         free = _make_pairs(packed, stacks, room, frame, column, target, many, free)
         first = frame[STEP_TOP]
         for k in range(1, shown + 1):
-            enough = common(bits, places[k, 0], places[k, 0], hiding + showing) >= settings.least
-            if enough and (settings.tracking == 0 or meet(bits, places[k, 1], places[k, 1], touched)):
+            enough = count_common_rows(bits, places[k, 0], places[k, 0], hiding + showing) >= settings.least
+            if enough and (settings.tracking == 0 or do_rows_meet(bits, places[k, 1], places[k, 1], touched)):
                 step = steps[frame[STEP_TOP]]
                 step[STEP_ITEM], step[STEP_COLUMN] = names[k], column
                 step[STEP_SET], step[STEP_REACHED] = places[k, 0], places[k, 1]
@@ -153,33 +155,35 @@ def build(packed, stacks, room, depth):  # type: ignore[no-untyped-def]
         for k in range(1, many + 1):
             slot[names[k]] = 0
     bits[frame[LIVING] : frame[LIVING] + hiding] = np.uint64(0)
-    for at in range(frame[PAIR], frame[PAIR_END]):
-        add_common(bits, frame[SET], pairs[at, PAIR_HIDDEN], hiding, frame[LIVING])
-        alive[settings.values + pairs[at, PAIR_ITEM]] = 0
+    for offset in range(frame[PAIR], frame[PAIR_END]):
+        add_common_rows(bits, frame[SET], pairs[offset, PAIR_HIDDEN], hiding, frame[LIVING])
+        alive[settings.values + pairs[offset, PAIR_ITEM]] = 0
     frame[STEP_END] = frame[STEP_TOP]
     frame[BITS] = free
     frame[FREE] = frame[TOP]
 
 
-@compiled("boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, RuleSettings)")
-def next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # type: ignore[no-untyped-def]
+@compile_cached(
+    "boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, RuleSettings)"
+)
+def step_to_next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # type: ignore[no-untyped-def]
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
-    hiding = words_for(base[SHOWING] - base[HIDING])
-    words = hiding + words_for(base[TOUCHED] - base[SHOWING])
-    touched = words_for(base[END] - base[TOUCHED])
+    hiding = count_words(base[SHOWING] - base[HIDING])
+    words = hiding + count_words(base[TOUCHED] - base[SHOWING])
+    touched = count_words(base[END] - base[TOUCHED])
     child[SET], child[LIVING], child[REACHED] = frame[BITS], frame[BITS] + words, frame[BITS] + words + hiding
     child[BITS] = child[REACHED] + touched
     while frame[STEP] < frame[STEP_END]:
         step = steps[frame[STEP]]
         frame[STEP] += 1
-        if not meet(bits, frame[LIVING], step[STEP_SET], hiding) or not (all_ours or ours[step[STEP_ITEM]]):
+        if not do_rows_meet(bits, frame[LIVING], step[STEP_SET], hiding) or not (all_ours or ours[step[STEP_ITEM]]):
             continue
-        if settings.tracking == 1 and not meet(bits, frame[REACHED], step[STEP_REACHED], touched):
+        if settings.tracking == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched):
             continue
-        child[COUNT] = intersect(bits, frame[SET], step[STEP_SET], words, child[SET])
+        child[COUNT] = intersect_row_sets(bits, frame[SET], step[STEP_SET], words, child[SET])
         if child[COUNT] < settings.least:
             continue
-        intersect(bits, frame[REACHED], step[STEP_REACHED], touched, child[REACHED])
+        intersect_row_sets(bits, frame[REACHED], step[STEP_REACHED], touched, child[REACHED])
         child[ITEM], child[COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
         child[KIND], child[BASE], child[FREE] = IN_BITS, frame[BASE], frame[FREE]
         child[STEP], child[STEP_END], child[STEP_TOP] = step[STEP_NEXT], frame[STEP_END], frame[STEP_TOP]
@@ -188,34 +192,34 @@ def next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # ty
     return False
 
 
-@compiled(
+@compile_cached(
     "boolean(uint64[::1], int64[::1], int64[::1], int64[:,::1], int64[::1], RuleSettings, int64[::1], int32[:,::1])"
 )
 def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # type: ignore[no-untyped-def]
     """Find the rules of a node and the pairs that live on below it, of those that the frame names; True if any do."""
-    hiding = words_for(base[SHOWING] - base[HIDING])
-    words = hiding + words_for(base[TOUCHED] - base[SHOWING])
+    hiding = count_words(base[SHOWING] - base[HIDING])
+    words = hiding + count_words(base[TOUCHED] - base[SHOWING])
     first, last = child[PAIR], child[PAIR_END]
     top = last
     living = 0
     about, public, hidden = np.int64(-1), np.int64(0), np.int64(0)
-    for at in range(first, last):
-        pair = pairs[at]
+    for index in range(first, last):
+        pair = pairs[index]
         column = pair[PAIR_COLUMN]
         if column == child[COLUMN]:
             continue
-        secretly = common(bits, child[SET], pair[PAIR_HIDDEN], hiding)
+        secretly = count_common_rows(bits, child[SET], pair[PAIR_HIDDEN], hiding)
         if secretly == 0:
             continue
-        fits = common(bits, child[SET], pair[PAIR_SHOWN], words)
+        fits = count_common_rows(bits, child[SET], pair[PAIR_SHOWN], words)
         if fits < settings.fitting:
             continue
         if column != about:
             about = column
-            hidden = common(bits, child[SET], pair[COLUMN_HIDDEN], hiding)
+            hidden = count_common_rows(bits, child[SET], pair[COLUMN_HIDDEN], hiding)
             public = child[COUNT] - hidden
             if pair[COLUMN_EMPTY] >= 0:
-                public -= common(bits, child[SET], pair[COLUMN_EMPTY], words)
+                public -= count_common_rows(bits, child[SET], pair[COLUMN_EMPTY], words)
         if public < settings.least:
             continue
         for field in range(PAIR_FIELDS):
@@ -229,43 +233,43 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
     if top == last:
         return False
     bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
-    for at in range(last, top):
-        add_common(bits, child[SET], pairs[at, PAIR_HIDDEN], hiding, child[LIVING])
+    for index in range(last, top):
+        add_common_rows(bits, child[SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
     return True
 
 
-@compiled("void(uint64[::1], int64[::1], int64[::1], int32[::1])")
+@compile_cached("void(uint64[::1], int64[::1], int64[::1], int32[::1])")
 def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
     """Give a node of bits its rows as numbers too, where the stack is free."""
-    hiding = words_for(base[SHOWING] - base[HIDING])
-    showing = words_for(base[TOUCHED] - base[SHOWING])
-    touched = words_for(base[END] - base[TOUCHED])
+    hiding = count_words(base[SHOWING] - base[HIDING])
+    showing = count_words(base[TOUCHED] - base[SHOWING])
+    touched = count_words(base[END] - base[TOUCHED])
     frame[HIDING] = frame[FREE]
-    frame[SHOWING] = pick(bits, frame[SET], hiding, rows, base[HIDING], frame[HIDING])
-    frame[TOUCHED] = pick(bits, frame[SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
-    frame[END] = pick(bits, frame[REACHED], touched, rows, base[TOUCHED], frame[TOUCHED])
+    frame[SHOWING] = list_set_rows(bits, frame[SET], hiding, rows, base[HIDING], frame[HIDING])
+    frame[TOUCHED] = list_set_rows(bits, frame[SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
+    frame[END] = list_set_rows(bits, frame[REACHED], touched, rows, base[TOUCHED], frame[TOUCHED])
 
 
-@compiled("void(int64[::1], int64[:,::1], uint8[::1], int64)")
+@compile_cached("void(int64[::1], int64[:,::1], uint8[::1], int64)")
 def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
     """Say what lives by marks rather than by pairs, whose place becomes free."""
-    for at in range(frame[PAIR], frame[PAIR_END]):
-        alive[items + pairs[at, PAIR_ITEM]] = 1
+    for index in range(frame[PAIR], frame[PAIR_END]):
+        alive[items + pairs[index, PAIR_ITEM]] = 1
     frame[PAIR_END] = frame[PAIR]
     frame[BITS] = frame[SET]
 
 
-@compiled("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
+@compile_cached("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
 def keep_pairs(bits, base, child, pairs, alive, items):  # type: ignore[no-untyped-def]
     """Keep the pairs that are marked as living, take the marks off, and note the rows that hide them."""
-    hiding = words_for(base[SHOWING] - base[HIDING])
+    hiding = count_words(base[SHOWING] - base[HIDING])
     last = top = child[PAIR_END]
     bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
-    for at in range(child[PAIR], last):
-        if alive[items + pairs[at, PAIR_ITEM]]:
-            alive[items + pairs[at, PAIR_ITEM]] = 0
+    for index in range(child[PAIR], last):
+        if alive[items + pairs[index, PAIR_ITEM]]:
+            alive[items + pairs[index, PAIR_ITEM]] = 0
             for field in range(PAIR_FIELDS):
-                pairs[top, field] = pairs[at, field]
-            add_common(bits, child[SET], pairs[at, PAIR_HIDDEN], hiding, child[LIVING])
+                pairs[top, field] = pairs[index, field]
+            add_common_rows(bits, child[SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
             top += 1
     child[PAIR], child[PAIR_END] = last, top

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sfumato.arrays import Bytes, CodeGrid, Codes, Flags, IntGrid, Ints, Words
-from sfumato.kernels.compiled import record
+from sfumato.kernels.compilation import record
 
 MORE, DONE, STACK_FULL, RULES_FULL, ITEMS_FULL, LISTS_FULL, BITS_FULL, STEPS_FULL, PAIRS_FULL = range(9)
 """Why the search came back: its share of work is done, all is done, or a buffer must grow first."""

@@ -9,19 +9,19 @@ import numpy as np
 
 from sfumato.arrays import Codes, Ints, WordGrid
 from sfumato.kernels.bits import popcount
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 
-@compiled("void(int32[:,::1], uint64[:,::1])")
-def set_bits(places, bits):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:,::1], uint64[:,::1])")
+def set_row_bits(places, bits):  # type: ignore[no-untyped-def]
     """Set a row's bit in each set of rows that its entries name; −1 names none."""
     rows, columns = places.shape
     for row in range(rows):
-        one = np.uint64(1) << np.uint64(row & 63)
+        bit = np.uint64(1) << np.uint64(row & 63)
         for column in range(columns):
-            place = places[row, column]
-            if place >= 0:
-                bits[place, row >> 6] |= one
+            bit_offset = places[row, column]
+            if bit_offset >= 0:
+                bits[bit_offset, row >> 6] |= bit
 
 
 @record
@@ -35,8 +35,8 @@ class ListedRules(NamedTuple):
     target: Codes
 
 
-@compiled("void(ListedRules, uint64[:,::1], int32[::1], uint64[:,::1], int64, int64)")
-def mark(rules, hidden, column, marks, begin, end):  # type: ignore[no-untyped-def]
+@compile_cached("void(ListedRules, uint64[:,::1], int32[::1], uint64[:,::1], int64, int64)")
+def mark_supporting_rows(rules, hidden, column, marks, begin, end):  # type: ignore[no-untyped-def]
     """Mark what some rules rest on: `marks[column]` gets the rows of the entries.
 
     Item i is of column `column[i]`; `hidden[column]` are the rows in which it is private.
@@ -48,27 +48,27 @@ def mark(rules, hidden, column, marks, begin, end):  # type: ignore[no-untyped-d
     resting = np.empty(words, dtype=np.uint64)
     last = -1
     for rule in range(begin, end):
-        one = antecedent[rule]
-        if one != last:
+        rule_antecedent = antecedent[rule]
+        if rule_antecedent != last:
             matching[:] = ~np.uint64(0)
-            for at in range(start[one], start[one + 1]):
-                row = seen[items[at]]
+            for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
+                row = seen[items[index]]
                 for word in range(words):
                     matching[word] &= row[word]
-            last = one
+            last = rule_antecedent
         fits, secret = seen[target[rule]], hidden[column[target[rule]]]
         foretold = marks[column[target[rule]]]
         for word in range(words):
             fit = matching[word] & fits[word]
             foretold[word] |= fit
             resting[word] = fit | (matching[word] & secret[word])
-        for at in range(start[one], start[one + 1]):
-            marked = marks[column[items[at]]]
+        for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
+            marked = marks[column[items[index]]]
             for word in range(words):
                 marked[word] |= resting[word]
 
 
-@compiled("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")
+@compile_cached("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")
 def list_exposed(rules, secret, rows, exposed_start, exposed, begin, end):  # type: ignore[no-untyped-def]
     """List the rows that some rules foretell rightly: row number i of the sets is `rows[i]`.
 
@@ -78,12 +78,12 @@ def list_exposed(rules, secret, rows, exposed_start, exposed, begin, end):  # ty
     antecedent, target = rules.antecedent, rules.target
     words = seen.shape[1]
     for rule in range(begin, end):
-        one = antecedent[rule]
+        rule_antecedent = antecedent[rule]
         to = exposed_start[rule]
         for word in range(words):
             left = secret[target[rule], word]
-            for at in range(start[one], start[one + 1]):
-                left &= seen[items[at], word]
+            for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
+                left &= seen[items[index], word]
             while left:
                 low = left & (~left + np.uint64(1))
                 exposed[to] = rows[64 * word + np.int64(popcount(low - np.uint64(1)))]

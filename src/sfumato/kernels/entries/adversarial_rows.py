@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
     ANTECEDENTS, CHILD, COLUMN, COUNT, END, FREE, HIDING, ITEM, ITEMS, LISTED, LIVE, RULES, SHOWING, TARGETS, TOP,
@@ -13,57 +13,57 @@ from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
 )  # fmt: skip
 
 
-@compiled("void(int64[::1], RuleSettings, int32[:,::1], int64, int64, int64, int64, int64)")
+@compile_cached("void(int64[::1], RuleSettings, int32[:,::1], int64, int64, int64, int64, int64)")
 def write_rule(state, settings, rules, target, public, fits, hidden, secretly):  # type: ignore[no-untyped-def]
     """Write a rule if it is adversarial: (antecedent, target, |pub|, those that fit, |hid|, those that fit)."""
     numerator, denominator = settings.numerator, settings.denominator
     if fits * denominator >= numerator * public and secretly * denominator >= numerator * hidden:
-        place = state[RULES]
-        rules[place, 0] = state[ANTECEDENTS]
-        rules[place, 1] = target
-        rules[place, 2] = public
-        rules[place, 3] = fits
-        rules[place, 4] = hidden
-        rules[place, 5] = secretly
+        rule_offset = state[RULES]
+        rules[rule_offset, 0] = state[ANTECEDENTS]
+        rules[rule_offset, 1] = target
+        rules[rule_offset, 2] = public
+        rules[rule_offset, 3] = fits
+        rules[rule_offset, 4] = hidden
+        rules[rule_offset, 5] = secretly
         state[RULES] += 1
 
 
-@compiled("int64(int32[:,::1], int32[::1], int64[::1], int64, int64, int32[::1], int32[::1], int64[:,::1])")
-def _count(cell, rows, frame, items, column, slot, names, tally):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[:,::1], int32[::1], int64[::1], int64, int64, int32[::1], int32[::1], int64[:,::1])")
+def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally):  # type: ignore[no-untyped-def]
     """Count the values that a column hides in some rows, and how often each is seen there; returns how many.
 
     `tally[k]` becomes (rows that show value k, rows that hide it), `tally[0]` (rows with nothing, rows that hide).
     """
-    found = 0
+    value_count = 0
     secret = 0
-    for place in range(frame[HIDING], frame[SHOWING]):
-        code = cell[rows[place], column] - items
+    for position in range(frame[HIDING], frame[SHOWING]):
+        code = cell[rows[position], column] - items
         if 0 <= code < items:
             k = slot[code]
             if k == 0:
-                found += 1
-                k = np.int32(found)
+                value_count += 1
+                k = np.int32(value_count)
                 slot[code] = k
                 names[k] = code
                 tally[k, 0] = 0
                 tally[k, 1] = 0
             tally[k, 1] += 1
             secret += 1
-    if found == 0:
+    if value_count == 0:
         return 0
-    slot[2 * items] = found + 1
-    tally[found + 1, 0] = 0
-    for place in range(frame[HIDING], frame[TOUCHED]):
-        tally[slot[cell[rows[place], column]], 0] += 1
-    for k in range(1, found + 1):
+    slot[2 * items] = value_count + 1
+    tally[value_count + 1, 0] = 0
+    for position in range(frame[HIDING], frame[TOUCHED]):
+        tally[slot[cell[rows[position], column]], 0] += 1
+    for k in range(1, value_count + 1):
         slot[names[k]] = 0
     slot[2 * items] = 0
-    tally[0, 0] = tally[found + 1, 0]
+    tally[0, 0] = tally[value_count + 1, 0]
     tally[0, 1] = secret
-    return found
+    return value_count
 
 
-@compiled(
+@compile_cached(
     "boolean(int32[:,::1], int32[::1], int64[::1], int64[:,::1], int64[:,::1], RuleSettings, int64, ValueRoom, "
     "int32[:,::1])"
 )
@@ -72,17 +72,17 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
     slot, names, tally, alive = room.slot, room.names, room.tally, room.alive
     frame = frames[depth]
     living = 0
-    for at in range(frames[depth - 1, TARGETS] if depth else settings.columns):
-        column = targets[depth - 1, at] if depth else at
+    for index in range(frames[depth - 1, TARGETS] if depth else settings.columns):
+        column = targets[depth - 1, index] if depth else index
         if column == frame[COLUMN]:
             continue
-        found = _count(cell, rows, frame, settings.values, column, slot, names, tally)
+        value_count = _count_hidden_values(cell, rows, frame, settings.values, column, slot, names, tally)
         hidden = tally[0, 1]
         public = frame[COUNT] - hidden - tally[0, 0]
-        if found == 0 or public < settings.least:
+        if value_count == 0 or public < settings.least:
             continue
         lives = False
-        for k in range(1, found + 1):
+        for k in range(1, value_count + 1):
             if tally[k, 0] >= settings.fitting:
                 lives = True
                 alive[settings.values + names[k]] = 1
@@ -95,34 +95,36 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
     return living > 0
 
 
-@compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1], int64)")
+@compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1], int64)")
 def keep_living(cell, rows, frame, targets, alive, free):  # type: ignore[no-untyped-def]
     """List the rows of a node that hide a living target, where the stack is free."""
     top = free
-    for place in range(frame[HIDING], frame[SHOWING]):
-        for at in range(frame[TARGETS]):
-            if alive[cell[rows[place], targets[at]]]:
-                rows[top] = rows[place]
+    for position in range(frame[HIDING], frame[SHOWING]):
+        for index in range(frame[TARGETS]):
+            if alive[cell[rows[position], targets[index]]]:
+                rows[top] = rows[position]
                 top += 1
                 break
     frame[LIVE] = free
     frame[TOP] = top
 
 
-@compiled("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1])")
+@compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1])")
 def forget_living(cell, rows, frame, targets, alive):  # type: ignore[no-untyped-def]
     """Take the marks of living targets off again."""
-    for place in range(frame[LIVE], frame[TOP]):
-        for at in range(frame[TARGETS]):
-            alive[cell[rows[place], targets[at]]] = 0
+    for position in range(frame[LIVE], frame[TOP]):
+        for index in range(frame[TARGETS]):
+            alive[cell[rows[position], targets[index]]] = 0
 
 
-@compiled("int64(int32[:,::1], int32[::1], int64[::1], int64, boolean[::1], boolean, int32[::1], int32[::1], int64)")
+@compile_cached(
+    "int64(int32[:,::1], int32[::1], int64[::1], int64, boolean[::1], boolean, int32[::1], int32[::1], int64)"
+)
 def name_values(cell, rows, frame, column, ours, all_ours, slot, names, items):  # type: ignore[no-untyped-def]
     """Number from 1 the values of a column that a node's living rows show, in their order; returns how many."""
     many = 0
-    for place in range(frame[LIVE], frame[TOP]):
-        code = cell[rows[place], column]
+    for position in range(frame[LIVE], frame[TOP]):
+        code = cell[rows[position], column]
         if code < items and slot[code] == 0 and (all_ours or ours[code]):
             slot[code] = 1
             many += 1
@@ -133,33 +135,33 @@ def name_values(cell, rows, frame, column, ours, all_ours, slot, names, items): 
     return many
 
 
-@compiled("void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64)")
-def _deal(cell, rows, begin, end, column, slot, places, run):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64)")
+def _deal_rows(cell, rows, begin, end, column, slot, places, run):  # type: ignore[no-untyped-def]
     """Deal a run of rows out to the children that their values belong to."""
-    for place in range(begin, end):
-        k = slot[cell[rows[place], column]]
+    for position in range(begin, end):
+        k = slot[cell[rows[position], column]]
         if k:
-            rows[places[k, run]] = rows[place]
+            rows[places[k, run]] = rows[position]
             places[k, run] += 1
 
 
-@compiled(
+@compile_cached(
     "int64(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, RuleSettings, int32[::1], int32[::1], "
     "int64[:,::1], int64[:,::1])"
 )
-def spread(cell, earlier, rows, frame, many, settings, slot, names, places, children):  # type: ignore[no-untyped-def]
+def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, places, children):  # type: ignore[no-untyped-def]
     """Extend a node by the named values of its column: children, written like frames, each with its runs of rows.
 
     Children begin at `children[frame[CHILD]]`; returns the number after the last one.
     """
     column = frame[COLUMN]
     places[: many + 1] = 0
-    for place in range(frame[HIDING], frame[SHOWING]):
-        places[slot[cell[rows[place], column]], 0] += 1
-    for place in range(frame[SHOWING], frame[TOUCHED]):
-        places[slot[cell[rows[place], column]], 1] += 1
-    for place in range(frame[TOUCHED], frame[END]):
-        places[slot[earlier[rows[place], column]], 2] += 1
+    for position in range(frame[HIDING], frame[SHOWING]):
+        places[slot[cell[rows[position], column]], 0] += 1
+    for position in range(frame[SHOWING], frame[TOUCHED]):
+        places[slot[cell[rows[position], column]], 1] += 1
+    for position in range(frame[TOUCHED], frame[END]):
+        places[slot[earlier[rows[position], column]], 2] += 1
     last = frame[CHILD]
     free = frame[TOP]
     for k in range(1, many + 1):
@@ -177,30 +179,30 @@ def spread(cell, earlier, rows, frame, many, settings, slot, names, places, chil
         children[last, END] = free
         last += 1
     if last > frame[CHILD]:
-        _deal(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0)
-        _deal(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 1)
-        _deal(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 2)
+        _deal_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, 0)
+        _deal_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, 1)
+        _deal_rows(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, 2)
     for k in range(1, many + 1):
         slot[names[k]] = 0
     frame[FREE] = free
     return last
 
 
-@compiled("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
+@compile_cached("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
 def write_antecedent(state, frames, depth, listing, rows, found):  # type: ignore[no-untyped-def]
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
     starts, items, list_starts, listed = found.starts, found.items, found.list_starts, found.listed
-    for at in range(1, depth + 1):
-        items[state[ITEMS]] = frames[at, ITEM]
+    for index in range(1, depth + 1):
+        items[state[ITEMS]] = frames[index, ITEM]
         state[ITEMS] += 1
     state[ANTECEDENTS] += 1
     starts[state[ANTECEDENTS]] = state[ITEMS]
     if listing:
-        one, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
-        while one < frames[depth, SHOWING] or other < end:
-            if other == end or (one < frames[depth, SHOWING] and rows[one] < rows[other]):
-                listed[state[LISTED]] = rows[one]
-                one += 1
+        hiding, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
+        while hiding < frames[depth, SHOWING] or other < end:
+            if other == end or (hiding < frames[depth, SHOWING] and rows[hiding] < rows[other]):
+                listed[state[LISTED]] = rows[hiding]
+                hiding += 1
             else:
                 listed[state[LISTED]] = rows[other]
                 other += 1

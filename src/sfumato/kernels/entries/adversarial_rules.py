@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 from sfumato.kernels.entries.adversarial_bits import (
-    build,
+    build_bit_node,
+    count_words,
     judge_bits,
     keep_pairs,
     mark_living,
-    next_child,
     number_rows,
-    words_for,
+    step_to_next_child,
 )
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
@@ -35,7 +35,7 @@ from sfumato.kernels.entries.adversarial_rows import (
     judge_rows,
     keep_living,
     name_values,
-    spread,
+    spread_to_children,
     write_antecedent,
 )  # fmt: skip
 
@@ -46,8 +46,8 @@ inlined: Callable[[Any], Any] = register_jitable(inline="always")
 """For parts of the search that many arrays go into: passing them would take as long as the part."""
 
 
-@compiled("int64(int64[::1], RuleSettings, int64[::1], int64, int64, int64, int64)")
-def _room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64, int64, int64, int64)")
+def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type: ignore[no-untyped-def]
     """Which buffer may be too short to judge a node of so many rows that may have so many rules, or `MORE`."""
     state[NEED] = state[RULES] + rules
     if state[NEED] > sizes[RULES_FULL]:
@@ -64,17 +64,17 @@ def _room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type
     return MORE
 
 
-@compiled("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
-def _room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
+def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
     """Which buffer may be too short to make a base of a node, `MORE` if none is, `DONE` if it would be too large."""
-    hiding = words_for(frame[SHOWING] - frame[HIDING])
-    words = hiding + words_for(frame[TOUCHED] - frame[SHOWING])
-    touched = words_for(frame[END] - frame[TOUCHED])
+    hiding = count_words(frame[SHOWING] - frame[HIDING])
+    words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
+    touched = count_words(frame[END] - frame[TOUCHED])
     living, column = frame[TOP] - frame[LIVE], frame[COLUMN] + 1
     steps = min(living * (settings.columns - column), settings.values - first[column])
     pairs = 0
-    for at in range(frame[TARGETS]):
-        pairs += min(living, first[targets[at] + 1] - first[targets[at]])
+    for index in range(frame[TARGETS]):
+        pairs += min(living, first[targets[index] + 1] - first[targets[index]])
     bits = (1 + frame[TARGETS] + pairs) * (words + hiding) + touched + (steps + pairs) * (words + touched)
     if bits > settings.afford:
         return DONE
@@ -88,8 +88,8 @@ def _room_to_build(state, settings, sizes, frame, targets, first):  # type: igno
     return BITS_FULL if state[NEED] > sizes[BITS_FULL] else MORE
 
 
-@compiled("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1])")
-def _room_to_step(state, settings, sizes, frame, base):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1])")
+def _check_room_to_step(state, settings, sizes, frame, base):  # type: ignore[no-untyped-def]
     """Which buffer may be too short for any child of a node of bits, or `MORE`."""
     pairs = frame[PAIR_END] - frame[PAIR]
     state[NEED] = frame[PAIR_END] + pairs
@@ -100,18 +100,18 @@ def _room_to_step(state, settings, sizes, frame, base):  # type: ignore[no-untyp
     if state[NEED] > sizes[BITS_FULL]:
         return BITS_FULL
     numbers = 2 * frame[COUNT] + base[END] - base[TOUCHED]
-    return _room_to_judge(state, settings, sizes, pairs, frame[COUNT], frame[FREE], numbers)
+    return _check_room_to_judge(state, settings, sizes, pairs, frame[COUNT], frame[FREE], numbers)
 
 
 @inlined
-def _better_in_rows(base, child):  # type: ignore[no-untyped-def]
+def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
     """Whether looking at a node's rows one by one takes less than counting the words of its base for every pair."""
     words = (base[END] - base[HIDING]) >> 6
     return words >= LONG and child[COUNT] * (2 + child[TARGETS]) * BY_ROW < words * (child[PAIR_END] - child[PAIR])
 
 
 @inlined
-def _worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
+def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
     """Whether a node is so much smaller than its base that shorter sets of its own pay for its children alone."""
     words = (base[END] - base[HIDING]) >> 6
     counting = (child[STEP_END] - child[STEP]) * (child[PAIR_END] - child[PAIR]) * words
@@ -137,7 +137,7 @@ def _visit_in_bits(packed, stacks, room, found, depth):  # type: ignore[no-untyp
     child[TARGETS] = frame[TARGETS]
     state[NODES] += 1
     before = state[RULES]
-    by_row = _better_in_rows(base, child)
+    by_row = _is_better_in_rows(base, child)
     if by_row:
         number_rows(bits, base, child, rows)
         work = (child[END] - child[HIDING]) * (2 + frame[TARGETS])
@@ -152,7 +152,7 @@ def _visit_in_bits(packed, stacks, room, found, depth):  # type: ignore[no-untyp
             number_rows(bits, base, child, rows)
         write_antecedent(state, frames, depth + 1, settings.listing, rows, found)
     if lives and depth + 1 < settings.longest and child[STEP] < child[STEP_END]:
-        if _worth_a_base(base, child, settings.columns):
+        if _is_worth_a_base(base, child, settings.columns):
             child[KIND] = TO_NUMBER
         state[DEPTH] += 1
     return work + 16
@@ -196,7 +196,7 @@ def _deal_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-d
         frame[CHILD] = frames[depth - 1, CHILD_END] if depth else 0
         frame[CHILD_END] = frame[CHILD]
         if many:
-            frame[CHILD_END] = spread(
+            frame[CHILD_END] = spread_to_children(
                 cell, packed.earlier, rows, frame, many, settings, slot, names, room.tally, stacks.children
             )
 
@@ -205,14 +205,14 @@ def _deal_next_column(packed, stacks, room, depth):  # type: ignore[no-untyped-d
 def _make_base(packed, stacks, room, sizes, depth):  # type: ignore[no-untyped-def]
     """Give a node sets of its own if they are not too large; returns what is full, and what was looked at."""
     frame, settings = stacks.frames[depth], packed.settings
-    full = _room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], packed.first)
+    full = _check_room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], packed.first)
     work = 0
     if full == DONE:
         forget_living(packed.cell, stacks.rows, frame, stacks.targets[depth], room.alive)
         frame[KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
     elif full == MORE:
         work = (frame[END] - frame[HIDING]) * (settings.columns - frame[COLUMN] + frame[TARGETS])
-        build(packed, stacks, room, depth)
+        build_bit_node(packed, stacks, room, depth)
     return full, work
 
 
@@ -244,8 +244,8 @@ def _buffer_sizes(stacks, found):  # type: ignore[no-untyped-def]
     return sizes
 
 
-@compiled("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
-def search(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
+@compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
+def search_adversarial_rules(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
     """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
 
     At depth −1 it begins: the runs of the whole table are in the first frame.
@@ -258,9 +258,9 @@ def search(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
         full, work = MORE, 0
         if depth >= 0 and frame[KIND] == IN_BITS:
             base = frames[frame[BASE]]
-            full = _room_to_step(state, settings, sizes, frame, base)
+            full = _check_room_to_step(state, settings, sizes, frame, base)
             if full == MORE:
-                if next_child(
+                if step_to_next_child(
                     stacks.bits, stacks.steps, base, frame, frames[depth + 1], packed.ours, depth > 0, settings
                 ):
                     work = _visit_in_bits(packed, stacks, room, found, depth)
@@ -279,7 +279,7 @@ def search(packed, stacks, room, found, budget):  # type: ignore[no-untyped-def]
             node = stacks.children[frame[CHILD]] if depth >= 0 else frame
             hiding = node[SHOWING] - node[HIDING]
             most, free = min(hiding * settings.columns, settings.values), frame[FREE] if depth >= 0 else frame[END]
-            full = _room_to_judge(state, settings, sizes, most, node[COUNT], free, hiding)
+            full = _check_room_to_judge(state, settings, sizes, most, node[COUNT], free, hiding)
             if full == MORE:
                 work = _visit_in_rows(packed, stacks, room, found, depth)
                 if state[DEPTH] < 0:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import ByteGrid, CodeGrid, Codes, IntGrid, Ints
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 PUBLIC, PRIVATE, BLANKED = 0, 1, 2
 PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
@@ -71,14 +71,14 @@ class RuleLimits(NamedTuple):
     least: int
 
 
-@compiled("int64(int64)")
-def bit(column):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64)")
+def get_column_bit(column):  # type: ignore[no-untyped-def]
     """The mark of a column; from the 65th on, columns share their marks."""
     return np.int64(1) << (column & 63)
 
 
-@compiled("boolean(int32[:,::1], int64, RuleLimits)")
-def adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(int32[:,::1], int64, RuleLimits)")
+def is_adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
     """Whether the rule can be found in what is public and is right about what is hidden."""
     public, hidden = np.int64(rules[rule, PUB]), np.int64(rules[rule, HID])
     return (
@@ -89,63 +89,63 @@ def adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
     )
 
 
-@compiled("void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, RuleLimits)")
-def judge(rules, opened, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, RuleLimits)")
+def judge_rule(rules, opened, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
     """Put a rule whose counts changed on the list of open ones, or take it off."""
-    now, place = adversarial(rules, rule, limits), rules[rule, PLACE]
-    if now and place < 0:
+    now, list_place = is_adversarial(rules, rule, limits), rules[rule, PLACE]
+    if now and list_place < 0:
         rules[rule, PLACE] = total[0]
         opened[total[0]] = rule
         total[0] += 1
         open_of[rules[rule, ANTECEDENT]] += 1
-    elif place >= 0 and not now:
+    elif list_place >= 0 and not now:
         total[0] -= 1
         last = opened[total[0]]
-        opened[place] = last
-        rules[last, PLACE] = place
+        opened[list_place] = last
+        rules[last, PLACE] = list_place
         rules[rule, PLACE] = -1
         open_of[rules[rule, ANTECEDENT]] -= 1
 
 
 # Hot loops take arrays out of their tuples once: doing it in a small function costs more than the function.
-@compiled("boolean(int32[::1], int64[::1], int32[::1], uint8[:,::1], int64, int64, int64)")
-def veiled(columns, start, items, states, antecedent, row, column):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(int32[::1], int64[::1], int32[::1], uint8[:,::1], int64, int64, int64)")
+def is_veiled(columns, start, items, states, antecedent, row, column):  # type: ignore[no-untyped-def]
     """Whether a row hides an item of X, but for what it has in `column`; asked where marks of columns may be shared."""
-    found = states.shape[1] <= 64
-    for at in range(start[antecedent], start[antecedent + 1]):
-        here = columns[items[at]]
-        found |= here != column and states[row, here] != PUBLIC
-    return found
+    is_hidden = states.shape[1] <= 64
+    for index in range(start[antecedent], start[antecedent + 1]):
+        here = columns[items[index]]
+        is_hidden |= here != column and states[row, here] != PUBLIC
+    return is_hidden
 
 
-@compiled("boolean(int32[::1], int64[::1], int32[::1], int64, int64)")
-def inside(columns, start, items, antecedent, column):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(int32[::1], int64[::1], int32[::1], int64, int64)")
+def contains_column(columns, start, items, antecedent, column):  # type: ignore[no-untyped-def]
     """Whether X has an item of the column."""
-    found = False
-    for at in range(start[antecedent], start[antecedent + 1]):
-        found |= columns[items[at]] == column
-    return found
+    is_inside = False
+    for index in range(start[antecedent], start[antecedent + 1]):
+        is_inside |= columns[items[index]] == column
+    return is_inside
 
 
-@compiled("int64(uint8[:,::1], int64)")
-def hidden_columns(states, row):  # type: ignore[no-untyped-def]
+@compile_cached("int64(uint8[:,::1], int64)")
+def mark_hidden_columns(states, row):  # type: ignore[no-untyped-def]
     """The marks of the columns that are not public in a row."""
     marks = np.int64(0)
     for column in range(states.shape[1]):
         if states[row, column] != PUBLIC:
-            marks |= bit(column)
+            marks |= get_column_bit(column)
     return marks
 
 
-@compiled("void(uint8[:,::1], int64[::1])")
-def mark_hidden(states, hiding):  # type: ignore[no-untyped-def]
+@compile_cached("void(uint8[:,::1], int64[::1])")
+def mark_all_hidden_columns(states, hiding):  # type: ignore[no-untyped-def]
     """The same for all rows."""
     for row in range(states.shape[0]):
-        hiding[row] = hidden_columns(states, row)
+        hiding[row] = mark_hidden_columns(states, row)
 
 
-@compiled("void(RuleLedger, RuleBooks, int64, int64, uint8, RuleLimits)")
-def turn(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, int64, int64, uint8, RuleLimits)")
+def turn_entry(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def]
     """Blank a public entry, or show a blanked one again, and bring every rule's counts up to date."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
@@ -153,15 +153,15 @@ def turn(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def
     opened, open_of, total = books.opened, books.open_of, books.total
     step = np.int32(-1) if to == BLANKED else np.int32(1)
     states[row, column] = PUBLIC
-    others, here = hidden_columns(states, row), bit(column)
-    for at in range(of_row_start[row], of_row_start[row + 1]):
-        antecedent = np.int64(of_row[at])
+    others, here = mark_hidden_columns(states, row), get_column_bit(column)
+    for index in range(of_row_start[row], of_row_start[row + 1]):
+        antecedent = np.int64(of_row[index])
         marks = antecedents[antecedent, X_COLUMNS]
-        if marks & others != 0 and veiled(columns, start, items, states, antecedent, row, column):
+        if marks & others != 0 and is_veiled(columns, start, items, states, antecedent, row, column):
             continue
         if antecedents[antecedent, ALL_COLUMNS] & here == 0:
             continue
-        within = marks & here != 0 and inside(columns, start, items, antecedent, column)
+        within = marks & here != 0 and contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
             if not (within or foretold == column):
@@ -173,27 +173,27 @@ def turn(ledger, books, row, column, to, limits):  # type: ignore[no-untyped-def
             rules[rule, side] += step
             if code == rules[rule, TARGET]:
                 rules[rule, side + 1] += step
-            judge(rules, opened, open_of, total, rule, limits)
+            judge_rule(rules, opened, open_of, total, rule, limits)
     states[row, column] = to
-    hiding[row] = hidden_columns(states, row)
+    hiding[row] = mark_hidden_columns(states, row)
 
 
-@compiled("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
-def works_on(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
+def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
     """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
     why[0], why[1], why[2] = 0, 0, -1
-    for at in range(of_row_start[row], of_row_start[row + 1]):
-        antecedent = np.int64(of_row[at])
+    for index in range(of_row_start[row], of_row_start[row + 1]):
+        antecedent = np.int64(of_row[index])
         if open_of[antecedent] == 0:
             continue
-        if antecedents[antecedent, X_COLUMNS] & hiding[row] != 0 and veiled(
+        if antecedents[antecedent, X_COLUMNS] & hiding[row] != 0 and is_veiled(
             columns, start, items, states, antecedent, row, -1
         ):
             continue
-        within = inside(columns, start, items, antecedent, column)
+        within = contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
             if rules[rule, PLACE] < 0 or not (within or foretold == column):
@@ -204,19 +204,19 @@ def works_on(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
                 why[2] = rule if why[2] < 0 else why[2]
 
 
-@compiled("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")
-def needed(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")
+def find_needed_entries(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
     """For each blanked entry what it works on: the rules that would be open without it, all others as they are."""
     width = ledger.codes.shape[1]
-    for at in range(entries.shape[0]):
-        row, column = entries[at] // width, entries[at] % width
-        turn(ledger, books, row, column, PUBLIC, limits)
-        works_on(ledger, books, row, column, why[at])
-        turn(ledger, books, row, column, BLANKED, limits)
+    for index in range(entries.shape[0]):
+        row, column = entries[index] // width, entries[index] % width
+        turn_entry(ledger, books, row, column, PUBLIC, limits)
+        count_closed_rules(ledger, books, row, column, why[index])
+        turn_entry(ledger, books, row, column, BLANKED, limits)
 
 
-@compiled("void(RuleLedger, RuleBooks, int64, int64, RuleLimits)")
-def count(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, int64, int64, RuleLimits)")
+def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
     """Count the rules of some antecedents from their rows."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, rows = ledger.antecedents, ledger.row_start, ledger.rows
@@ -225,9 +225,9 @@ def count(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
     for antecedent in range(begin, end):
         first, last = antecedents[antecedent, FIRST], antecedents[antecedent, LAST]
         marks = antecedents[antecedent, X_COLUMNS]
-        for at in range(row_start[antecedent], row_start[antecedent + 1]):
-            row = np.int64(rows[at])
-            if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+        for index in range(row_start[antecedent], row_start[antecedent + 1]):
+            row = np.int64(rows[index])
+            if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
                 continue
             for rule in range(first, last):
                 foretold = rules[rule, COLUMN]
@@ -238,46 +238,46 @@ def count(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
                 rules[rule, side] += 1
                 rules[rule, side + 1] += np.int32(code == rules[rule, TARGET])
         for rule in range(first, last):
-            judge(rules, opened, open_of, total, rule, limits)
+            judge_rule(rules, opened, open_of, total, rule, limits)
 
 
-@compiled("void(int64[::1], int32[::1], int64, int64[::1], int32[::1])")
-def turn_around(row_start, rows, first, of_row_start, of_row):  # type: ignore[no-untyped-def]
+@compile_cached("void(int64[::1], int32[::1], int64, int64[::1], int32[::1])")
+def invert_row_lists(row_start, rows, first, of_row_start, of_row):  # type: ignore[no-untyped-def]
     """From the rows of each antecedent to the antecedents of each row, numbered from `first` on.
 
     `of_row_start` has two places more than there are rows, all 0; the last is not needed afterwards.
     """
-    for at in range(rows.shape[0]):
-        of_row_start[rows[at] + 2] += 1
+    for index in range(rows.shape[0]):
+        of_row_start[rows[index] + 2] += 1
     for row in range(of_row_start.shape[0] - 2):
         of_row_start[row + 2] += of_row_start[row + 1]
     for antecedent in range(row_start.shape[0] - 1):
-        for at in range(row_start[antecedent], row_start[antecedent + 1]):
-            row = rows[at]
+        for index in range(row_start[antecedent], row_start[antecedent + 1]):
+            row = rows[index]
             of_row[of_row_start[row + 1]] = first + antecedent
             of_row_start[row + 1] += 1
 
 
-@compiled("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1])")
-def side_by_side(start, first, more_start, more, all_start, both):  # type: ignore[no-untyped-def]
+@compile_cached("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1])")
+def concatenate_row_lists(start, first, more_start, more, all_start, both):  # type: ignore[no-untyped-def]
     """Two lists for each row, one behind the other."""
     to = np.int64(0)
     for row in range(all_start.shape[0] - 1):
         all_start[row] = to
-        for at in range(start[row], start[row + 1]):
-            both[to] = first[at]
+        for index in range(start[row], start[row + 1]):
+            both[to] = first[index]
             to += 1
-        for at in range(more_start[row], more_start[row + 1]):
-            both[to] = more[at]
+        for index in range(more_start[row], more_start[row + 1]):
+            both[to] = more[index]
             to += 1
     all_start[all_start.shape[0] - 1] = to
 
 
-@compiled(
+@compile_cached(
     "Tuple((int64, int64))(int32[:,::1], int32[::1], int64[::1], int32[::1], int32[:,::1], int64[:,::1], int64, int64, "
     "int64[:,::1], int32[::1])"
 )
-def appearances(seen, columns, start, items, stack, sizes, begin, end, found, rows):  # type: ignore[no-untyped-def]
+def list_appearances(seen, columns, start, items, stack, sizes, begin, end, offsets, rows):  # type: ignore[no-untyped-def]
     """The rows in which some antecedents publicly appear; up to which one there was room, and how much was used.
 
     `seen` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike: `stack`
@@ -297,12 +297,12 @@ def appearances(seen, columns, start, items, stack, sizes, begin, end, found, ro
             item = items[first + depth]
             column = columns[item]
             to, hiding = np.int64(0), np.int64(0)
-            for at in range(sizes[depth, 0]):
-                row = stack[depth, at]
+            for index in range(sizes[depth, 0]):
+                row = stack[depth, index]
                 if seen[column, row] == item:
                     stack[depth + 1, to] = row
                     to += 1
-                    hiding += at < sizes[depth, 1]
+                    hiding += index < sizes[depth, 1]
             depth += 1
             sizes[depth, 0], sizes[depth, 1] = to, hiding
         many = sizes[length, 0]
@@ -310,6 +310,6 @@ def appearances(seen, columns, start, items, stack, sizes, begin, end, found, ro
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
             return antecedent, used
         rows[used : used + many] = stack[length, :many]
-        found[antecedent, 0], found[antecedent, 1] = many, sizes[length, 1]
+        offsets[antecedent, 0], offsets[antecedent, 1] = many, sizes[length, 1]
         used += many
     return end, used

@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Ints, Words
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 from sfumato.kernels.entries.grades import (  # isort: skip
-    ANTECEDENT, BLANKED, COLUMN, HID, ONE, PUB, PUBLIC, TARGET, X_COLUMNS, turn, veiled,
+    ANTECEDENT, BLANKED, COLUMN, HID, ONE, PUB, PUBLIC, TARGET, X_COLUMNS, turn_entry, is_veiled,
 )  # fmt: skip
-from sfumato.kernels.entries.grades_weights import need
+from sfumato.kernels.entries.grades_weights import count_needed_rows
 
 COUNT, UNDONE, BETTER, SIDEWAYS = range(4)
 """Places in `tally`: blanked entries; moves that were turned back, that saved an entry, that saved none."""
@@ -42,8 +42,8 @@ class KeptEntries(NamedTuple):
     seed: Words
 
 
-@compiled("int64(uint64[::1], int64)")
-def draw(seed, below):  # type: ignore[no-untyped-def]
+@compile_cached("int64(uint64[::1], int64)")
+def draw_below(seed, below):  # type: ignore[no-untyped-def]
     """A number from 0 on, under `below` (xorshift)."""
     state = seed[0]
     state ^= state << np.uint64(13)
@@ -53,63 +53,63 @@ def draw(seed, below):  # type: ignore[no-untyped-def]
     return np.int64((state >> np.uint64(11)) % np.uint64(below))
 
 
-@compiled("void(int64[::1], int64[::1], int64[::1], int64)")
-def _shown(kept, place, tally, entry):  # type: ignore[no-untyped-def]
+@compile_cached("void(int64[::1], int64[::1], int64[::1], int64)")
+def _unlist_entry(kept, list_places, tally, entry):  # type: ignore[no-untyped-def]
     """Take an entry off the list of blanked ones."""
     tally[COUNT] -= 1
     last = kept[tally[COUNT]]
-    kept[place[entry]] = last
-    place[last] = place[entry]
-    place[entry] = -1
+    kept[list_places[entry]] = last
+    list_places[last] = list_places[entry]
+    list_places[entry] = -1
 
 
-@compiled("void(int64[::1], int64[::1], int64[::1], int64)")
-def _hidden(kept, place, tally, entry):  # type: ignore[no-untyped-def]
+@compile_cached("void(int64[::1], int64[::1], int64[::1], int64)")
+def _list_entry(kept, list_places, tally, entry):  # type: ignore[no-untyped-def]
     """Put an entry on the list of blanked ones."""
     kept[tally[COUNT]] = entry
-    place[entry] = tally[COUNT]
+    list_places[entry] = tally[COUNT]
     tally[COUNT] += 1
 
 
-@compiled("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
-def take_back(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
+@compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
+def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
-    kept, place, tally = keeping.kept, keeping.place, keeping.tally
+    kept, list_places, tally = keeping.kept, keeping.place, keeping.tally
     width, total = ledger.codes.shape[1], books.total
     shown = 0
-    for at in range(end - 1, begin - 1, -1):
-        entry = kept[at]
-        turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
+    for index in range(end - 1, begin - 1, -1):
+        entry = kept[index]
+        turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
         if total[0] > 0:
-            turn(ledger, books, entry // width, entry % width, BLANKED, limits)
+            turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
         else:
-            _shown(kept, place, tally, entry)
+            _unlist_entry(kept, list_places, tally, entry)
             shown += 1
     return shown
 
 
-@compiled("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
-def _heaviest(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
+@compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
+def _find_most_useful_entry(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
     """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties by lot."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
     states, hiding, rules, opened, total = books.states, books.hiding, books.rules, books.opened, books.total
     weight, room, seed = keeping.weight, keeping.room, keeping.seed
     width, used = codes.shape[1], 0
-    for at in range(total[0]):
-        rule = np.int64(opened[at])
+    for index in range(total[0]):
+        rule = np.int64(opened[index])
         antecedent, value, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, TARGET], rules[rule, COLUMN]
         marks = antecedents[antecedent, X_COLUMNS]
-        public, hidden = need(rules, rule, PUB, limits), need(rules, rule, HID, limits)
+        public, hidden = count_needed_rows(rules, rule, PUB, limits), count_needed_rows(rules, rule, HID, limits)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
         near = public <= REACH * hidden or marks == 0
         end = row_start[antecedent + 1] if near else middle[antecedent]
-        for place in range(row_start[antecedent], end):
-            row = np.int64(rows[place])
+        for position in range(row_start[antecedent], end):
+            row = np.int64(rows[position])
             state = states[row, foretold]
             if codes[row, foretold] != value or state == BLANKED or (state == PUBLIC and not near):
                 continue
-            if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+            if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
                 continue
             by = ONE // public if state == PUBLIC else ONE // hidden
             for x in range(start[antecedent], start[antecedent + 1] + (state == PUBLIC)):
@@ -120,92 +120,92 @@ def _heaviest(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
                     used += 1
                 weight[entry] += by
     best, top, ties = np.int64(-1), np.int64(0), 0
-    for at in range(used):
-        entry = room[at]
+    for index in range(used):
+        entry = room[index]
         if weight[entry] > top:
             best, top, ties = entry, weight[entry], 1
         elif weight[entry] == top:
             ties += 1
-            if draw(seed, ties) == 0:
+            if draw_below(seed, ties) == 0:
                 best = entry
         weight[entry] = 0
     return best
 
 
-@compiled("int64(RuleLedger, RuleBooks, uint64[::1], int64)")
-def _related(ledger, books, seed, row):  # type: ignore[no-untyped-def]
+@compile_cached("int64(RuleLedger, RuleBooks, uint64[::1], int64)")
+def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-def]
     """A blanked entry that has to do with what is open: in the same row, or in a row of an open rule; −1 if none."""
     codes, columns, start = ledger.codes, ledger.columns, ledger.start
     items, row_start, rows = ledger.items, ledger.row_start, ledger.rows
     states, rules, opened, total = books.states, books.rules, books.opened, books.total
     width = codes.shape[1]
-    found, seen = np.int64(-1), 0
-    if total[0] == 0 or draw(seed, 2) == 0:
+    entry, seen = np.int64(-1), 0
+    if total[0] == 0 or draw_below(seed, 2) == 0:
         for column in range(width):
             if states[row, column] == BLANKED:
                 seen += 1
-                if draw(seed, seen) == 0:
-                    found = row * width + column
-        if found >= 0 or total[0] == 0:
-            return found
-    rule = opened[draw(seed, total[0])]
+                if draw_below(seed, seen) == 0:
+                    entry = row * width + column
+        if entry >= 0 or total[0] == 0:
+            return entry
+    rule = opened[draw_below(seed, total[0])]
     antecedent = np.int64(rules[rule, ANTECEDENT])
-    for at in range(row_start[antecedent], row_start[antecedent + 1]):
-        here = np.int64(rows[at])
+    for index in range(row_start[antecedent], row_start[antecedent + 1]):
+        here = np.int64(rows[index])
         for x in range(start[antecedent], start[antecedent + 1] + 1):
             column = rules[rule, COLUMN] if x == start[antecedent + 1] else columns[items[x]]
             if states[here, column] == BLANKED:
                 seen += 1
-                if draw(seed, seen) == 0:
-                    found = here * width + column
-    return found
+                if draw_below(seed, seen) == 0:
+                    entry = here * width + column
+    return entry
 
 
-@compiled("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
-def _move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
+@compile_cached("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
+def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
     """One move; whether it was kept. `did` has room for the entries that are turned."""
-    kept, place, tally, seed = keeping.kept, keeping.place, keeping.tally, keeping.seed
+    kept, list_places, tally, seed = keeping.kept, keeping.place, keeping.tally, keeping.seed
     width, total = ledger.codes.shape[1], books.total
     before, done = tally[COUNT], 0
-    wanted = 1 + draw(seed, LARGEST)
-    entry = kept[draw(seed, tally[COUNT])]
+    wanted = 1 + draw_below(seed, LARGEST)
+    entry = kept[draw_below(seed, tally[COUNT])]
     while entry >= 0 and done < wanted:
-        turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
-        _shown(kept, place, tally, entry)
+        turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
+        _unlist_entry(kept, list_places, tally, entry)
         did[done] = entry
         done += 1
-        entry = _related(ledger, books, seed, entry // width)
+        entry = _draw_related_entry(ledger, books, seed, entry // width)
     torn = done
     while total[0] > 0 and tally[COUNT] <= before:
-        entry = _heaviest(ledger, books, keeping, limits)
-        turn(ledger, books, entry // width, entry % width, BLANKED, limits)
-        _hidden(kept, place, tally, entry)
+        entry = _find_most_useful_entry(ledger, books, keeping, limits)
+        turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
+        _list_entry(kept, list_places, tally, entry)
         did[done] = entry
         done += 1
     if total[0] == 0:
-        for at in range(torn, done - 1):
-            entry = did[at]
-            turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
+        for index in range(torn, done - 1):
+            entry = did[index]
+            turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
             if total[0] > 0:
-                turn(ledger, books, entry // width, entry % width, BLANKED, limits)
+                turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
             else:
-                _shown(kept, place, tally, entry)
+                _unlist_entry(kept, list_places, tally, entry)
         if tally[COUNT] <= before:
             return True
-    for at in range(done - 1, torn - 1, -1):
-        entry = did[at]
-        if place[entry] >= 0:
-            turn(ledger, books, entry // width, entry % width, PUBLIC, limits)
-            _shown(kept, place, tally, entry)
-    for at in range(torn):
-        entry = did[at]
-        turn(ledger, books, entry // width, entry % width, BLANKED, limits)
-        _hidden(kept, place, tally, entry)
+    for index in range(done - 1, torn - 1, -1):
+        entry = did[index]
+        if list_places[entry] >= 0:
+            turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
+            _unlist_entry(kept, list_places, tally, entry)
+    for index in range(torn):
+        entry = did[index]
+        turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
+        _list_entry(kept, list_places, tally, entry)
     return False
 
 
-@compiled("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
-def improve(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
+def improve_by_moves(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
     """Try so many moves; no rule is open before, and none after."""
     tally = keeping.tally
     did = np.zeros(2 * LARGEST + 2, dtype=np.int64)
@@ -213,7 +213,7 @@ def improve(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-d
         before = tally[COUNT]
         if before == 0:
             break
-        if not _move(ledger, books, keeping, limits, did):
+        if not _try_move(ledger, books, keeping, limits, did):
             tally[UNDONE] += 1
         elif tally[COUNT] < before:
             tally[BETTER] += 1

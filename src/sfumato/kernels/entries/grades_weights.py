@@ -16,11 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Bytes, Codes, IntGrid, Ints
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 from sfumato.kernels.entries.grades import (  # isort: skip
-    ALL_COLUMNS, ANTECEDENT, BLANKED, COLUMN, FIRST, HID, LAST, ONE, PLACE, PUB, PUBLIC, TARGET, X_COLUMNS, bit,
-    hidden_columns, inside, judge, veiled, works_on,
+    ALL_COLUMNS, ANTECEDENT, BLANKED, COLUMN, FIRST, HID, LAST, ONE, PLACE, PUB, PUBLIC, TARGET, X_COLUMNS,
+    get_column_bit,
+    mark_hidden_columns, contains_column, judge_rule, is_veiled, count_closed_rules,
 )  # fmt: skip
 
 BLOCK = 256
@@ -58,8 +59,8 @@ class EntryWeighing(NamedTuple):
     reach: int
 
 
-@compiled("int64(int32[:,::1], int64, int64, RuleLimits)")
-def need(rules, rule, side, limits):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[:,::1], int64, int64, RuleLimits)")
+def count_needed_rows(rules, rule, side, limits):  # type: ignore[no-untyped-def]
     """How many rows with y must go from one side of an open rule until it is closed, if only such rows go."""
     top, bottom = limits.numerator, limits.denominator
     rows, fits = np.int64(rules[rule, side]), np.int64(rules[rule, side + 1])
@@ -71,16 +72,16 @@ def need(rules, rule, side, limits):  # type: ignore[no-untyped-def]
     return least
 
 
-@compiled("int64(int32[:,::1], int64, int64, RuleLimits, EntryWeighing)")
-def share(rules, rule, side, limits, how):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int32[:,::1], int64, int64, RuleLimits, EntryWeighing)")
+def compute_row_share(rules, rule, side, limits, how):  # type: ignore[no-untyped-def]
     """What one row counts for, on one side of an open rule."""
     if how.by_need:
-        return ONE // need(rules, rule, side, limits)
+        return ONE // count_needed_rows(rules, rule, side, limits)
     return ONE // np.int64(rules[rule, side + 1 if how.fitting and side == HID else side])
 
 
-@compiled("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
-def _add(weight, largest, stale, entry, by):  # type: ignore[no-untyped-def]
+@compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
+def _add_weight(weight, largest, stale, entry, by):  # type: ignore[no-untyped-def]
     block = entry // BLOCK
     before = weight[entry]
     weight[entry] = before + by
@@ -90,8 +91,8 @@ def _add(weight, largest, stale, entry, by):  # type: ignore[no-untyped-def]
         stale[block] = 1
 
 
-@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, int64, EntryWeighing)")
-def _spread(ledger, books, weights, rule, public, hidden, how):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, int64, EntryWeighing)")
+def _spread_rule_weight(ledger, books, weights, rule, public, hidden, how):  # type: ignore[no-untyped-def]
     """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
@@ -100,51 +101,55 @@ def _spread(ledger, books, weights, rule, public, hidden, how):  # type: ignore[
     width, antecedent = codes.shape[1], np.int64(rules[rule, ANTECEDENT])
     foretold, value, marks = rules[rule, COLUMN], rules[rule, TARGET], antecedents[antecedent, X_COLUMNS]
     end = row_start[antecedent + 1] if public != 0 else middle[antecedent]
-    for at in range(row_start[antecedent], end):
-        row = np.int64(rows[at])
+    for index in range(row_start[antecedent], end):
+        row = np.int64(rows[index])
         code, state = codes[row, foretold], states[row, foretold]
         if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how.fitting)):
             continue
-        if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+        if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
         by = public if state == PUBLIC else hidden
         if by == 0:
             continue
         for x in range(start[antecedent], start[antecedent + 1]):
-            _add(weight, largest, stale, row * width + columns[items[x]], by)
+            _add_weight(weight, largest, stale, row * width + columns[items[x]], by)
         if state == PUBLIC:
-            _add(weight, largest, stale, row * width + foretold, by)
+            _add_weight(weight, largest, stale, row * width + foretold, by)
 
 
-@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, RuleLimits, EntryWeighing)")
-def _renew(ledger, books, weights, rule, limits, how):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, RuleLimits, EntryWeighing)")
+def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: ignore[no-untyped-def]
     """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
     rules, shares = books.rules, weights.shares
     public, hidden = np.int64(0), np.int64(0)
     if rules[rule, PLACE] >= 0:
-        public = share(rules, rule, PUB, limits, how)
-        hidden = share(rules, rule, HID, limits, how)
+        public = compute_row_share(rules, rule, PUB, limits, how)
+        hidden = compute_row_share(rules, rule, HID, limits, how)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
         some = ledger.antecedents[rules[rule, ANTECEDENT], X_COLUMNS] != 0
-        if some and how.reach and need(rules, rule, PUB, limits) > how.reach * need(rules, rule, HID, limits):
+        if (
+            some
+            and how.reach
+            and count_needed_rows(rules, rule, PUB, limits) > how.reach * count_needed_rows(rules, rule, HID, limits)
+        ):
             public = np.int64(0)
         old = shares[rule, 0]
         if how.slack and old and abs(public - old) * how.slack < old:
             public = old
     if public != shares[rule, 0] or hidden != shares[rule, 1]:
-        _spread(ledger, books, weights, rule, public - shares[rule, 0], hidden - shares[rule, 1], how)
+        _spread_rule_weight(ledger, books, weights, rule, public - shares[rule, 0], hidden - shares[rule, 1], how)
         shares[rule, 0], shares[rule, 1] = public, hidden
 
 
-@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
-def weigh(ledger, books, weights, begin, end, limits, how):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
+def weigh_rules(ledger, books, weights, begin, end, limits, how):  # type: ignore[no-untyped-def]
     """Bring the shares of some rules into the weights."""
     for rule in range(begin, end):
-        _renew(ledger, books, weights, rule, limits, how)
+        _renew_rule_shares(ledger, books, weights, rule, limits, how)
 
 
-@compiled("int64(EntryWeights)")
-def _heaviest(weights):  # type: ignore[no-untyped-def]
+@compile_cached("int64(EntryWeights)")
+def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     """The entry of largest weight, of equal ones the first; −1 if none has any."""
     weight, largest, stale = weights.weight, weights.largest, weights.stale
     top = np.int64(0)
@@ -167,23 +172,23 @@ def _heaviest(weights):  # type: ignore[no-untyped-def]
     return entry
 
 
-@compiled("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
-def _blank(ledger, books, weights, row, column, limits, how):  # type: ignore[no-untyped-def]
+@compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
+def _blank_entry(ledger, books, weights, row, column, limits, how):  # type: ignore[no-untyped-def]
     """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
     weight, largest, stale, shares = weights.weight, weights.largest, weights.stale, weights.shares
     changed, marked, many = weights.changed, weights.marked, weights.many
-    width, here = codes.shape[1], bit(column)
-    for at in range(of_row_start[row], of_row_start[row + 1]):
-        antecedent = np.int64(of_row[at])
+    width, here = codes.shape[1], get_column_bit(column)
+    for index in range(of_row_start[row], of_row_start[row + 1]):
+        antecedent = np.int64(of_row[index])
         marks = antecedents[antecedent, X_COLUMNS]
-        if marks & hiding[row] != 0 and veiled(columns, start, items, states, antecedent, row, -1):
+        if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
         if antecedents[antecedent, ALL_COLUMNS] & here == 0 or (how.forget and open_of[antecedent] == 0):
             continue
-        within = marks & here != 0 and inside(columns, start, items, antecedent, column)
+        within = marks & here != 0 and contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
             if not (within or foretold == column) or (how.forget and rules[rule, PLACE] < 0):
@@ -198,18 +203,18 @@ def _blank(ledger, books, weights, row, column, limits, how):  # type: ignore[no
             by = shares[rule, side // 2]
             if by and (fits or (side == HID and not how.fitting)):
                 for x in range(start[antecedent], start[antecedent + 1]):
-                    _add(weight, largest, stale, row * width + columns[items[x]], -by)
+                    _add_weight(weight, largest, stale, row * width + columns[items[x]], -by)
                 if side == PUB:
-                    _add(weight, largest, stale, row * width + foretold, -by)
+                    _add_weight(weight, largest, stale, row * width + foretold, -by)
             if not marked[rule]:
                 marked[rule] = 1
                 changed[many[0]] = rule
                 many[0] += 1
     states[row, column] = BLANKED
-    hiding[row] = hidden_columns(states, row)
+    hiding[row] = mark_hidden_columns(states, row)
 
 
-@compiled(
+@compile_cached(
     "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
 )
 def blank_heaviest(ledger, books, weights, limits, how, log, why, done, most):  # type: ignore[no-untyped-def]
@@ -224,32 +229,32 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, done, most):  
     while total[0] > 0 and done < most:
         begin = done
         for _ in range(min(how.batch, log.shape[0] - done)):
-            entry = _heaviest(weights)
+            entry = _find_heaviest_entry(weights)
             if entry < 0:
                 break
             log[done] = entry
             done += 1
             weight[entry] -= TAKEN
             stale[entry // BLOCK] = 1
-        for at in range(begin, done):
-            weight[log[at]] += TAKEN
-            stale[log[at] // BLOCK] = 1
-            works_on(ledger, books, log[at] // width, log[at] % width, why[at])
-        for at in range(begin, done):
-            _blank(ledger, books, weights, log[at] // width, log[at] % width, limits, how)
-        for at in range(many[0]):
-            rule = np.int64(changed[at])
+        for index in range(begin, done):
+            weight[log[index]] += TAKEN
+            stale[log[index] // BLOCK] = 1
+            count_closed_rules(ledger, books, log[index] // width, log[index] % width, why[index])
+        for index in range(begin, done):
+            _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, limits, how)
+        for index in range(many[0]):
+            rule = np.int64(changed[index])
             marked[rule] = 0
-            judge(rules, opened, open_of, total, rule, limits)
-            _renew(ledger, books, weights, rule, limits, how)
+            judge_rule(rules, opened, open_of, total, rule, limits)
+            _renew_rule_shares(ledger, books, weights, rule, limits, how)
         many[0] = 0
         if done == begin:
             break
     return done
 
 
-@compiled("int64(RuleLedger, RuleBooks, RuleLimits, int64[::1], uint8[::1])")
-def packed(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
+@compile_cached("int64(RuleLedger, RuleBooks, RuleLimits, int64[::1], uint8[::1])")
+def pack_open_rules(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
     """What it takes to close open rules no two of which share an entry, looked at in this order.
 
     Whatever closes a rule blanks at least as many entries of its rows as must go from one of its sides.
@@ -261,8 +266,8 @@ def packed(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
         antecedent, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, COLUMN]
         free = rules[rule, PLACE] >= 0
         for marking in range(2):
-            for at in range(row_start[antecedent], row_start[antecedent + 1]):
-                row = np.int64(rows[at])
+            for index in range(row_start[antecedent], row_start[antecedent + 1]):
+                row = np.int64(rows[index])
                 if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANKED:
                     continue
                 for x in range(start[antecedent], start[antecedent + 1]):
@@ -271,5 +276,5 @@ def packed(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
                 free &= marking == 1 or used[row * width + foretold] == 0
                 used[row * width + foretold] |= marking
         if free:
-            total += min(need(rules, rule, PUB, limits), need(rules, rule, HID, limits))
+            total += min(count_needed_rows(rules, rule, PUB, limits), count_needed_rows(rules, rule, HID, limits))
     return total

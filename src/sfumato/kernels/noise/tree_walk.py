@@ -11,7 +11,7 @@ from math import isnan
 from typing import NamedTuple
 
 from sfumato.arrays import Bytes, IntGrid, Ints, SingleGrid
-from sfumato.kernels.compiled import compiled, record
+from sfumato.kernels.compilation import compile_cached, record
 
 LEFT, RIGHT, FEATURE, MISSING_LEFT, FALLING = range(5)
 """What the columns of `nodes` hold."""
@@ -30,17 +30,17 @@ class NodeTally(NamedTuple):
     """The greatest true value on the lower side and the least on the upper one."""
 
 
-@compiled(
+@compile_cached(
     "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], NodeTally)"
 )
-def walk(rows, weights, seen, true, classes, nodes, threshold, found):  # type: ignore[no-untyped-def]
+def walk_tree(rows, weights, seen, true, classes, nodes, threshold, found):  # type: ignore[no-untyped-def]
     """Count rows and weighted classes at leaves, mark nodes where cells are missing, keep the values on both sides.
 
     The lower side is the left one, unless codes fall. Children come after their parents, so a walk ends.
     """
     count, missing, tally, sides = found.rows, found.missing, found.tally, found.sides
-    for at in range(rows.size):
-        row = rows[at]
+    for index in range(rows.size):
+        row = rows[index]
         node = 0
         while nodes[node, LEFT] >= 0:
             code = seen[row, nodes[node, FEATURE]]
@@ -56,14 +56,14 @@ def walk(rows, weights, seen, true, classes, nodes, threshold, found):  # type: 
                 sides[node, 1] = value
             node = nodes[node, LEFT] if go_left else nodes[node, RIGHT]
         count[node] += 1
-        tally[node, classes[row]] += weights[at]
+        tally[node, classes[row]] += weights[index]
 
 
-@compiled("void(int32[:, ::1], int64[::1], int64[:, ::1])")
-def add_up(nodes, count, tally):  # type: ignore[no-untyped-def]
+@compile_cached("void(int32[:, ::1], int64[::1], int64[:, ::1])")
+def sum_children(nodes, count, tally):  # type: ignore[no-untyped-def]
     """Give every inner node the sum of its children's rows and classes."""
     for node in range(count.size - 1, -1, -1):
         if nodes[node, LEFT] >= 0:
             count[node] += count[nodes[node, LEFT]] + count[nodes[node, RIGHT]]
-            for one in range(tally.shape[1]):
-                tally[node, one] += tally[nodes[node, LEFT], one] + tally[nodes[node, RIGHT], one]
+            for label in range(tally.shape[1]):
+                tally[node, label] += tally[nodes[node, LEFT], label] + tally[nodes[node, RIGHT], label]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.kernels.compiled import compiled
+from sfumato.kernels.compilation import compile_cached
 
 EXACT, FORCED, EITHER, DERIVED, CONTRADICTION = range(5)
 """What a record says: a pattern of a known set; one of an unknown set; two of them together; its support; none fits."""
@@ -19,8 +19,8 @@ KIND, NODE, ITEM, MASK, OTHER, LEAST, MOST = range(7)
 WIDTH = 7
 
 
-@compiled("int64(int64[::1], int32[::1], int64, int32)")
-def _child(first_child, items, node, item):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64[::1], int32[::1], int64, int32)")
+def _find_child(first_child, items, node, item):  # type: ignore[no-untyped-def]
     low, high = first_child[node], first_child[node + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -31,8 +31,8 @@ def _child(first_child, items, node, item):  # type: ignore[no-untyped-def]
     return low if low < first_child[node + 1] and items[low] == item else np.int64(-1)
 
 
-@compiled("int64[:,::1](int64[:,::1], int64, int64, int64, int64, int64, int64, int64, int64)")
-def _recorded(out, count, kind, node, item, mask, other, least, most):  # type: ignore[no-untyped-def]
+@compile_cached("int64[:,::1](int64[:,::1], int64, int64, int64, int64, int64, int64, int64, int64)")
+def _record_pattern(out, count, kind, node, item, mask, other, least, most):  # type: ignore[no-untyped-def]
     if count == out.shape[0]:
         larger = np.empty((2 * count, out.shape[1]), dtype=np.int64)
         larger[:count] = out
@@ -42,33 +42,33 @@ def _recorded(out, count, kind, node, item, mask, other, least, most):  # type: 
     return out
 
 
-@compiled("int64(int64[::1], int32[::1], int64[::1], int64, int64, int64, int32)")
-def _joined(first_child, items, subsets, at, into, depth, item):  # type: ignore[no-untyped-def]
+@compile_cached("int64(int64[::1], int32[::1], int64[::1], int64, int64, int64, int32)")
+def _join_item(first_child, items, subsets, nodes, into, depth, item):  # type: ignore[no-untyped-def]
     """The node of every subset with the item added; 0 if all are known, 1 if all but the whole set, else 2."""
     size = np.int64(1) << depth
     for mask in range(size - 2, -1, -1):
-        node = _child(first_child, items, subsets[at + mask], item)
+        node = _find_child(first_child, items, subsets[nodes + mask], item)
         if node < 0:
             return np.int64(2)
         subsets[into + mask] = node
-    subsets[into + size - 1] = _child(first_child, items, subsets[at + size - 1], item)
+    subsets[into + size - 1] = _find_child(first_child, items, subsets[nodes + size - 1], item)
     return np.int64(0) if subsets[into + size - 1] >= 0 else np.int64(1)
 
 
-@compiled("void(int64[::1], int64, int64)")
-def _exactly(counts, at, depth):  # type: ignore[no-untyped-def]
-    """From «at least these items» to «exactly these»."""
+@compile_cached("void(int64[::1], int64, int64)")
+def _count_exactly(counts, nodes, depth):  # type: ignore[no-untyped-def]
+    """From "at least these items" to "exactly these"."""
     size = np.int64(1) << depth
     step = np.int64(1)
     while step < size:
         for begin in range(0, size, 2 * step):
             for mask in range(begin, begin + step):
-                counts[at + mask] -= counts[at + mask + step]
+                counts[nodes + mask] -= counts[nodes + mask + step]
         step *= 2
 
 
-@compiled("int64[:,::1](int64[:,::1], int64[::1], int64, int64, int32, int64[::1], int8[::1], int64, int64)")
-def _unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type: ignore[no-untyped-def]
+@compile_cached("int64[:,::1](int64[:,::1], int64[::1], int64, int64, int32, int64[::1], int8[::1], int64, int64)")
+def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type: ignore[no-untyped-def]
     """What is forced at a set of unknown support s, given every pattern of it at s = 0."""
     size = np.int64(1) << (depth + 1)
     full = size - 1
@@ -82,14 +82,14 @@ def _unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type
             lowest, even = -exact[mask], np.int64(mask)
     top = highest if ceiling < 0 else min(highest, ceiling)
     if lowest > top:
-        out = _recorded(out, count[0], CONTRADICTION, node, item, 0, 0, lowest, top)
+        out = _record_pattern(out, count[0], CONTRADICTION, node, item, 0, 0, lowest, top)
         count[0] += 1
         return out
     if lowest == top:
-        out = _recorded(out, count[0], DERIVED, node, item, full, 0, lowest, lowest)
+        out = _record_pattern(out, count[0], DERIVED, node, item, full, 0, lowest, lowest)
         count[0] += 1
     if 0 < highest - lowest < k:
-        out = _recorded(out, count[0], EITHER, node, item, even, uneven, highest - lowest, highest - lowest)
+        out = _record_pattern(out, count[0], EITHER, node, item, even, uneven, highest - lowest, highest - lowest)
         count[0] += 1
     for mask in range(size):
         if odd[full ^ mask]:
@@ -97,34 +97,34 @@ def _unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type
         else:
             least, most = exact[mask] + lowest, exact[mask] + top
         if least >= 1 and most < k:
-            out = _recorded(out, count[0], FORCED, node, item, mask, 0, least, most)
+            out = _record_pattern(out, count[0], FORCED, node, item, mask, 0, least, most)
             count[0] += 1
     return out
 
 
-@compiled("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64)")
-def _known_set(out, count, supports, at, depth, subsets, exact, k):  # type: ignore[no-untyped-def]
+@compile_cached("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64)")
+def _fill_known_set(out, count, supports, nodes, depth, subsets, exact, k):  # type: ignore[no-untyped-def]
     """Fill in the next level's rooms for a set whose subsets are all known, and what is small of it."""
     size = np.int64(1) << depth
     into = 2 * size - 1
     for mask in range(size):
         exact[into + size + mask] = supports[subsets[into + size + mask]]
-    _exactly(exact, into + size, depth)
+    _count_exactly(exact, into + size, depth)
     for mask in range(size):
-        subsets[into + mask] = subsets[at + mask]
-        exact[into + mask] = exact[at + mask] - exact[into + size + mask]
+        subsets[into + mask] = subsets[nodes + mask]
+        exact[into + mask] = exact[nodes + mask] - exact[into + size + mask]
     node = subsets[into + 2 * size - 1]
     for mask in range(2 * size):
         if 0 < exact[into + mask] < k:
-            out = _recorded(out, count[0], EXACT, node, -1, mask, 0, exact[into + mask], exact[into + mask])
+            out = _record_pattern(out, count[0], EXACT, node, -1, mask, 0, exact[into + mask], exact[into + mask])
             count[0] += 1
     return out
 
 
-@compiled(
+@compile_cached(
     "int64[:,::1](int64[::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1], int8[::1])"
 )
-def small_patterns(first_child, items, supports, top, k, border, ceiling, subsets, exact, odd):  # type: ignore[no-untyped-def]
+def find_small_patterns(first_child, items, supports, top, k, border, ceiling, subsets, exact, odd):  # type: ignore[no-untyped-def]
     """Records of every set whose first item is that of `top`, a child of node 0.
 
     `border` 0 looks at known sets alone, 1 also at unknown ones whose proper subsets are all known. `ceiling` is the
@@ -138,7 +138,7 @@ def small_patterns(first_child, items, supports, top, k, border, ceiling, subset
     trial = np.empty(subsets.shape[0], dtype=np.int64)
     subsets[0], exact[0] = 0, supports[0]
     subsets[2] = top
-    out = _known_set(out, count, supports, 0, 0, subsets, exact, k)
+    out = _fill_known_set(out, count, supports, 0, 0, subsets, exact, k)
     depth = np.int64(1)
     path[1], sibling[1] = top, top + 1
     while depth > 0:
@@ -155,11 +155,11 @@ def small_patterns(first_child, items, supports, top, k, border, ceiling, subset
             max(supports[node], supports[other]) < supports[0]
             and (ceiling < 0 or (ceiling >= k and both <= supports[0]))
         )
-        if depth == 1 and safe and _child(first_child, items, node, item) < 0:
+        if depth == 1 and safe and _find_child(first_child, items, node, item) < 0:
             continue
-        missing = _joined(first_child, items, subsets, size - 1, 3 * size - 1, depth, item)
+        missing = _join_item(first_child, items, subsets, size - 1, 3 * size - 1, depth, item)
         if missing == 0:
-            out = _known_set(out, count, supports, size - 1, depth, subsets, exact, k)
+            out = _fill_known_set(out, count, supports, size - 1, depth, subsets, exact, k)
             depth += 1
             path[depth] = subsets[4 * size - 2]
             sibling[depth] = path[depth] + 1
@@ -167,8 +167,8 @@ def small_patterns(first_child, items, supports, top, k, border, ceiling, subset
             for mask in range(size - 1):
                 trial[size + mask] = supports[subsets[3 * size - 1 + mask]]
             trial[2 * size - 1] = 0
-            _exactly(trial, size, depth)
+            _count_exactly(trial, size, depth)
             for mask in range(size):
                 trial[mask] = exact[size - 1 + mask] - trial[size + mask]
-            out = _unknown_set(out, count, depth, node, item, trial, odd, k, ceiling)
+            out = _bound_unknown_set(out, count, depth, node, item, trial, odd, k, ceiling)
     return out[: count[0]].copy()

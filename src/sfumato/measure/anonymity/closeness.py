@@ -22,8 +22,8 @@ import polars as pl
 from sfumato.arrays import Codes, Ints
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import DataError
-from sfumato.measure.anonymity.classes import StarredRows
-from sfumato.measure.anonymity.tally import Grouped, Tally
+from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.table import Table
 
 _LARGEST = 1 << 62
@@ -31,7 +31,7 @@ _LARGEST = 1 << 62
 
 def t_equal(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
     """The largest distance of a class from the table, all values being equally far apart."""
-    return equal_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_t_equal(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def t_ordered(
@@ -43,7 +43,7 @@ def t_ordered(
     hierarchy, or by their text where there is none. Ranks are those of the values that the table has;
     a missing value comes last.
     """
-    return ordered_of(Grouped.of(table, starred_rows).tally(column), ranks_of(table, column, order))
+    return measure_t_ordered(GroupedRows.of(table, starred_rows).tally(column), choose_rank_order(table, column, order))
 
 
 def t_hierarchical(
@@ -56,42 +56,42 @@ def t_hierarchical(
     """
     known = hierarchy or table.hierarchies.get(column)
     if known is None:
-        raise DataError(f"column «{column}» has no hierarchy; give one, or measure the equal or ordered distance")
-    return hierarchical_of(Grouped.of(table, starred_rows).tally(column), known)
+        raise DataError(f'column "{column}" has no hierarchy; give one, or measure the equal or ordered distance')
+    return measure_t_hierarchical(GroupedRows.of(table, starred_rows).tally(column), known)
 
 
-def ranks_of(table: Table, column: str, order: Sequence[str] | None = None) -> Hierarchy | None:
+def choose_rank_order(table: Table, column: str, order: Sequence[str] | None = None) -> Hierarchy | None:
     """The leaves in whose order a column's values come; None where their natural order is meant."""
     if order is not None:
-        return Hierarchy.of([(label,) for label in order], name=f"the order of «{column}»")
+        return Hierarchy.of([(label,) for label in order], name=f'the order of "{column}"')
     if column in table.frame.columns and table.frame.schema[column].is_numeric():
         return None
     return table.hierarchies.get(column)
 
 
-def equal_of(tally: Tally) -> float:
+def measure_t_equal(tally: ClassTally) -> float:
     """Σ max(p − q, 0) in the class that lies farthest."""
-    return _largest(tally, _surplus(tally), 1)
+    return _find_largest_distance(tally, _sum_surplus(tally), 1)
 
 
-def hierarchical_of(tally: Tally, hierarchy: Hierarchy) -> float:
+def measure_t_hierarchical(tally: ClassTally, hierarchy: Hierarchy) -> float:
     """The mean of the equal distance over the levels below the root, in the class that lies farthest."""
     top = hierarchy.levels[-1]
     height = max(hierarchy.height if len(top.labels) == 1 else hierarchy.height + 1, 1)
     leaves = hierarchy.codes(tally.labels)
     total = np.zeros(len(tally.starts), dtype=np.int64)
     for level in range(height):
-        total += _surplus(_merged(tally, hierarchy.groups(level)[0][leaves].astype(np.int64)))
-    return _largest(tally, total, height)
+        total += _sum_surplus(_merge_values(tally, hierarchy.groups(level)[0][leaves].astype(np.int64)))
+    return _find_largest_distance(tally, total, height)
 
 
-def ordered_of(tally: Tally, order: Hierarchy | None) -> float:
+def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
     """Σ over ranks of |P − Q|, both cumulated, over the number of ranks less one, in the class that lies farthest."""
     steps = len(tally.labels) - 1
     if steps < 1 or not len(tally.starts):
         return 0.0
     if order is not None:
-        tally = _reordered(tally, order.codes(tally.labels))
+        tally = _reorder_values(tally, order.codes(tally.labels))
     sizes, rows = tally.sizes, tally.rows
     kind: type[Any] = np.int64 if (steps + 1) * int(sizes.max()) * rows < _LARGEST else np.float64
     cumulated = np.cumsum(tally.overall)
@@ -105,24 +105,24 @@ def ordered_of(tally: Tally, order: Hierarchy | None) -> float:
     level = reached * rows
     turn = np.clip(np.searchsorted(cumulated, level // size, side="right"), begin, end)
     before = level.astype(kind) * (turn - begin) - size.astype(kind) * (sums[turn] - sums[begin])
-    after = size.astype(kind) * (sums[end] - sums[turn]) - level.astype(kind) * (end - turn)
+    sums_after = size.astype(kind) * (sums[end] - sums[turn]) - level.astype(kind) * (end - turn)
     head = sizes.astype(kind) * sums[tally.values[tally.starts]]
-    return _largest(tally, np.add.reduceat(before + after, tally.starts) + head, steps)
+    return _find_largest_distance(tally, np.add.reduceat(before + sums_after, tally.starts) + head, steps)
 
 
-def _surplus(tally: Tally) -> Ints:
+def _sum_surplus(tally: ClassTally) -> Ints:
     """Σ max(p − q, 0) of each class, times its size and the rows of the table; what is absent adds nothing."""
-    return tally.by_class(np.maximum(tally.excess(), 0))
+    return tally.sum_by_class(np.maximum(tally.excess(), 0))
 
 
-def _largest(tally: Tally, numerators: npt.NDArray[Any], scale: int) -> float:
+def _find_largest_distance(tally: ClassTally, numerators: npt.NDArray[Any], scale: int) -> float:
     """The largest of the classes' distances, from their numerators."""
     if not len(numerators):
         return 0.0
     return round(float((numerators / tally.sizes).max()) / (tally.rows * scale), 12)
 
 
-def _merged(tally: Tally, group: Ints) -> Tally:
+def _merge_values(tally: ClassTally, group: Ints) -> ClassTally:
     """The same classes with values put together in groups."""
     width = int(group.max(initial=0)) + 1
     joint = tally.spread(np.arange(len(tally.starts))) * width + group[tally.values]
@@ -133,10 +133,10 @@ def _merged(tally: Tally, group: Ints) -> Tally:
     starts = np.flatnonzero(np.diff(ordered[heads] // width, prepend=-1))
     overall = np.zeros(width, dtype=np.int64)
     np.add.at(overall, group, tally.overall)
-    return Tally(ordered[heads] % width, counts, starts, overall, tally.labels)
+    return ClassTally(ordered[heads] % width, counts, starts, overall, tally.labels)
 
 
-def _reordered(tally: Tally, places: Codes) -> Tally:
+def _reorder_values(tally: ClassTally, places: Codes) -> ClassTally:
     """The same entries with values numbered by their places, as ranks without gaps."""
     rank = np.argsort(np.argsort(places, kind="stable"), kind="stable").astype(np.int64)
     values = rank[tally.values]
@@ -144,4 +144,4 @@ def _reordered(tally: Tally, places: Codes) -> Tally:
     overall = np.empty_like(tally.overall)
     overall[rank] = tally.overall
     labels = tally.labels.gather(pl.Series(np.argsort(rank)))
-    return Tally(values[order], tally.counts[order], tally.starts, overall, labels)
+    return ClassTally(values[order], tally.counts[order], tally.starts, overall, labels)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from sfumato.errors import DataError
-from sfumato.measure.alignment import Rows, beside, compared, present
+from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
 from sfumato.release import Number
 from sfumato.table import Table
@@ -36,7 +36,7 @@ def miscoded_cells(
     rows: Rows = None,
 ) -> int:
     """How many cells are neither their original nor, where that lies beyond a limit, the limit."""
-    before = _numbers(beside(original, published, rows), column, original.source)
+    before = _numbers(align_originals(original, published, rows), column, original.source)
     after = _numbers(published.frame, column, published.source)
     if before.dtype == pl.Float32 and after.dtype.is_float():
         after = after.cast(pl.Float32)
@@ -54,11 +54,11 @@ checks_claim("beyond_limits", "exactly", arguments=_TOLD)(
 checks_claim("rows_at_limits", "at_least", arguments=_TOLD)(
     lambda evidence, arguments: rows_at_limits(evidence.published, **arguments)
 )
-checks_claim("miscoded_cells", "exactly", needs_original=True)(compared(miscoded_cells))
+checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(miscoded_cells))
 
 
 def _numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
-    present(frame, (column,), source)
+    require_columns(frame, (column,), source)
     if not frame[column].dtype.is_numeric():
         raise DataError(f'{source}: "{column}" holds no numbers; let no other method change a column that is coded')
     return frame[column]

@@ -4,7 +4,7 @@
 Against an adversary who finds somebody's class and reads what its members have in common. p is the share of a
 value in a class, q its share in the whole table, suppressed rows included; rows with a missing cell that are
 to be left out (`drop`) are in neither. Where a missing cell matches anything, a row's class is the set of
-rows that it matches. Where nobody is published, «at least» models achieve 0, and so do «at most» models.
+rows that it matches. Where nobody is published, "at least" models achieve 0, and so do "at most" models.
 
 Papers: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Wong et al. 2006
 ((α,k)-anonymity); Cao and Karras 2012 (β-likeness); Brickell and Shmatikov 2008 (δ-disclosure).
@@ -20,9 +20,9 @@ import numpy as np
 from sfumato.arrays import Floats
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.errors import PolicyError
-from sfumato.measure.anonymity.classes import StarredRows
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
-from sfumato.measure.anonymity.tally import Grouped, Tally
+from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.tally import ClassTally, GroupedRows
 from sfumato.measure.checks import Evidence, Measure, checks_claim
 from sfumato.table import Table
 
@@ -32,12 +32,12 @@ LEVEL_MARK = "\x1f"
 
 def distinct_l(table: Table, column: str, *, starred_rows: StarredRows = "class") -> int:
     """The fewest different values that a class has."""
-    return distinct_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_distinct_l(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def entropy_l(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
     """e to the smallest entropy of a class: the l for which entropy l-diversity holds."""
-    return entropy_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_entropy_l(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:  # noqa: E741
@@ -45,22 +45,22 @@ def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredR
 
     The definition is strict: it does not hold for this c itself. Infinite where a class has fewer than l values.
     """
-    return recursive_of(Grouped.of(table, starred_rows).tally(column), l)
+    return measure_recursive_c(GroupedRows.of(table, starred_rows).tally(column), l)
 
 
 def alpha(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
     """The largest share of one value in a class."""
-    return alpha_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_alpha(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def basic_beta(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
     """The largest gain (p − q) / q of a value in a class."""
-    return beta_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_basic_beta(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def enhanced_beta(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
     """The least β for which (p − q) / q ≤ min(β, −ln q) in every class; infinite where −ln q itself is exceeded."""
-    return enhanced_beta_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_enhanced_beta(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def delta_disclosure(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
@@ -68,15 +68,15 @@ def delta_disclosure(table: Table, column: str, *, starred_rows: StarredRows = "
 
     Infinite where a class lacks one of the table's values: the adversary learns that it is not that one.
     """
-    return delta_disclosure_of(Grouped.of(table, starred_rows).tally(column))
+    return measure_delta_disclosure(GroupedRows.of(table, starred_rows).tally(column))
 
 
-def distinct_of(tally: Tally) -> int:
+def measure_distinct_l(tally: ClassTally) -> int:
     """The fewest different values of a class."""
     return int(tally.distinct.min()) if len(tally.starts) else 0
 
 
-def entropy_of(tally: Tally) -> float:
+def measure_entropy_l(tally: ClassTally) -> float:
     """e to the smallest entropy of a class."""
     if not len(tally.starts):
         return 0.0
@@ -89,98 +89,104 @@ def entropy_of(tally: Tally) -> float:
     return round(float(np.exp(-(widest * np.log(widest)).sum())), 12)
 
 
-def recursive_of(tally: Tally, l: int) -> float:  # noqa: E741
+def measure_recursive_c(tally: ClassTally, l: int) -> float:  # noqa: E741
     """The largest r₁ / (rₗ + … + rₘ), r being the counts of a class from the greatest down."""
     if not isinstance(l, int) or isinstance(l, bool) or l < 1:
         raise PolicyError("recursive diversity: l is a whole number, 1 or more")
     if not len(tally.starts):
         return 0.0
-    if distinct_of(tally) < l:
+    if measure_distinct_l(tally) < l:
         return float("inf")
     order = np.lexsort((-tally.counts, tally.spread(np.arange(len(tally.starts)))))
     counts = tally.counts[order]
-    place = np.arange(len(counts)) - tally.spread(tally.starts)
-    tails = tally.by_class(np.where(place >= l - 1, counts, 0))
-    return _largest(counts[tally.starts] / tails)
+    ranks = np.arange(len(counts)) - tally.spread(tally.starts)
+    tails = tally.sum_by_class(np.where(ranks >= l - 1, counts, 0))
+    return _round_maximum(counts[tally.starts] / tails)
 
 
-def alpha_of(tally: Tally) -> float:
+def measure_alpha(tally: ClassTally) -> float:
     """The largest share of one value in a class."""
-    return _largest(tally.counts / tally.spread(tally.sizes))
+    return _round_maximum(tally.counts / tally.spread(tally.sizes))
 
 
-def beta_of(tally: Tally) -> float:
+def measure_basic_beta(tally: ClassTally) -> float:
     """The largest (p − q) / q."""
-    return _largest(_gains(tally))
+    return _round_maximum(_compute_gains(tally))
 
 
-def enhanced_beta_of(tally: Tally) -> float:
+def measure_enhanced_beta(tally: ClassTally) -> float:
     """The largest (p − q) / q, infinite where one is above −ln q."""
-    gains = _gains(tally)
+    gains = _compute_gains(tally)
     bounds = -np.log(tally.overall / max(tally.rows, 1))[tally.values]
     broken = np.round(gains, 12) > np.round(bounds, 12)
-    return float("inf") if broken.any() else _largest(gains)
+    return float("inf") if broken.any() else _round_maximum(gains)
 
 
-def delta_disclosure_of(tally: Tally) -> float:
+def measure_delta_disclosure(tally: ClassTally) -> float:
     """The largest |ln(p / q)|, infinite where a class lacks a value."""
-    if len(tally.starts) and distinct_of(tally) < len(tally.labels):
+    if len(tally.starts) and measure_distinct_l(tally) < len(tally.labels):
         return float("inf")
     sizes = tally.spread(tally.sizes)
-    return _largest(np.abs(np.log(tally.counts * tally.rows / (sizes * tally.overall[tally.values]))))
+    return _round_maximum(np.abs(np.log(tally.counts * tally.rows / (sizes * tally.overall[tally.values]))))
 
 
-def _gains(tally: Tally) -> Floats:
+def _compute_gains(tally: ClassTally) -> Floats:
     """(p − q) / q of each value in each class, 0 where it is not more frequent there."""
     gains: Floats = np.maximum(tally.excess(), 0) / (tally.spread(tally.sizes) * tally.overall[tally.values])
     return gains
 
 
-def _largest(numbers: Floats) -> float:
+def _round_maximum(numbers: Floats) -> float:
     return round(float(numbers.max(initial=0.0)), 12)
 
 
 _TOLD = ("column", "starred_rows")
 
 
-def _plain(measure: Callable[..., float]) -> Measure:
+def _make_column_check(measure: Callable[..., float]) -> Measure:
     """A measure of a column of the published table as a check of claims."""
-    return lambda evidence, told: measure(evidence.published, told["column"], starred_rows=_starred_rows(told))
+    return lambda evidence, told: measure(evidence.published, told["column"], starred_rows=_get_starred_rows(told))
 
 
-checks_claim("alpha", "at_most", arguments=_TOLD)(_plain(alpha))
-checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_TOLD)(_plain(basic_beta))
-checks_claim("delta_disclosure", "below", arguments=_TOLD)(_plain(delta_disclosure))
-checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_TOLD)(_plain(distinct_l))
-checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_TOLD)(_plain(enhanced_beta))
-checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_TOLD)(_plain(entropy_l))
-checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_TOLD)(_plain(t_equal))
+checks_claim("alpha", "at_most", arguments=_TOLD)(_make_column_check(alpha))
+checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_TOLD)(_make_column_check(basic_beta))
+checks_claim("delta_disclosure", "below", arguments=_TOLD)(_make_column_check(delta_disclosure))
+checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_TOLD)(
+    _make_column_check(distinct_l)
+)
+checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_TOLD)(
+    _make_column_check(enhanced_beta)
+)
+checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_TOLD)(
+    _make_column_check(entropy_l)
+)
+checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_TOLD)(_make_column_check(t_equal))
 
 
 @checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_TOLD, "l"))
-def _recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
-    starred_rows = _starred_rows(arguments)
+def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
+    starred_rows = _get_starred_rows(arguments)
     return recursive_c(evidence.published, arguments["column"], arguments["l"], starred_rows=starred_rows)
 
 
 @checks_claim("t_ordered", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "order", "parents"))
-def _t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
+def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
-        order = _hierarchy(arguments).leaves
-    return t_ordered(evidence.published, arguments["column"], order, starred_rows=_starred_rows(arguments))
+        order = _parse_claim_hierarchy(arguments).leaves
+    return t_ordered(evidence.published, arguments["column"], order, starred_rows=_get_starred_rows(arguments))
 
 
 @checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_TOLD, "parents"))
-def _t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
-    hierarchy = _hierarchy(arguments) if "parents" in arguments else None
-    return t_hierarchical(evidence.published, arguments["column"], hierarchy, starred_rows=_starred_rows(arguments))
+def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
+    hierarchy = _parse_claim_hierarchy(arguments) if "parents" in arguments else None
+    return t_hierarchical(evidence.published, arguments["column"], hierarchy, starred_rows=_get_starred_rows(arguments))
 
 
-def _hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
+def _parse_claim_hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
     rows = [row.split(LEVEL_MARK) for row in arguments["parents"]]
-    return Hierarchy.of(rows, name=f"the claim's hierarchy of «{arguments['column']}»")
+    return Hierarchy.of(rows, name=f'the claim\'s hierarchy of "{arguments["column"]}"')
 
 
-def _starred_rows(arguments: Mapping[str, Any]) -> StarredRows:
+def _get_starred_rows(arguments: Mapping[str, Any]) -> StarredRows:
     return cast(StarredRows, arguments.get("starred_rows", "class"))

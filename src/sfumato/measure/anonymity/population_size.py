@@ -24,7 +24,7 @@ _CLOSE = 1e-6
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ClassSizes:
     """How many classes of each size a sample has."""
 
     sizes: Floats
@@ -61,61 +61,61 @@ class PopulationEstimate:
     """For each size in the sample, the expected size in the population."""
 
 
-def estimated(sample: Sizes, sampling_share: float) -> PopulationEstimate:
+def estimate_population(sample: ClassSizes, sampling_share: float) -> PopulationEstimate:
     """The estimate that Dankar's rule chooses; without sample uniques, the negative binomial one."""
     if sampling_share >= 1:
-        return _whole(sample, "none: the table is the whole population")
+        return _assume_whole_sample(sample, "none: the table is the whole population")
     if not sample.of_size(1):
-        return negative_binomial(sample, sampling_share)
+        return fit_negative_binomial(sample, sampling_share)
     if sampling_share <= _PITMAN_UP_TO:
-        return pitman(sample, sampling_share) or zayatz(sample, sampling_share, ": pitman has no fit")
-    by_sample, by_model = zayatz(sample, sampling_share), snb(sample, sampling_share)
+        return fit_pitman(sample, sampling_share) or fit_zayatz(sample, sampling_share, ": pitman has no fit")
+    by_sample, by_model = fit_zayatz(sample, sampling_share), fit_snb(sample, sampling_share)
     if by_model is None:
-        return zayatz(sample, sampling_share, ": snb has no fit")
+        return fit_zayatz(sample, sampling_share, ": snb has no fit")
     return by_sample if by_sample.uniques < by_model.uniques else by_model
 
 
-def bounded(sample: Sizes, why: str) -> PopulationEstimate:
+def bound_population(sample: ClassSizes, why: str) -> PopulationEstimate:
     """No estimate: each class of the population is taken to be in the sample whole, which no risk exceeds."""
-    return _whole(sample, f"none: {why}")
+    return _assume_whole_sample(sample, f"none: {why}")
 
 
-def _whole(sample: Sizes, estimator: str) -> PopulationEstimate:
+def _assume_whole_sample(sample: ClassSizes, estimator: str) -> PopulationEstimate:
     return PopulationEstimate(estimator, sample.of_size(1), 1 / sample.sizes, sample.sizes)
 
 
-def pitman(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
+def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | None:
     """Pitman's sampling formula fitted by likelihood (Hoshino 2001); None where all are alike, or none.
 
     The sample's classes grow as in Pitman's urn: the next person joins a class of f with probability
     (f − α) / (n + θ). The number of uniques is the formula's expectation itself, not its limit N^α. Where the
     likelihood still grows towards α = 0, the edge is taken, Ewens's formula.
     """
-    people = _population(sample, sampling_share)
+    people = _count_population(sample, sampling_share)
     if not 1 < sample.number < sample.rows:  # all alike, or all alone: the likelihood grows without end
         return None
-    inside = _fit_pitman(sample)
+    inside = _solve_pitman(sample)
     alpha, theta = inside or (0.0, _fit_ewens(sample))
-    alone = _gamma_ratio(theta + people - 1, alpha) - _gamma_ratio(theta, alpha)
+    alone = _compute_log_gamma_ratio(theta + people - 1, alpha) - _compute_log_gamma_ratio(theta, alpha)
     uniques = people * float(np.exp(min(alone, 0.0)))
     share = (sample.rows + theta) / (people + theta)
     name = "pitman" if inside else "pitman: at its edge, alpha = 0"
-    return PopulationEstimate(name, uniques, *_grown(sample.sizes, alpha, share))
+    return PopulationEstimate(name, uniques, *_expect_class_growth(sample.sizes, alpha, share))
 
 
-def _fit_ewens(sample: Sizes) -> float:
+def _fit_ewens(sample: ClassSizes) -> float:
     """θ for α = 0: such that the expected number of classes is that of the sample."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
-    def gap(at: float) -> float:
-        theta = np.exp(at)
+    def gap(log_theta: float) -> float:
+        theta = np.exp(log_theta)
         return float(theta * (digamma(theta + sample.rows) - digamma(theta)) - sample.number)
 
     return float(np.exp(brentq(gap, -50.0, 2 * np.log(sample.rows) + 5)))
 
 
-def _gamma_ratio(x: float, alpha: float) -> float:
+def _compute_log_gamma_ratio(x: float, alpha: float) -> float:
     """log Γ(x + α) − log Γ(x + 1); for large x by its expansion, since the difference of logarithms would be lost."""
     from scipy.special import gammaln
 
@@ -124,27 +124,27 @@ def _gamma_ratio(x: float, alpha: float) -> float:
     return float(gammaln(x + alpha) - gammaln(x + 1))
 
 
-def _fit_pitman(sample: Sizes) -> tuple[float, float] | None:
+def _solve_pitman(sample: ClassSizes) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
-    def slopes(at: Floats) -> Floats:
+    def slopes(point: Floats) -> Floats:
         # By α and log (θ + α): the slope by θ itself vanishes far out, where nothing is found.
-        alpha, above = float(expit(at[0])), float(np.exp(at[1]))
-        by_theta, by_alpha = _pitman_scores(sample, alpha, above - alpha)
+        alpha, above = float(expit(point[0])), float(np.exp(point[1]))
+        by_theta, by_alpha = _compute_pitman_scores(sample, alpha, above - alpha)
         return np.array([by_alpha - by_theta, by_theta * above])
 
     number = max(sample.number, 2.0)
     starts = [np.array([logit(alpha), np.log(theta)]) for alpha in (0.5, 0.1, 0.9) for theta in (number, 1.0)]
-    found = _root(slopes, starts, np.full(2, sample.rows))
-    if found is None:
+    solution = _find_root(slopes, starts, np.full(2, sample.rows))
+    if solution is None:
         return None
-    alpha, above = float(expit(found[0])), float(np.exp(found[1]))
+    alpha, above = float(expit(solution[0])), float(np.exp(solution[1]))
     # A root at the edge is none: there the digits of the slopes are lost. No sample puts θ beyond n².
     inside = _CLOSE < alpha < 1 - _CLOSE and above < sample.rows**2
     return (alpha, above - alpha) if inside else None
 
 
-def _pitman_scores(sample: Sizes, alpha: float, theta: float) -> Floats:
+def _compute_pitman_scores(sample: ClassSizes, alpha: float, theta: float) -> Floats:
     """The derivatives of the log-likelihood by θ and α, sums of fractions written with the digamma function."""
     from scipy.special import digamma
 
@@ -156,51 +156,51 @@ def _pitman_scores(sample: Sizes, alpha: float, theta: float) -> Floats:
     return np.array([by_theta, by_alpha])
 
 
-def zayatz(sample: Sizes, sampling_share: float, why: str = "") -> PopulationEstimate:
+def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> PopulationEstimate:
     """Zayatz (1991): the population has classes of the sizes that the sample has, as often; the rest is drawing.
 
     How likely a class of F gives f in the sample is hypergeometric; Bayes' rule turns it round.
     """
-    people = _population(sample, sampling_share)
+    people = _count_population(sample, sampling_share)
     rows = sample.rows
     inverse, mean = np.empty(len(sample.sizes)), np.empty(len(sample.sizes))
     alone = 0.0
     for position, size in enumerate(sample.sizes):
         larger = sample.sizes[position:]
-        weights = sample.classes[position:] * _drawn(people, larger, rows, float(size))
+        weights = sample.classes[position:] * _compute_drawing_chance(people, larger, rows, float(size))
         weights /= weights.sum()
         inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
         alone = float(weights[0]) if size == 1 else alone
     return PopulationEstimate(f"zayatz{why}", sample.of_size(1) * alone * people / rows, inverse, mean)
 
 
-def _drawn(people: float, sizes: Floats, rows: float, found: float) -> Floats:
+def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_people: float) -> Floats:
     """The chance that `found` of a class are among `rows` drawn people, up to a factor that all sizes share."""
     from scipy.special import gammaln
 
     with np.errstate(invalid="ignore"):
-        ways = (gammaln(sizes + 1) - gammaln(sizes - found + 1)) + (
-            gammaln(people - sizes + 1) - gammaln(np.maximum(people - sizes - rows + found, -0.5) + 1)
+        ways = (gammaln(sizes + 1) - gammaln(sizes - drawn_people + 1)) + (
+            gammaln(people - sizes + 1) - gammaln(np.maximum(people - sizes - rows + drawn_people, -0.5) + 1)
         )
-    possible = people - sizes - rows + found >= 0
+    possible = people - sizes - rows + drawn_people >= 0
     ways = np.where(possible, ways, -np.inf)
     if not possible.any():
         return np.asarray(sizes == sizes[0], dtype=np.float64)
     return np.asarray(np.exp(ways - ways.max()))
 
 
-def snb(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
+def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | None:
     """The slide negative binomial (Chen and McNulty 1998): class sizes less one are negative binomial.
 
     The number of classes is Shlosser's estimate; α and β are such that the expected classes of size one and
     two are those of the sample. None where there are no such α and β.
     """
     share = sampling_share
-    classes = _shlosser(sample, share)
+    classes = _estimate_shlosser(sample, share)
     ones, twos = sample.of_size(1), sample.of_size(2)
     if not np.isfinite(classes) or not twos:
         return None
-    fitted = _fit_snb(classes, share, ones, twos)
+    fitted = _solve_snb(classes, share, ones, twos)
     if fitted is None:
         return None
     alpha, beta = fitted
@@ -208,15 +208,15 @@ def snb(sample: Sizes, sampling_share: float) -> PopulationEstimate | None:
     shape = alpha + sample.sizes - 1
     expected = sample.sizes + shape * left / (1 - left)
     spread = shape * left / (1 - left) ** 2
-    uniques = min(classes * beta**alpha, _population(sample, share))
+    uniques = min(classes * beta**alpha, _count_population(sample, share))
     return PopulationEstimate("snb", uniques, 1 / expected, expected + spread / expected)
 
 
-def _fit_snb(classes: float, share: float, ones: float, twos: float) -> tuple[float, float] | None:
+def _solve_snb(classes: float, share: float, ones: float, twos: float) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
-    def gaps(at: Floats) -> Floats:
-        alpha, beta = float(np.exp(at[0])), float(expit(at[1]))
+    def gaps(point: Floats) -> Floats:
+        alpha, beta = float(np.exp(point[0])), float(expit(point[1]))
         left = (1 - beta) * (1 - share)
         shared = classes * (beta / (1 - left)) ** alpha
         first = shared * share * (1 + alpha * left / (1 - left))
@@ -224,11 +224,11 @@ def _fit_snb(classes: float, share: float, ones: float, twos: float) -> tuple[fl
         return np.array([first - ones, second - twos])
 
     starts = [np.array([np.log(alpha), logit(beta)]) for alpha in (0.5, 2.0, 0.05) for beta in (0.3, 0.05, 0.8)]
-    found = _root(gaps, starts, np.array([ones, twos]))
-    return None if found is None else (float(np.exp(found[0])), float(expit(found[1])))
+    solution = _find_root(gaps, starts, np.array([ones, twos]))
+    return None if solution is None else (float(np.exp(solution[0])), float(expit(solution[1])))
 
 
-def _shlosser(sample: Sizes, share: float) -> float:
+def _estimate_shlosser(sample: ClassSizes, share: float) -> float:
     """Shlosser's estimate of the classes of the population, in the form of Haas and Stokes (1998)."""
     sizes, classes = sample.sizes, sample.classes
     missed = (1 - share) ** sizes
@@ -238,16 +238,16 @@ def _shlosser(sample: Sizes, share: float) -> float:
     return float(sample.number + sample.of_size(1) * (first / second) * (unseen / once) ** 2)
 
 
-def negative_binomial(sample: Sizes, sampling_share: float) -> PopulationEstimate:
+def fit_negative_binomial(sample: ClassSizes, sampling_share: float) -> PopulationEstimate:
     """F given f is negative binomial (Benedetti and Franconi 1998): for a sample in which nobody is unique.
 
     There is nothing to estimate uniques from, and no record of the sample is one: ARX counts none, and so do we.
     """
-    grown = _grown(sample.sizes, 0.0, sampling_share)
+    grown = _expect_class_growth(sample.sizes, 0.0, sampling_share)
     return PopulationEstimate("negative_binomial: no sample uniques", 0.0, *grown)
 
 
-def _grown(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
+def _expect_class_growth(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
     """E[1/F] and E[F] where F − f is negative binomial with shape f − α: an integral that is a 2F1 of Gauss."""
     from scipy.special import hyp2f1
 
@@ -255,21 +255,21 @@ def _grown(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
     return np.asarray(inverse), sizes + (sizes - alpha) * (1 - share) / share
 
 
-def _population(sample: Sizes, sampling_share: float) -> float:
+def _count_population(sample: ClassSizes, sampling_share: float) -> float:
     return max(sample.rows, float(round(sample.rows / sampling_share)))
 
 
-def _root(equations: Callable[[Floats], Floats], starts: list[Floats], scale: Floats) -> Floats | None:
+def _find_root(equations: Callable[[Floats], Floats], starts: list[Floats], scale: Floats) -> Floats | None:
     """The first root that a start leads to; scipy's word is not enough, the equations must come out."""
     from scipy.optimize import root
 
-    def scaled(at: Any) -> Any:
-        return equations(at) / scale
+    def scaled(point: Any) -> Any:
+        return equations(point) / scale
 
     for start in starts:
         with np.errstate(all="ignore"):
-            found: Any = root(scaled, start, method="hybr")
-            left = np.abs(scaled(found.x))
-        if found.success and np.isfinite(left).all() and left.max() < _CLOSE:
-            return np.asarray(found.x)
+            solution: Any = root(scaled, start, method="hybr")
+            left = np.abs(scaled(solution.x))
+        if solution.success and np.isfinite(left).all() and left.max() < _CLOSE:
+            return np.asarray(solution.x)
     return None

@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.errors import DataError, PolicyError
-from sfumato.measure.anonymity.classes import StarredRows
-from sfumato.measure.anonymity.tally import Grouped
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.tally import GroupedRows
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table
@@ -42,7 +42,7 @@ class Presence(NamedTuple):
 
 def k_map(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> int:
     """The fewest people of the population whom a published row could be; 0 if nobody is published."""
-    return _Fit.of(table, population, starred_rows).k_map
+    return _PopulationFit.of(table, population, starred_rows).k_map
 
 
 def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> Presence:
@@ -50,17 +50,17 @@ def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows
 
     A class with more published rows than people in the population counts as 1: whoever fits it is in.
     """
-    return _Fit.of(table, population, starred_rows).presence
+    return _PopulationFit.of(table, population, starred_rows).presence
 
 
-def both(table: Table, population: Table, starred_rows: StarredRows) -> tuple[int, Presence]:
+def measure_map_and_presence(table: Table, population: Table, starred_rows: StarredRows) -> tuple[int, Presence]:
     """k-map and δ-presence at once."""
-    fit = _Fit.of(table, population, starred_rows)
+    fit = _PopulationFit.of(table, population, starred_rows)
     return fit.k_map, fit.presence
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _PopulationFit:
     """How the people of a population fit the published classes."""
 
     crowds: Ints
@@ -71,25 +71,22 @@ class _Fit:
     """Whether somebody fits none."""
 
     @classmethod
-    def of(cls, table: Table, population: Table, starred_rows: StarredRows) -> _Fit:
+    def of(cls, table: Table, population: Table, starred_rows: StarredRows) -> _PopulationFit:
         names = list(table.quasi_identifying)
         absent = [name for name in names if name not in population.frame.columns]
         if absent:
-            raise DataError(
-                f"{population.source}: the population lacks the quasi-identifying "
-                f"{', '.join(f'«{name}»' for name in absent)}"
-            )
-        grouped = Grouped.of(table, starred_rows)
+            raise DataError(f"{population.source}: the population lacks the quasi-identifying {quote_names(absent)}")
+        grouped = GroupedRows.of(table, starred_rows)
         placed = grouped.frame.select(names)
         if grouped.placed is not None:
             placed = placed.filter(grouped.placed)
-        classes = _texts(placed[grouped.first_rows()])
-        people = _texts(population.frame.select(names))
+        classes = _spell_frame(placed[grouped.find_first_rows()])
+        people = _spell_frame(population.frame.select(names))
         if table.missing is Missing.DROP:
             people = people.drop_nulls()
         people = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias(_PEOPLE))
-        labels = {name: _Labels.of(name, table, population) for name in names}
-        counts, met = _counted(classes, people, labels, table.missing)
+        labels = {name: _LabelLevels.of(name, table, population) for name in names}
+        counts, met = _count_fitting_people(classes, people, labels, table.missing)
         return cls(grouped.crowds(), counts, not bool(met.all()))
 
     @property
@@ -106,7 +103,7 @@ class _Fit:
 
 
 @dataclass(frozen=True)
-class _Labels:
+class _LabelLevels:
     """At which level of its hierarchy each label of a column stands."""
 
     name: str
@@ -114,7 +111,7 @@ class _Labels:
     level_of: dict[str, int]
 
     @classmethod
-    def of(cls, name: str, table: Table, population: Table) -> _Labels:
+    def of(cls, name: str, table: Table, population: Table) -> _LabelLevels:
         hierarchy = table.hierarchies.get(name) or population.hierarchies.get(name)
         widest: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
@@ -127,10 +124,10 @@ class _Labels:
         """The level of each published cell, `_ANYTHING` for `*`, `_UNKNOWN` for a missing one."""
         known = cells.drop_nulls().unique().to_list()
         numbers = [_ANYTHING if label == SUPPRESSED else self.level_of.get(label, 0) for label in known]
-        found = cells.replace_strict(known, numbers, default=None, return_dtype=pl.Int32)
-        return found.fill_null(_UNKNOWN).alias(self.name)
+        levels = cells.replace_strict(known, numbers, default=None, return_dtype=pl.Int32)
+        return levels.fill_null(_UNKNOWN).alias(self.name)
 
-    def generalized(self, cells: pl.Series, level: int) -> pl.Series:
+    def generalize_cells(self, cells: pl.Series, level: int) -> pl.Series:
         """Original cells as they would be published at a level."""
         if self.hierarchy is None or level < 1:
             return cells
@@ -143,18 +140,18 @@ class _Labels:
         return self.hierarchy.swallows_missing(level)
 
 
-def _texts(frame: pl.DataFrame) -> pl.DataFrame:
-    return pl.DataFrame([spelt(column) for column in frame.get_columns()])
+def _spell_frame(frame: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame([spell_cells(column) for column in frame.get_columns()])
 
 
-def _counted(
-    classes: pl.DataFrame, people: pl.DataFrame, labels: dict[str, _Labels], missing: Missing
+def _count_fitting_people(
+    classes: pl.DataFrame, people: pl.DataFrame, labels: dict[str, _LabelLevels], missing: Missing
 ) -> tuple[Ints, Flags]:
     """How many people fit each class, and which people (in `people`'s rows) fit some class."""
     counts = np.zeros(classes.height, dtype=np.int64)
     met = np.zeros(people.height, dtype=np.bool_)
     everybody = int(people[_PEOPLE].sum())
-    for signature, rows in _signatures(classes, labels):
+    for signature, rows in _split_classes_by_level(classes, labels):
         if missing is Missing.NEVER_MATCHES and _UNKNOWN in signature.values():
             counts[rows] = 1  # a row that matches nobody else stands alone
             continue
@@ -168,21 +165,25 @@ def _counted(
             met[:] = True
             continue
         here = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
-        there = people.select(labels[name].generalized(people[name], level) for name, level in used.items())
+        there = people.select(labels[name].generalize_cells(people[name], level) for name, level in used.items())
         there = there.with_columns(people[_PEOPLE]).with_row_index("\0person")
-        for known, part in _by_known(there, list(used), missing):
-            _join(here, part, known, counts, met)
+        for known, part in _split_people_by_known(there, list(used), missing):
+            _join_people(here, part, known, counts, met)
     return counts, met
 
 
-def _signatures(classes: pl.DataFrame, labels: dict[str, _Labels]) -> Iterator[tuple[dict[str, int], Ints]]:
+def _split_classes_by_level(
+    classes: pl.DataFrame, labels: dict[str, _LabelLevels]
+) -> Iterator[tuple[dict[str, int], Ints]]:
     """The classes, parted by the levels that their labels are at."""
     levels = classes.select(labels[name].levels(classes[name]) for name in labels).with_row_index(_ROW)
     for *levels_here, rows in levels.group_by(list(labels), maintain_order=True).agg(_ROW).iter_rows():
         yield dict(zip(labels, levels_here, strict=True)), np.asarray(rows, dtype=np.int64)
 
 
-def _by_known(people: pl.DataFrame, names: list[str], missing: Missing) -> Iterator[tuple[list[str], pl.DataFrame]]:
+def _split_people_by_known(
+    people: pl.DataFrame, names: list[str], missing: Missing
+) -> Iterator[tuple[list[str], pl.DataFrame]]:
     """People parted by the columns in which they are to be compared: not where a missing cell matches anything."""
     if missing is not Missing.MATCHES_ANY:
         yield names, people
@@ -192,7 +193,7 @@ def _by_known(people: pl.DataFrame, names: list[str], missing: Missing) -> Itera
         yield [name for name, hole in zip(names, missed, strict=True) if not hole], people[rows]
 
 
-def _join(
+def _join_people(
     classes: pl.DataFrame,
     people: pl.DataFrame,
     names: list[str],
@@ -208,24 +209,24 @@ def _join(
         met[people["\0person"].to_numpy()] = True
         return
     sums = people.group_by(names).agg(pl.col(_PEOPLE).sum())
-    found = classes.join(sums, on=names, how="inner", nulls_equal=True)
-    counts[found[_ROW].to_numpy()] += found[_PEOPLE].to_numpy()
+    matches = classes.join(sums, on=names, how="inner", nulls_equal=True)
+    counts[matches[_ROW].to_numpy()] += matches[_PEOPLE].to_numpy()
     fitting = people.join(classes, on=names, how="semi", nulls_equal=True)
     met[fitting["\0person"].to_numpy()] = True
 
 
 @checks_claim("k_map", "at_least", needs_original=True)
-def _k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return k_map(evidence.published, _population(evidence), starred_rows=arguments.get("starred_rows", "class"))
+def _check_k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    return k_map(evidence.published, _require_population(evidence), starred_rows=arguments.get("starred_rows", "class"))
 
 
 @checks_claim("delta_presence", "at_most", needs_original=True)
-def _delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+def _check_delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     starred = arguments.get("starred_rows", "class")
-    return delta_presence(evidence.published, _population(evidence), starred_rows=starred).high
+    return delta_presence(evidence.published, _require_population(evidence), starred_rows=starred).high
 
 
-def _population(evidence: Evidence) -> Table:
+def _require_population(evidence: Evidence) -> Table:
     if evidence.population is None:
         raise PolicyError("a claim compares with a population, which is not at hand")
     return evidence.population

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.measure.anonymity.classes import StarredRows, crowds, starred
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table
@@ -22,19 +22,19 @@ def k_anonymity(table: Table, columns: Sequence[str] | None = None, starred_rows
 
 def uniqueness(table: Table, columns: Sequence[str] | None = None) -> float:
     """The share of people who stand alone with their values."""
-    found = crowds(table, columns)
-    counted = found["rows"].sum()
-    alone = found.filter(pl.col("crowd") == 1)["rows"].sum()
-    return float(alone) / float(counted) if counted else 0.0
+    class_frame = crowds(table, columns)
+    row_count = class_frame["rows"].sum()
+    alone = class_frame.filter(pl.col("crowd") == 1)["rows"].sum()
+    return float(alone) / float(row_count) if row_count else 0.0
 
 
 def class_size_counts(
     table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class"
 ) -> pl.DataFrame:
     """How many classes and rows there are of each crowd size: `size`, `classes`, `rows`."""
-    found = crowds(table, columns, starred_rows)
+    class_frame = crowds(table, columns, starred_rows)
     return (
-        found.group_by(pl.col("crowd").alias("size"))
+        class_frame.group_by(pl.col("crowd").alias("size"))
         .agg(pl.len().cast(pl.Int64).alias("classes"), pl.col("rows").sum())
         .sort("size")
     )
@@ -43,7 +43,7 @@ def class_size_counts(
 def suppressed_share(table: Table) -> float:
     """The share of rows with `*` in every quasi-identifying column."""
     names = table.quasi_identifying
-    return float(starred(table.frame, names).sum()) / len(table) if len(table) else 0.0
+    return float(flag_starred_rows(table.frame, names).sum()) / len(table) if len(table) else 0.0
 
 
 checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
@@ -52,12 +52,12 @@ checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
 
 
 @checks_claim("suppressed_share", "at_most", "exactly", arguments=("starred_rows",))
-def _suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+def _check_suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     return suppressed_share(evidence.published) if arguments.get("starred_rows") == "suppressed" else 0.0
 
 
 @checks_claim("left_out_share", "at_most", properties=("suppressed_share",), needs_original=True)
-def _left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+def _check_left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     original: Table = evidence.original
     usable = original.frame
     if original.missing is Missing.DROP:
@@ -67,6 +67,6 @@ def _left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
 
 
 @checks_claim("named_columns", "exactly", properties=("identifying_columns",), arguments=("names",))
-def _named_columns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+def _check_named_columns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     columns: list[str] = evidence.published.frame.columns
     return sum(name in columns for name in arguments["names"])

@@ -22,11 +22,16 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import range_ends, set_members
-from sfumato.errors import DataError, PolicyError
-from sfumato.measure.anonymity.classes import crowds, starred
-from sfumato.measure.anonymity.population_size import PopulationEstimate, Sizes, bounded, estimated
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows
+from sfumato.measure.anonymity.population_size import (
+    ClassSizes,
+    PopulationEstimate,
+    bound_population,
+    estimate_population,
+)
 from sfumato.table import Missing, Table
 
 _DIGITS = 12
@@ -74,7 +79,7 @@ class Risks:
     uniques: Uniques
     """Who is alone in the sample, and in the population."""
     estimator: str
-    """`given`, `pitman`, `zayatz`, `snb`, `negative_binomial`, or `none: …`; a reason may follow a colon."""
+    """`given`, `pitman`, `fit_zayatz`, `snb`, `fit_negative_binomial`, or `none: …`; a reason may follow a colon."""
     suppressed_rows: int
     """Records starred all over: counted above, as a crowd of their own."""
 
@@ -91,22 +96,22 @@ def risk(
     The population is a table of original values, the published people among them; or it is estimated from the
     share of it that the table is; with neither, every class is taken to be in the table whole, an upper bound.
     """
-    _refuse_strange(threshold, population, sampling_share)
-    found = crowds(table)
-    rows, crowd = found["rows"].to_numpy().astype(np.float64), found["crowd"].to_numpy().astype(np.float64)
-    prosecutor = _risk(rows, 1 / crowd, threshold)
+    _refuse_strange_arguments(threshold, population, sampling_share)
+    class_frame = crowds(table)
+    rows, crowd = class_frame["rows"].to_numpy().astype(np.float64), class_frame["crowd"].to_numpy().astype(np.float64)
+    prosecutor = _compute_risk(rows, 1 / crowd, threshold)
     if population is not None:
-        rows, people = _people(table, population)
+        rows, people = _count_class_people(table, population)
         inverse, mean, estimator = 1 / people, people, "given"
         alone, both = None, float((people == 1).sum())
     else:
-        guess = _estimate(_sizes(rows, crowd), sampling_share)
-        at = np.searchsorted(np.unique(crowd), crowd)
-        inverse, mean, estimator = guess.inverse[at], guess.mean[at], guess.estimator
+        guess = _choose_estimate(_collect_class_sizes(rows, crowd), sampling_share)
+        size_index = np.searchsorted(np.unique(crowd), crowd)
+        inverse, mean, estimator = guess.inverse[size_index], guess.mean[size_index], guess.estimator
         alone, both = round(guess.uniques, 6), round(guess.uniques * (sampling_share or 1.0), 6)
-    marketer = _risk(rows, inverse, threshold)
+    marketer = _compute_risk(rows, inverse, threshold)
     # El Emam's journalist takes the better of two guesses: at everybody in the table, or from the population.
-    back = _rounded(len(rows) / float(mean.sum())) if len(rows) else 0.0
+    back = _round_risk(len(rows) / float(mean.sum())) if len(rows) else 0.0
     journalist = Risk(
         marketer.records, marketer.records_at_risk, marketer.highest_risk, max(marketer.success_rate, back)
     )
@@ -115,13 +120,13 @@ def risk(
         prosecutor=prosecutor,
         journalist=journalist,
         marketer=marketer,
-        uniques=Uniques(int(found.filter(pl.col("crowd") == 1)["rows"].sum()), alone, both),
+        uniques=Uniques(int(class_frame.filter(pl.col("crowd") == 1)["rows"].sum()), alone, both),
         estimator=estimator,
-        suppressed_rows=int(starred(table.frame, table.quasi_identifying).sum()),
+        suppressed_rows=int(flag_starred_rows(table.frame, table.quasi_identifying).sum()),
     )
 
 
-def _refuse_strange(threshold: float, population: Table | None, sampling_share: float | None) -> None:
+def _refuse_strange_arguments(threshold: float, population: Table | None, sampling_share: float | None) -> None:
     if not 0 <= threshold <= 1:
         raise PolicyError("threshold is a risk, from 0 to 1")
     if population is not None and sampling_share is not None:
@@ -130,54 +135,54 @@ def _refuse_strange(threshold: float, population: Table | None, sampling_share: 
         raise PolicyError("sampling_share is the share of the population that is in the table, above 0 and at most 1")
 
 
-def _risk(rows: Floats, inverse: Floats, threshold: float) -> Risk:
+def _compute_risk(rows: Floats, inverse: Floats, threshold: float) -> Risk:
     records = float(rows.sum())
     if not records:
         return Risk(0, 0.0, 0.0, 0.0)
     above = np.round(inverse, _DIGITS) > round(threshold, _DIGITS)
     return Risk(
         records=int(records),
-        records_at_risk=_rounded(float(rows[above].sum()) / records),
-        highest_risk=_rounded(float(inverse.max())),
-        success_rate=_rounded(float(rows @ inverse) / records),
+        records_at_risk=_round_risk(float(rows[above].sum()) / records),
+        highest_risk=_round_risk(float(inverse.max())),
+        success_rate=_round_risk(float(rows @ inverse) / records),
     )
 
 
-def _rounded(value: float) -> float:
+def _round_risk(value: float) -> float:
     return round(value, _DIGITS)
 
 
-def _sizes(rows: Floats, crowd: Floats) -> Sizes:
+def _collect_class_sizes(rows: Floats, crowd: Floats) -> ClassSizes:
     """The classes of each size; where missing cells match anything, s people with a crowd of s are one class."""
-    sizes, place = np.unique(crowd, return_inverse=True)
-    return Sizes(sizes, np.bincount(place, rows, len(sizes)) / sizes)
+    sizes, size_index = np.unique(crowd, return_inverse=True)
+    return ClassSizes(sizes, np.bincount(size_index, rows, len(sizes)) / sizes)
 
 
-def _estimate(sample: Sizes, sampling_share: float | None) -> PopulationEstimate:
+def _choose_estimate(sample: ClassSizes, sampling_share: float | None) -> PopulationEstimate:
     if not len(sample.sizes):
-        return bounded(sample, "nobody is in the table")
+        return bound_population(sample, "nobody is in the table")
     if sampling_share is None:
-        return bounded(sample, "no population; each class is taken to be in the table whole")
-    return estimated(sample, sampling_share)
+        return bound_population(sample, "no population; each class is taken to be in the table whole")
+    return estimate_population(sample, sampling_share)
 
 
-def _people(table: Table, population: Table) -> tuple[Floats, Floats]:
+def _count_class_people(table: Table, population: Table) -> tuple[Floats, Floats]:
     """For each class of a table: its rows, and the people of the population whom one of its rows could be."""
     names = list(table.quasi_identifying)
     absent = [name for name in names if name not in population.frame.columns]
     if absent:
-        raise DataError(f"{population.source}: the population lacks the column {', '.join(f'«{n}»' for n in absent)}")
-    published = pl.DataFrame([spelt(table.frame[name]) for name in names])
-    people = pl.DataFrame([spelt(population.frame[name]) for name in names])
+        raise DataError(f"{population.source}: the population lacks the column {quote_names(absent)}")
+    published = pl.DataFrame([spell_cells(table.frame[name]) for name in names])
+    people = pl.DataFrame([spell_cells(population.frame[name]) for name in names])
     if table.missing is Missing.DROP:
         published, people = published.drop_nulls(), people.drop_nulls()
     classes = published.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     persons = people.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
-    fit = _Fit(
+    fit = _ClassFit(
         classes.select(names),
         persons.select(names),
         persons["\0people"].to_numpy(),
-        [_Column.of(name, table, population, classes, persons) for name in names],
+        [_CoveringColumn.of(name, table, population, classes, persons) for name in names],
         table.missing,
     )
     rows = classes["\0rows"].to_numpy()
@@ -190,7 +195,7 @@ def _people(table: Table, population: Table) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _CoveringColumn:
     """How the published labels of a column cover the values of the population."""
 
     hierarchy: Hierarchy | None
@@ -203,7 +208,9 @@ class _Column:
     missing: Missing
 
     @classmethod
-    def of(cls, name: str, table: Table, people: Table, classes: pl.DataFrame, persons: pl.DataFrame) -> _Column:
+    def of(
+        cls, name: str, table: Table, people: Table, classes: pl.DataFrame, persons: pl.DataFrame
+    ) -> _CoveringColumn:
         hierarchy = table.hierarchies.get(name) or people.hierarchies.get(name)
         level_of: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
@@ -211,7 +218,7 @@ class _Column:
                 # A label that stands at several levels may mean any of them: the widest covers all.
                 level_of[label] = max(level_of.get(label, (0, 0)), (count, number))
         labels = classes[name].drop_nulls().unique()
-        levels = [_level(label, level_of) for label in labels.to_list()]
+        levels = [_find_label_level(label, level_of) for label in labels.to_list()]
         known = persons[name].drop_nulls().unique(maintain_order=True)
         return cls(
             hierarchy,
@@ -243,52 +250,52 @@ class _Column:
         if label is None:
             fits = blank | matches_any
         elif level == _LOOSE:
-            fits = _loose(self.values, label)
+            fits = _flag_loose_values(self.values, label)
         else:
             fits = (self.at(level) == label).fill_null(False)
         return np.asarray((fits | (blank & matches_any)).to_numpy())
 
 
-def _level(label: str, level_of: dict[str, tuple[int, int]]) -> int:
+def _find_label_level(label: str, level_of: dict[str, tuple[int, int]]) -> int:
     if label == SUPPRESSED:
         return _ANYTHING
     if label in level_of:
         return level_of[label][1]
-    return _LOOSE if range_ends(label) is not None or set_members(label) is not None else 0
+    return _LOOSE if parse_range(label) is not None or parse_set(label) is not None else 0
 
 
-def _loose(values: pl.Series, label: str) -> pl.Series:
+def _flag_loose_values(values: pl.Series, label: str) -> pl.Series:
     """Which values lie in a range, or in a set."""
-    ends = range_ends(label)
+    ends = parse_range(label)
     if ends is None:
-        return values.is_in(set_members(label) or ()).fill_null(False)
+        return values.is_in(parse_set(label) or ()).fill_null(False)
     return values.cast(pl.Float64, strict=False).is_between(*ends).fill_null(False)
 
 
 @dataclass(frozen=True)
-class _Fit:
+class _ClassFit:
     """Distinct published classes, distinct people of a population, and who fits where."""
 
     classes: pl.DataFrame
     persons: pl.DataFrame
     weights: Ints
     """How many people each distinct person stands for."""
-    columns: list[_Column]
+    columns: list[_CoveringColumn]
     missing: Missing
 
     def counts(self) -> Ints:
         """How many people fit each class; for suppressed rows, how many fit no other."""
         counts = np.zeros(self.classes.height, dtype=np.int64)
         met = np.zeros(self.persons.height, dtype=np.bool_)
-        hidden = starred(self.classes, self.classes.columns).to_numpy()
+        hidden = flag_starred_rows(self.classes, self.classes.columns).to_numpy()
         levels = np.stack([column.levels for column in self.columns], axis=1)
         holes = self.missing is Missing.MATCHES_ANY and bool(
             sum(self.classes.null_count().row(0)) + sum(self.persons.null_count().row(0))
         )
         joined = ~hidden & (levels >= 0).all(axis=1) & (not holes)
-        signatures, place = np.unique(levels[joined], axis=0, return_inverse=True)
+        signatures, signature_index = np.unique(levels[joined], axis=0, return_inverse=True)
         for number, signature in enumerate(signatures):
-            self._join(np.flatnonzero(joined)[place.ravel() == number], signature, counts, met)
+            self._join(np.flatnonzero(joined)[signature_index.ravel() == number], signature, counts, met)
         self._search(np.flatnonzero(~hidden & ~joined), levels, counts, met)
         counts[hidden] = self.weights[~met].sum()
         return counts
@@ -303,8 +310,10 @@ class _Fit:
         there = pl.DataFrame(labels).with_columns(pl.Series("\0people", self.weights)).with_row_index("\0person")
         here = self.classes[rows].with_columns(pl.Series("\0row", rows))
         alike = self.missing is not Missing.NEVER_MATCHES
-        found = here.join(there.group_by(names).agg(pl.col("\0people").sum()), on=names, how="inner", nulls_equal=alike)
-        counts[found["\0row"].to_numpy()] = found["\0people"].to_numpy()
+        matches = here.join(
+            there.group_by(names).agg(pl.col("\0people").sum()), on=names, how="inner", nulls_equal=alike
+        )
+        counts[matches["\0row"].to_numpy()] = matches["\0people"].to_numpy()
         met[there.join(here, on=names, how="semi", nulls_equal=alike)["\0person"].to_numpy()] = True
 
     def _search(self, rows: Ints, levels: Ints, counts: Ints, met: Flags) -> None:
@@ -313,12 +322,12 @@ class _Fit:
         for row in rows.tolist():
             fits: list[tuple[int, int]] = []
             cells = self.classes.row(row)
-            for place, (cell, column) in enumerate(zip(cells, self.columns, strict=True)):
-                if cell not in covers[place]:
-                    covers[place][cell] = column.covered(cell, int(levels[row, place]))[column.codes]
-                fits.append((int(covers[place][cell].sum()), place))
-            found = np.arange(self.persons.height)
-            for _, place in sorted(fits):
-                found = found[covers[place][cells[place]][found]]
-            counts[row] = self.weights[found].sum()
-            met[found] = True
+            for position, (cell, column) in enumerate(zip(cells, self.columns, strict=True)):
+                if cell not in covers[position]:
+                    covers[position][cell] = column.covered(cell, int(levels[row, position]))[column.codes]
+                fits.append((int(covers[position][cell].sum()), position))
+            fitting = np.arange(self.persons.height)
+            for _, position in sorted(fits):
+                fitting = fitting[covers[position][cells[position]][fitting]]
+            counts[row] = self.weights[fitting].sum()
+            met[fitting] = True

@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.engine.classes import packed_key
+from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError
-from sfumato.measure.anonymity.classes import StarredRows, starred
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
 from sfumato.table import Missing, Table
 
 _LARGEST_KEY = 1 << 62
@@ -25,7 +25,7 @@ _FEW = 1 << 16
 
 
 @dataclass(frozen=True)
-class Tally:
+class ClassTally:
     """The values of one column, class by class, in the order of the values."""
 
     values: Ints
@@ -44,14 +44,14 @@ class Tally:
         """Rows of the whole table, those left out for a missing cell aside."""
         return int(self.overall.sum())
 
-    def by_class(self, numbers: Ints) -> Ints:
+    def sum_by_class(self, numbers: Ints) -> Ints:
         """The sum over each class of a number per entry."""
         return np.add.reduceat(numbers, self.starts) if len(self.starts) else np.zeros(0, dtype=numbers.dtype)
 
     @property
     def sizes(self) -> Ints:
         """Rows of each class."""
-        return self.by_class(self.counts)
+        return self.sum_by_class(self.counts)
 
     @property
     def distinct(self) -> Ints:
@@ -68,7 +68,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Grouped:
+class GroupedRows:
     """The rows of a table, each with a key that is equal within a class."""
 
     frame: pl.DataFrame
@@ -83,7 +83,7 @@ class Grouped:
     """The columns to match by, where a missing cell matches anything and so classes overlap."""
 
     @classmethod
-    def of(cls, table: Table, starred_rows: StarredRows = "class") -> Grouped:
+    def of(cls, table: Table, starred_rows: StarredRows = "class") -> GroupedRows:
         """Group a table as it stands by its quasi-identifying columns."""
         names = list(table.quasi_identifying)
         if not names:
@@ -93,31 +93,31 @@ class Grouped:
             frame = frame.drop_nulls(names)
         placed = None
         if starred_rows == "suppressed":
-            out = starred(frame, names)
+            out = flag_starred_rows(frame, names)
             placed = (~out).to_numpy() if out.any() else None
         here = frame.select(names) if placed is None else frame.select(names).filter(placed)
-        key, radix = packed_key(here, names)
-        holed = _holed(here) if table.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES) else None
+        key, radix = pack_row_keys(here, names)
+        holed = _flag_missing_rows(here) if table.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES) else None
         if holed is not None and table.missing is Missing.NEVER_MATCHES:
             alone = np.flatnonzero(holed)
             key[alone] = radix + np.arange(len(alone))
             return cls(frame, placed, key, radix + len(alone), None)
         return cls(frame, placed, key, radix, None if holed is None else tuple(names))
 
-    def tally(self, column: str) -> Tally:
+    def tally(self, column: str) -> ClassTally:
         """Count the values of a column in each class and in the whole table."""
         if column not in self.frame.columns:
-            raise DataError(f"there is no column «{column}» to measure")
-        codes, labels = _numbered(self.frame[column])
+            raise DataError(f'there is no column "{column}" to measure')
+        codes, labels = _number_sorted_values(self.frame[column])
         overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
         placed = codes if self.placed is None else codes[self.placed]
-        owners, values, counts = counted_pairs(self.key, self.radix, placed, len(labels))
+        owners, values, counts = count_key_values(self.key, self.radix, placed, len(labels))
         if self.overlapping is not None:
             owners, values, counts = self._merged(owners, values, counts)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
-        return Tally(values, counts, starts, overall, labels)
+        return ClassTally(values, counts, starts, overall, labels)
 
-    def own_rows(self) -> Ints:
+    def count_own_rows(self) -> Ints:
         """How many rows have the values of each class."""
         return self._alike()[2]
 
@@ -127,9 +127,9 @@ class Grouped:
         return (alike if self.overlapping is None else self._merged(*alike))[2]
 
     def _alike(self) -> tuple[Ints, Ints, Ints]:
-        return counted_pairs(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
+        return count_key_values(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
 
-    def first_rows(self) -> Ints:
+    def find_first_rows(self) -> Ints:
         """The place of one row of each class among the placed ones, in the order of the classes."""
         return np.unique(self.key, return_index=True)[1].astype(np.int64)
 
@@ -138,7 +138,7 @@ class Grouped:
         assert self.overlapping is not None
         names = list(self.overlapping)
         here = self.frame.select(names) if self.placed is None else self.frame.select(names).filter(self.placed)
-        classes = here[self.first_rows()].with_columns(_pattern(names)).with_row_index("\0class")
+        classes = here[self.find_first_rows()].with_columns(_encode_missing_pattern(names)).with_row_index("\0class")
         number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
         entries = pl.DataFrame({"\0class": number.astype(np.uint32), "\0value": values, "\0count": counts})
         entries = entries.join(classes, on="\0class", maintain_order="left")
@@ -150,15 +150,15 @@ class Grouped:
                 common = tuple(n for n, a, b in zip(names, ours, str(theirs), strict=True) if a == b == "0")
                 comparing.setdefault(common, []).append(mine)
             for common, several in comparing.items():
-                found = other.group_by(*common, "\0value").agg(pl.col("\0count").sum())
+                merged_counts = other.group_by(*common, "\0value").agg(pl.col("\0count").sum())
                 asking = pl.concat(several)
-                met = asking.join(found, on=common) if common else asking.join(found, how="cross")
+                met = asking.join(merged_counts, on=common) if common else asking.join(merged_counts, how="cross")
                 sums.append(met.select("\0class", "\0value", "\0count"))
         total = pl.concat(sums).group_by("\0class", "\0value").agg(pl.col("\0count").sum()).sort("\0class", "\0value")
         return tuple(total[name].cast(pl.Int64).to_numpy() for name in total.columns)  # type: ignore[return-value]
 
 
-def counted_pairs(key: Ints, radix: int, values: Ints, width: int) -> tuple[Ints, Ints, Ints]:
+def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> tuple[Ints, Ints, Ints]:
     """The distinct (key, value) pairs in order, and how often each occurs; values lie below `width`."""
     if radix * width > _LARGEST_KEY:
         key = np.unique(key, return_inverse=True)[1].astype(np.int64)
@@ -166,14 +166,14 @@ def counted_pairs(key: Ints, radix: int, values: Ints, width: int) -> tuple[Ints
     joint = key * width + values
     if radix * width <= max(_FEW, len(key) // 4):
         counts = np.bincount(joint, minlength=0)
-        found = np.flatnonzero(counts)
-        counts = counts[found]
+        present_keys = np.flatnonzero(counts)
+        counts = counts[present_keys]
     else:
-        found, counts = np.unique(joint, return_counts=True)
-    return found // max(width, 1), found % max(width, 1), counts.astype(np.int64)
+        present_keys, counts = np.unique(joint, return_counts=True)
+    return present_keys // max(width, 1), present_keys % max(width, 1), counts.astype(np.int64)
 
 
-def _numbered(column: pl.Series) -> tuple[Ints, pl.Series]:
+def _number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
     """The place of each cell among the distinct values, which come sorted, a missing one last."""
     known = column.drop_nulls().unique().sort()
     labels = known.extend(pl.Series(column.name, [None], dtype=column.dtype)) if column.null_count() else known
@@ -184,12 +184,12 @@ def _numbered(column: pl.Series) -> tuple[Ints, pl.Series]:
     return codes.fill_null(len(labels) - 1).to_numpy(), labels
 
 
-def _holed(frame: pl.DataFrame) -> Flags | None:
+def _flag_missing_rows(frame: pl.DataFrame) -> Flags | None:
     """Which rows miss a cell; None if no row does."""
     if not any(frame.null_count().row(0)):
         return None
     return frame.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()
 
 
-def _pattern(names: list[str]) -> pl.Expr:
+def _encode_missing_pattern(names: list[str]) -> pl.Expr:
     return pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names]).alias("\0pattern")

@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from sfumato.arrays import Ints, Words
 from sfumato.baskets import Baskets, Item
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 Itemset = frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
-    """For each item the baskets that hold it, as bits. Items go by their names as text: «7» and 7 are the same."""
+class ItemColumns:
+    """For each item the baskets that hold it, as bits. Items go by their names as text: "7" and 7 are the same."""
 
     names: tuple[str, ...]
     bits: Words
@@ -32,7 +32,9 @@ class Columns:
     lines: Ints
 
     @classmethod
-    def of(cls, baskets: Baskets, wanted: Iterable[Item] | None = None, least: int = 0, without: str = "") -> Columns:
+    def of(
+        cls, baskets: Baskets, wanted: Iterable[Item] | None = None, least: int = 0, without: str = ""
+    ) -> ItemColumns:
         """The wanted items, or all; those held by too few are left out, and marked ones where a mark is given."""
         held = np.bincount(baskets.codes, minlength=len(baskets.items))
         names = [str(item) for item in baskets.items]
@@ -58,11 +60,11 @@ class Columns:
         lines = [self.names.index(name) if name in self.names else -1 for name in {str(item) for item in items}]
         if -1 in lines:
             return 0
-        return self.count if not lines else ones(np.bitwise_and.reduce(self.bits[lines], axis=0))
+        return self.count if not lines else count_ones(np.bitwise_and.reduce(self.bits[lines], axis=0))
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedItemset:
     """An itemset, and how many baskets hold it."""
 
     lines: tuple[int, ...]
@@ -71,36 +73,36 @@ class Counted:
     """How many baskets hold it when those without the item asked about count as well."""
 
 
-def ones(bits: Words) -> int:
+def count_ones(bits: Words) -> int:
     """How many bits are set."""
     return int(np.bitwise_count(bits).sum(dtype=np.int64))
 
 
-def frequent(columns: Columns, least: int, among: int | None = None) -> Iterator[Counted]:
+def list_frequent_itemsets(columns: ItemColumns, least: int, among: int | None = None) -> Iterator[CountedItemset]:
     """Every itemset held by at least `least` baskets; of those that hold the item `among`, if it is given."""
     if len(columns.names) <= _MANY:
-        yield from _joined(columns.bits, least, among)
+        yield from _recount_depth_first(columns.bits, least, among)
     else:
-        yield from _by_first_item(columns, least, among)
+        yield from _recount_by_first_item(columns, least, among)
 
 
-def _extended(
+def _extend_itemset(
     columns: Words, prefix: tuple[int, ...], bits: Words | None, lines: Ints, mask: Words | None, least: int
-) -> Iterator[tuple[Counted, Words, Ints]]:
+) -> Iterator[tuple[CountedItemset, Words, Ints]]:
     """An itemset with each of the later items, as far as that is frequent."""
     joined = columns[lines] if bits is None else columns[lines] & bits
     lefts = np.bitwise_count(joined).sum(axis=1, dtype=np.int64)
     supports = lefts if mask is None else np.bitwise_count(joined & mask).sum(axis=1, dtype=np.int64)
     kept = np.flatnonzero(supports >= least)
-    for number, at in enumerate(kept.tolist()):
-        found = Counted((*prefix, int(lines[at])), int(supports[at]), int(lefts[at]))
-        yield found, joined[at], lines[kept[number + 1 :]]
+    for number, index in enumerate(kept.tolist()):
+        itemset = CountedItemset((*prefix, int(lines[index])), int(supports[index]), int(lefts[index]))
+        yield itemset, joined[index], lines[kept[number + 1 :]]
 
 
 _MANY = 128
 
 
-def _by_first_item(columns: Columns, least: int, among: int | None) -> Iterator[Counted]:
+def _recount_by_first_item(columns: ItemColumns, least: int, among: int | None) -> Iterator[CountedItemset]:
     """Of many items: which are often enough with the first, and only baskets of the first are joined on."""
     from scipy.sparse import csr_matrix
 
@@ -112,45 +114,45 @@ def _by_first_item(columns: Columns, least: int, among: int | None) -> Iterator[
         asked[:] = False
         asked[held.indices[held.indptr[among] : held.indptr[among + 1]]] = True
     for line in range(len(columns.names)):
-        tell("counting itemsets again", line, len(columns.names))
+        report_progress("counting itemsets again", line, len(columns.names))
         rows = held.indices[held.indptr[line] : held.indptr[line + 1]]
         support = int(asked[rows].sum())
         if line == among or support < least:
             continue
-        yield Counted((line,), support, len(rows))
+        yield CountedItemset((line,), support, len(rows))
         together = np.bincount(by_basket[rows[asked[rows]]].indices, minlength=len(columns.names))
         later = np.flatnonzero(together >= least)
         later = later[(later > line) & (later != (-1 if among is None else among))]
         if len(later):
-            bits = np.vstack((_packed(by_basket[rows][:, later].toarray().T), _packed(asked[rows][None])))
-            for one in _joined(bits, least, len(later)):
-                yield Counted((line, *later[list(one.lines)].tolist()), one.support, one.left)
+            bits = np.vstack((_pack_flags(by_basket[rows][:, later].toarray().T), _pack_flags(asked[rows][None])))
+            for itemset in _recount_depth_first(bits, least, len(later)):
+                yield CountedItemset((line, *later[list(itemset.lines)].tolist()), itemset.support, itemset.left)
 
 
-def _packed(flags: npt.NDArray[np.generic]) -> Words:
+def _pack_flags(flags: npt.NDArray[np.generic]) -> Words:
     packed = np.packbits(flags.astype(bool), axis=1, bitorder="little")
     return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
 
 
-def _joined(columns: Words, least: int, among: int | None) -> Iterator[Counted]:
+def _recount_depth_first(columns: Words, least: int, among: int | None) -> Iterator[CountedItemset]:
     """Depth first, each itemset with every later item at once."""
     mask = None if among is None else columns[among]
     lines = np.array([line for line in range(len(columns)) if line != among], dtype=np.int64)
-    stack = list(_extended(columns, (), None, lines, mask, least))[::-1]
+    stack = list(_extend_itemset(columns, (), None, lines, mask, least))[::-1]
     while stack:
-        found, bits, rest = stack.pop()
-        tell("counting itemsets again")
-        yield found
+        itemset, bits, rest = stack.pop()
+        report_progress("counting itemsets again")
+        yield itemset
         if len(rest):
-            stack.extend(list(_extended(columns, found.lines, bits, rest, mask, least))[::-1])
+            stack.extend(list(_extend_itemset(columns, itemset.lines, bits, rest, mask, least))[::-1])
 
 
-def counted_itemsets(baskets: Baskets, least: int, without: str = "") -> dict[Itemset, int]:
+def recount_itemsets(baskets: Baskets, least: int, without: str = "") -> dict[Itemset, int]:
     """Every frequent itemset, by the names of its items, and its support."""
-    columns = Columns.of(baskets, least=least, without=without)
-    return {named(columns, one.lines): one.support for one in frequent(columns, least)}
+    columns = ItemColumns.of(baskets, least=least, without=without)
+    return {name_itemset(columns, itemset.lines): itemset.support for itemset in list_frequent_itemsets(columns, least)}
 
 
-def named(columns: Columns, lines: Sequence[int]) -> Itemset:
+def name_itemset(columns: ItemColumns, lines: Sequence[int]) -> Itemset:
     """The names of some items."""
     return frozenset(columns.names[line] for line in lines)

@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.measure.checks import Evidence, checks_claim
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.release import Number
 from sfumato.table import Table
 
@@ -33,25 +33,25 @@ SETTINGS_WITH_TIES: tuple[dict[str, Any], ...] = ({"criterion": "gini"}, {"crite
 """The same where a tie may be broken otherwise: what is pruned above depends on what was chosen below."""
 
 
-def same_tree(one: Any, other: Any, up_to_ties: bool = False) -> bool:
+def same_tree(tree: Any, other: Any, up_to_ties: bool = False) -> bool:
     """Whether two fitted trees test the same columns at the same thresholds and tell the same classes, node by node.
 
     Forests are compared tree by tree. `up_to_ties`: where two splits are equally good, either will do, and the branches
     below are not compared.
     """
-    if list(map(str, one.classes_)) != list(map(str, other.classes_)):
+    if list(map(str, tree.classes_)) != list(map(str, other.classes_)):
         return False
-    if hasattr(one, "estimators_") != hasattr(other, "estimators_"):
+    if hasattr(tree, "estimators_") != hasattr(other, "estimators_"):
         return False
-    if hasattr(one, "estimators_"):
-        pairs = list(zip(one.estimators_, other.estimators_, strict=False))
-        return len(one.estimators_) == len(other.estimators_) and all(
-            _same_nodes(first.tree_, second.tree_, up_to_ties) for first, second in pairs
+    if hasattr(tree, "estimators_"):
+        pairs = list(zip(tree.estimators_, other.estimators_, strict=False))
+        return len(tree.estimators_) == len(other.estimators_) and all(
+            _have_same_nodes(first.tree_, second.tree_, up_to_ties) for first, second in pairs
         )
-    return _same_nodes(one.tree_, other.tree_, up_to_ties)
+    return _have_same_nodes(tree.tree_, other.tree_, up_to_ties)
 
 
-def _same_nodes(first: Any, second: Any, up_to_ties: bool) -> bool:
+def _have_same_nodes(first: Any, second: Any, up_to_ties: bool) -> bool:
     a = b = np.zeros(1, dtype=np.int64)
     while len(a):
         leaf = first.children_left[a] == _LEAF
@@ -67,21 +67,21 @@ def _same_nodes(first: Any, second: Any, up_to_ties: bool) -> bool:
             & (first.threshold[a] == second.threshold[b])
             & (first.missing_go_to_left[a] == second.missing_go_to_left[b])
         )
-        if not same.all() and not (up_to_ties and _tied(first, second, a[~same], b[~same])):
+        if not same.all() and not (up_to_ties and _are_tied(first, second, a[~same], b[~same])):
             return False
         a, b = (
-            np.concatenate((tree.children_left[at[same]], tree.children_right[at[same]]))
-            for tree, at in ((first, a), (second, b))
+            np.concatenate((tree.children_left[index[same]], tree.children_right[index[same]]))
+            for tree, index in ((first, a), (second, b))
         )
     return True
 
 
-def _tied(first: Any, second: Any, a: Ints, b: Ints) -> bool:
+def _are_tied(first: Any, second: Any, a: Ints, b: Ints) -> bool:
     """Whether the splits of two trees are equally good, at every pair of nodes."""
-    return np.allclose(_gain(first, a), _gain(second, b), rtol=_TIE, atol=_TIE)
+    return np.allclose(_compute_split_gain(first, a), _compute_split_gain(second, b), rtol=_TIE, atol=_TIE)
 
 
-def _gain(tree: Any, node: Ints) -> Floats:
+def _compute_split_gain(tree: Any, node: Ints) -> Floats:
     """By how much a split lowers the weighted impurity of its node, as a share of the node's weight."""
     weighted = tree.impurity * tree.weighted_n_node_samples
     left, right = tree.children_left[node], tree.children_right[node]
@@ -93,12 +93,12 @@ def trees_that_differ(
 ) -> int:
     """Of some trees grown on both tables, how many do not split the rows alike at every node."""
     settings = SETTINGS_WITH_TIES if up_to_ties else SETTINGS
-    both = [_seen(table, target, columns) for table in (published, original)]
+    both = [_read_learner_cells(table, target, columns) for table in (published, original)]
     differ = 0
     for done, setting in enumerate(settings):
-        tell("growing trees on codes and originals", done, len(settings))
-        grown = [_Grown.of(cells, classes, setting) for cells, classes in both]
-        differ += not _same_splits(grown[0], grown[1], up_to_ties)
+        report_progress("growing trees on codes and originals", done, len(settings))
+        grown = [_GrownTree.of(cells, classes, setting) for cells, classes in both]
+        differ += not _have_same_splits(grown[0], grown[1], up_to_ties)
     return differ
 
 
@@ -111,21 +111,21 @@ def _trees_that_differ(evidence: Evidence, arguments: Mapping[str, Any]) -> Numb
 checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))
 
 
-def _seen(table: Table, target: str, columns: tuple[str, ...]) -> tuple[Singles, Ints]:
+def _read_learner_cells(table: Table, target: str, columns: tuple[str, ...]) -> tuple[Singles, Ints]:
     """The cells as a learner sees them, and the classes as numbers."""
     cells = table.frame.select(pl.col(columns).cast(pl.Float64)).to_numpy().astype(np.float32)
     return cells, table.frame[target].rank("dense").cast(pl.Int64).to_numpy()
 
 
 @dataclass(frozen=True)
-class _Grown:
+class _GrownTree:
     """A tree, and the cells it was grown on."""
 
     tree: Any
     cells: Singles
 
     @classmethod
-    def of(cls, cells: Singles, classes: Ints, setting: Mapping[str, Any]) -> _Grown:
+    def of(cls, cells: Singles, classes: Ints, setting: Mapping[str, Any]) -> _GrownTree:
         from sklearn.tree import DecisionTreeClassifier
 
         # scikit-learn sums columns to look for missing cells, and wonders at many classes: neither matters here.
@@ -144,22 +144,22 @@ class _Grown:
         return np.asarray(np.where(left, self.tree.children_left[node], self.tree.children_right[node]))
 
 
-def _same_splits(one: _Grown, other: _Grown, up_to_ties: bool) -> bool:
+def _have_same_splits(tree: _GrownTree, other: _GrownTree, up_to_ties: bool) -> bool:
     """Whether both trees part the rows alike, left and right perhaps exchanged; all rows go down level by level."""
-    rows = np.arange(len(one.cells))
+    rows = np.arange(len(tree.cells))
     a = b = np.zeros(len(rows), dtype=np.int64)
     while len(rows):
-        leaf = one.tree.children_left[a] == _LEAF
+        leaf = tree.tree.children_left[a] == _LEAF
         if not np.array_equal(leaf, other.tree.children_left[b] == _LEAF):
             return False
         rows, a, b = rows[~leaf], a[~leaf], b[~leaf]
-        left, right = one.goes_left(rows, a), other.goes_left(rows, b)
-        many = one.tree.node_count
+        left, right = tree.goes_left(rows, a), other.goes_left(rows, b)
+        many = tree.tree.node_count
         there, agree = np.bincount(a, minlength=many), np.bincount(a, weights=left == right, minlength=many)
-        alike = ((agree == 0) | (agree == there))[a] & (one.tree.feature[a] == other.tree.feature[b])
+        alike = ((agree == 0) | (agree == there))[a] & (tree.tree.feature[a] == other.tree.feature[b])
         if not alike.all():
-            if not (up_to_ties and _tied(one.tree, other.tree, a[~alike], b[~alike])):
+            if not (up_to_ties and _are_tied(tree.tree, other.tree, a[~alike], b[~alike])):
                 return False
             rows, a, b, left, right = rows[alike], a[alike], b[alike], left[alike], right[alike]
-        a, b = one.child(a, left), other.child(b, right)
+        a, b = tree.child(a, left), other.child(b, right)
     return True

@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.coded_columns import CodedColumn, unit_of
-from sfumato.mine.codes.crack_functions import sorted_ranges
-from sfumato.mine.codes.ranked import class_range, is_number
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.mine.codes.coded_columns import CodedColumn, find_unit
+from sfumato.mine.codes.crack_functions import bound_by_rank
+from sfumato.mine.codes.learner_columns import find_class_ranges, is_learnable_type
 from sfumato.table import Table
 
 RADII = (0.01, 0.02, 0.05)
@@ -36,12 +36,12 @@ def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], rad
     """The share of rows of which the guesses for all of some columns are within their radius (Definition 2)."""
     if not columns:
         raise PolicyError("a subspace has at least one column")
-    known = np.logical_and.reduce([one.place >= 0 for one in columns])
+    known = np.logical_and.reduce([column.place >= 0 for column in columns])
     if not known.any():
         return 0.0
     cracked = known.copy()
-    for one, guess in zip(columns, guesses, strict=True):
-        cracked[known] &= one.cracked(guess, radius)[one.place[known]]
+    for column, guess in zip(columns, guesses, strict=True):
+        cracked[known] &= column.cracked(guess, radius)[column.place[known]]
     return float(cracked[known].mean())
 
 
@@ -70,31 +70,31 @@ def path_risk(
 
     `encoded` and `decoded` are the provider's model and the true one; `guess` and `widths` go by column.
     """
-    first, second = _tree(encoded), _tree(decoded)
+    first, second = _require_tree(encoded), _require_tree(decoded)
     nodes = np.flatnonzero(first.children_left != _LEAF)
     cracked = np.zeros(first.node_count, dtype=bool)
     for column in np.unique(first.feature[nodes]):
         here = nodes[first.feature[nodes] == column]
-        told = guess[column](first.threshold[here])
-        cracked[here] = np.abs(told - second.threshold[here]) <= radius * widths[column]
+        guessed = guess[column](first.threshold[here])
+        cracked[here] = np.abs(guessed - second.threshold[here]) <= radius * widths[column]
     depth, whole = np.zeros(first.node_count, dtype=np.int64), np.ones(first.node_count, dtype=bool)
     for node in nodes.tolist():  # children come after their parents
         for child in (first.children_left[node], first.children_right[node]):
             depth[child], whole[child] = depth[node] + 1, whole[node] & cracked[node]
     leaves = first.children_left == _LEAF
     longest = int(depth.max()) + 1
-    found = leaves & whole & (depth > 0)
-    return PathRisk(np.bincount(depth[leaves], minlength=longest), np.bincount(depth[found], minlength=longest))
+    is_path_end = leaves & whole & (depth > 0)
+    return PathRisk(np.bincount(depth[leaves], minlength=longest), np.bincount(depth[is_path_end], minlength=longest))
 
 
-def _tree(model: Any) -> Any:
+def _require_tree(model: Any) -> Any:
     if not hasattr(model, "tree_"):
         raise PolicyError("paths are those of a fitted decision tree")
     return model.tree_
 
 
 @dataclass(frozen=True)
-class Shelter:
+class ColumnShelter:
     """What shelters a column of numbers from sorting: values that may change places, and gaps in its domain."""
 
     column: str
@@ -126,40 +126,42 @@ def shelter(
     min_width: int = 5,
     radius: float = 0.02,
     limit: float = 0.3,
-) -> tuple[Shelter, ...]:
+) -> tuple[ColumnShelter, ...]:
     """For every column of numbers, what shelters it, and whether it is safe to encode (Figures 8 and 11, Section 5.4).
 
     A column is called safe if sorting with the true least and greatest value cracks at most `limit` of its values.
     """
     if target not in table.frame.columns:
-        raise PolicyError(f"{table.source}: the target «{target}» is no column of the table")
+        raise PolicyError(f'{table.source}: the target "{target}" is no column of the table')
     classes = table.frame[target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
-    names = [n for n, kind in table.frame.schema.items() if n != target and is_number(kind)]
+    names = [n for n, kind in table.frame.schema.items() if n != target and is_learnable_type(kind)]
     unfit = [name for name in columns or () if name not in names]
     if unfit:
-        raise PolicyError(f"{table.source}: {', '.join(f'«{name}»' for name in unfit)} is no column of numbers")
+        raise PolicyError(f"{table.source}: {quote_names(unfit)} is no column of numbers")
     return tuple(
-        _sheltered(table.frame[name], name, classes, min_width, radius, limit)
+        _assess_column_shelter(table.frame[name], name, classes, min_width, radius, limit)
         for name in (names if columns is None else columns)
     )
 
 
-def _sheltered(cells: pl.Series, name: str, classes: Ints, min_width: int, radius: float, limit: float) -> Shelter:
+def _assess_column_shelter(
+    cells: pl.Series, name: str, classes: Ints, min_width: int, radius: float, limit: float
+) -> ColumnShelter:
     numbers = cells.cast(pl.Float64).to_numpy()
     known = ~np.isnan(numbers)
     if not known.any():
-        raise DataError(f"«{name}» has no value; leave it out")
-    values, place = np.unique(numbers[known], return_inverse=True)
-    low, high = class_range(place.astype(np.int64), classes[known], len(values))
-    pure, lengths = _pure(low, low != high, min_width)
-    unit = unit_of(values)
-    column = CodedColumn(name, values, values, values, np.ones(len(values), dtype=np.int64), place, values, low)
-    ranges = sorted_ranges(len(values), float(values[0]), float(values[-1]), unit)
+        raise DataError(f'"{name}" has no value; leave it out')
+    values, value_index = np.unique(numbers[known], return_inverse=True)
+    low, high = find_class_ranges(value_index.astype(np.int64), classes[known], len(values))
+    pure, lengths = _find_pure_pieces(low, low != high, min_width)
+    unit = find_unit(values)
+    column = CodedColumn(name, values, values, values, np.ones(len(values), dtype=np.int64), value_index, values, low)
+    ranges = bound_by_rank(len(values), float(values[0]), float(values[-1]), unit)
     width = round((values[-1] - values[0]) / unit) + 1
     share, gaps = float(pure.mean()), width - len(values)
     worst = (1 - share) * (min(1.0, 2 * radius * (width - 1) / gaps) if gaps else 1.0)
     safe = worst <= limit
-    return Shelter(
+    return ColumnShelter(
         column=name,
         range_width=width,
         distinct=len(values),
@@ -169,11 +171,11 @@ def _sheltered(cells: pl.Series, name: str, classes: Ints, min_width: int, radiu
         expected_sorting=float((ranges.chance(column, radius) * ~pure).mean()),
         worst_sorting=worst,
         safe=safe,
-        advice=_advice(safe, share, gaps / width, worst),
+        advice=_advise_encoding(safe, share, gaps / width, worst),
     )
 
 
-def _pure(classes: Ints, mixed: Flags, min_width: int) -> tuple[Flags, Ints]:
+def _find_pure_pieces(classes: Ints, mixed: Flags, min_width: int) -> tuple[Flags, Ints]:
     """Which values lie in a pure piece that is wide enough, and how wide the pieces are."""
     new = np.append(True, (classes[1:] != classes[:-1]) | mixed[1:] | mixed[:-1])
     piece = np.cumsum(new) - 1
@@ -182,12 +184,12 @@ def _pure(classes: Ints, mixed: Flags, min_width: int) -> tuple[Flags, Ints]:
     return wide[piece], lengths[wide]
 
 
-def _advice(safe: bool, pure: float, gaps: float, worst: float) -> str:
+def _advise_encoding(safe: bool, pure: float, gaps: float, worst: float) -> str:
     """The recipe of Section 5.4, in words."""
-    said = f"{pure:.0%} of its values are in pure pieces, {gaps:.0%} of its domain do not occur"
+    reason = f"{pure:.0%} of its values are in pure pieces, {gaps:.0%} of its domain do not occur"
     if safe:
-        return f"safe against sorting: {said}"
+        return f"safe against sorting: {reason}"
     return (
-        f"not safe: {said}, so sorting alone may crack {worst:.0%} of its values; encode it only if it is no secret "
+        f"not safe: {reason}, so sorting alone may crack {worst:.0%} of its values; encode it only if it is no secret "
         "by itself, or coarsen it"
     )

@@ -32,50 +32,50 @@ class KnownSupports:
     @classmethod
     def of(cls, sets: dict[tuple[int, ...], int], baskets: int, width: int) -> KnownSupports:
         """Sort sets (tuples of rising codes) by length; a set is in if all that lack one of its items are."""
-        found = cls((), np.zeros(0, np.int64), np.array([baskets], dtype=np.int64), max(width, 1), ())
+        known = cls((), np.zeros(0, np.int64), np.array([baskets], dtype=np.int64), max(width, 1), ())
         aside: list[tuple[tuple[int, ...], int]] = []
         for length in range(1, max(map(len, sets), default=0) + 1):
-            rows = sorted(one for one in sets if len(one) == length)
+            rows = sorted(itemset for itemset in sets if len(itemset) == length)
             table = np.array(rows, dtype=np.int64).reshape(len(rows), length)
             fits = np.ones(len(rows), dtype=bool)
             for gone in range(length):
-                fits &= found.numbers(np.delete(table, gone, axis=1)) >= 0
-            aside += [(one, sets[one]) for one, fit in zip(rows, fits.tolist(), strict=True) if not fit]
+                fits &= known.numbers(np.delete(table, gone, axis=1)) >= 0
+            aside += [(itemset, sets[itemset]) for itemset, fit in zip(rows, fits.tolist(), strict=True) if not fit]
             table = table[fits]
-            keys = found.numbers(table[:, :-1]) * found.width + table[:, -1]
-            supports = np.array([sets[tuple(one)] for one in table.tolist()], dtype=np.int64)
-            found = cls(
-                (*found.tables, table),
-                np.concatenate((found.keys, keys)),
-                np.concatenate((found.supports, supports)),
-                found.width,
+            keys = known.numbers(table[:, :-1]) * known.width + table[:, -1]
+            supports = np.array([sets[tuple(itemset)] for itemset in table.tolist()], dtype=np.int64)
+            known = cls(
+                (*known.tables, table),
+                np.concatenate((known.keys, keys)),
+                np.concatenate((known.supports, supports)),
+                known.width,
                 tuple(aside),
             )
-        return found
+        return known
 
     def numbers(self, table: Ints) -> Ints:
         """The number of each row's set, −1 if it is not known."""
-        found = np.zeros(len(table), dtype=np.int64)
+        numbers = np.zeros(len(table), dtype=np.int64)
         for column in range(table.shape[1]):
-            found = self._with(found, table[:, column])
-        return found
+            numbers = self._join_items(numbers, table[:, column])
+        return numbers
 
     def subsets(self, table: Ints) -> Ints:
         """The numbers of all subsets of each row's set, by the bits of the columns that are in."""
-        found = np.zeros((len(table), 1), dtype=np.int64)
+        subset_numbers = np.zeros((len(table), 1), dtype=np.int64)
         for column in range(table.shape[1]):
-            more = self._with(found, np.broadcast_to(table[:, column, None], found.shape))
-            found = np.concatenate((found, more), axis=1)
-        return found
+            more = self._join_items(subset_numbers, np.broadcast_to(table[:, column, None], subset_numbers.shape))
+            subset_numbers = np.concatenate((subset_numbers, more), axis=1)
+        return subset_numbers
 
-    def _with(self, numbers: Ints, items: Ints) -> Ints:
+    def _join_items(self, numbers: Ints, items: Ints) -> Ints:
         if not len(self.keys):
             return np.full(numbers.shape, -1, dtype=np.int64)
         wanted = numbers * self.width + items
         places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where((numbers >= 0) & (self.keys[places] == wanted), places + 1, -1)
 
-    def exactly(self, subsets: Ints) -> Ints:
+    def count_exact_holders(self, subsets: Ints) -> Ints:
         """How many baskets hold exactly each subset of a set, and nothing else of it; unknown sets count as 0."""
         counts = np.where(subsets < 0, 0, self.supports[subsets])
         step = 1
@@ -88,7 +88,7 @@ class KnownSupports:
     def known(self) -> Iterator[Ints]:
         """The known sets, some rows of one length at a time."""
         for table in self.tables:
-            yield from _pieces(table)
+            yield from _split_set_table(table)
 
     def unknown(self) -> Iterator[Ints]:
         """The sets of three or more that are not known while all their proper subsets are, some at a time."""
@@ -98,16 +98,18 @@ class KnownSupports:
             partners = ends - np.arange(len(table)) - 1
             first = np.repeat(np.arange(len(table)), partners)
             second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(partners) - partners, partners)
-            for at in range(0, len(first), _ROOM):
-                joined = np.column_stack((table[first[at : at + _ROOM]], table[second[at : at + _ROOM], -1]))
+            for index in range(0, len(first), _ROOM):
+                joined = np.column_stack(
+                    (table[first[index : index + _ROOM]], table[second[index : index + _ROOM], -1])
+                )
                 fits = self.numbers(joined) < 0
                 for gone in range(joined.shape[1] - 2):
                     fits &= self.numbers(np.delete(joined, gone, axis=1)) >= 0
-                yield from _pieces(joined[fits])
+                yield from _split_set_table(joined[fits])
 
 
-def _pieces(table: Ints) -> Iterator[Ints]:
+def _split_set_table(table: Ints) -> Iterator[Ints]:
     """Rows in portions whose subsets fit the memory."""
     size = max(1, _ROOM >> table.shape[1])
-    for at in range(0, len(table), size):
-        yield table[at : at + size]
+    for index in range(0, len(table), size):
+        yield table[index : index + size]

@@ -17,12 +17,12 @@ import numpy as np
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError
-from sfumato.measure.baskets.recount import Columns, counted_itemsets
+from sfumato.measure.baskets.recount import ItemColumns, recount_itemsets
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.measure.patterns.known_supports import KnownSupports
 from sfumato.patterns import Patterns
-from sfumato.progress import tell
-from sfumato.public.thresholds import least_count
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import compute_least_count
 from sfumato.release import Number
 
 Members = tuple[int, ...]
@@ -40,48 +40,48 @@ def inferable_patterns(patterns: Patterns, k: int, complete_from: int | None = N
     conjunctions, known only together, count as one.
     """
     ceiling = complete_from - 1 if complete_from else None
-    sets = _sets(patterns)
+    sets = _index_supports(patterns)
     while True:
-        tell("checking what supports give away")
+        report_progress("checking what supports give away")
         notes = KnownSupports.of(sets, patterns.baskets, len(patterns.items))
-        bounded = [_bounded(notes, table, k, ceiling) for table in notes.unknown()]
-        bounded += list(_pairs(notes, k, ceiling))
-        learnt = {tuple(one): support for part in bounded for one, support in part.learnt}
+        bounded = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.unknown()]
+        bounded += list(_bound_unknown_pairs(notes, k, ceiling))
+        learnt = {tuple(itemset): support for part in bounded for itemset, support in part.learnt}
         if not learnt:
             break
         # What follows is known from now on, and more may follow from that.
         sets |= learnt
-    count = sum(part.small for part in bounded) + sum(_small(notes, table, k) for table in notes.known())
-    count += _aside(notes, k)
+    count = sum(part.small for part in bounded) + sum(_count_small_patterns(notes, table, k) for table in notes.known())
+    count += _count_small_aside(notes, k)
     if 0 < len(patterns.items) <= FEW_ITEMS and not count:
-        count += _in_all_databases(patterns, k, complete_from)
+        count += _count_by_linear_programs(patterns, k, complete_from)
     return count
 
 
-def _sets(patterns: Patterns) -> dict[Members, int]:
+def _index_supports(patterns: Patterns) -> dict[Members, int]:
     codes, offsets = patterns.codes.tolist(), patterns.offsets.tolist()
     supports = patterns.supports.tolist()
-    return {tuple(codes[offsets[at] : offsets[at + 1]]): support for at, support in enumerate(supports)}
+    return {tuple(codes[offsets[index] : offsets[index + 1]]): support for index, support in enumerate(supports)}
 
 
 @dataclass(frozen=True)
-class _Bounded:
+class _BoundedSets:
     """Of sets of unknown support: how many patterns are known to be small, and which supports follow exactly."""
 
     small: int
     learnt: list[tuple[list[int], int]]
 
 
-def _small(notes: KnownSupports, table: Ints, k: int) -> int:
-    counts = notes.exactly(notes.subsets(table))
+def _count_small_patterns(notes: KnownSupports, table: Ints, k: int) -> int:
+    counts = notes.count_exact_holders(notes.subsets(table))
     if (counts < 0).any():
         raise DataError(_CONTRADICTION)
     return int(((counts > 0) & (counts < k)).sum())
 
 
-def _bounded(notes: KnownSupports, table: Ints, k: int, ceiling: int | None) -> _Bounded:
+def _bound_unknown_sets(notes: KnownSupports, table: Ints, k: int, ceiling: int | None) -> _BoundedSets:
     """Every pattern is a number plus or minus the unknown support, and not negative."""
-    counts = notes.exactly(notes.subsets(table))
+    counts = notes.count_exact_holders(notes.subsets(table))
     masks = np.arange(counts.shape[1])
     adds = (table.shape[1] - np.bitwise_count(masks)) % 2 == 0
     low = np.maximum(0, (-counts[:, adds]).max(axis=1, initial=0))
@@ -93,22 +93,22 @@ def _bounded(notes: KnownSupports, table: Ints, k: int, ceiling: int | None) -> 
     most = np.where(adds, counts + high[:, None], counts - low[:, None])
     small = int(((least > 0) & (most < k)).sum()) + int(((free - low > 0) & (free - low < k)).sum())
     exact = low == high
-    return _Bounded(small, list(zip(table[exact].tolist(), low[exact].tolist(), strict=True)))
+    return _BoundedSets(small, list(zip(table[exact].tolist(), low[exact].tolist(), strict=True)))
 
 
-def _pairs(notes: KnownSupports, k: int, ceiling: int | None) -> Iterator[_Bounded]:
+def _bound_unknown_pairs(notes: KnownSupports, k: int, ceiling: int | None) -> Iterator[_BoundedSets]:
     """The same for unknown pairs, which are many: those of one item at a time."""
     if not notes.tables:
         return
     single = notes.tables[0][:, 0]
-    for at, code in enumerate(single[:-1].tolist()):
-        pairs = np.column_stack((np.full(len(single) - at - 1, code), single[at + 1 :]))
+    for index, code in enumerate(single[:-1].tolist()):
+        pairs = np.column_stack((np.full(len(single) - index - 1, code), single[index + 1 :]))
         unknown = pairs[notes.numbers(pairs) < 0]
         if len(unknown):
-            yield _bounded(notes, unknown, k, ceiling)
+            yield _bound_unknown_sets(notes, unknown, k, ceiling)
 
 
-def _aside(notes: KnownSupports, k: int) -> int:
+def _count_small_aside(notes: KnownSupports, k: int) -> int:
     """Sets that lack some subset: walk down from each as long as everything in between is known."""
     sets = dict(notes.aside) | {(): int(notes.supports[0])}
     for table in notes.tables:
@@ -121,20 +121,20 @@ def _aside(notes: KnownSupports, k: int) -> int:
         while waiting:
             inner = waiting.pop(0)
             above = [tuple(sorted({*inner, code})) for code in whole if code not in inner]
-            if inner in exact or inner not in sets or not all(one in exact for one in above):
+            if inner in exact or inner not in sets or not all(outer in exact for outer in above):
                 continue
-            exact[inner] = sets[inner] - sum(many for one, many in exact.items() if set(inner) < set(one))
+            exact[inner] = sets[inner] - sum(many for outer, many in exact.items() if set(inner) < set(outer))
             waiting += [tuple(code for code in inner if code != gone) for gone in inner]
         count += sum(0 < many < k for many in exact.values())
     return count
 
 
-def _in_all_databases(patterns: Patterns, k: int, complete_from: int | None) -> int:
+def _count_by_linear_programs(patterns: Patterns, k: int, complete_from: int | None) -> int:
     """Conjunctions that are small in every database, by linear programs over the number of baskets of each kind."""
     from scipy.optimize import linprog
 
     n = len(patterns.items)
-    equal, amounts, below, limits = _conditions(patterns, complete_from)
+    equal, amounts, below, limits = _build_support_conditions(patterns, complete_from)
     # The least and the most of one pattern are worlds that often settle another.
     worlds: list[Floats] = []
     count = 0
@@ -157,52 +157,54 @@ def _in_all_databases(patterns: Patterns, k: int, complete_from: int | None) -> 
     return count
 
 
-def _conditions(patterns: Patterns, complete_from: int | None) -> tuple[Floats, Floats, Floats | None, Floats | None]:
+def _build_support_conditions(
+    patterns: Patterns, complete_from: int | None
+) -> tuple[Floats, Floats, Floats | None, Floats | None]:
     n = len(patterns.items)
     kinds = np.arange(1 << n)
     sets = {0: patterns.baskets}
-    for members, support in _sets(patterns).items():
+    for members, support in _index_supports(patterns).items():
         sets[sum(1 << code for code in members)] = support
-    equal = np.array([kinds & one == one for one in sets], dtype=np.float64)
-    unknown = [one for one in range(1 << n) if one not in sets]
+    equal = np.array([kinds & mask == mask for mask in sets], dtype=np.float64)
+    unknown = [mask for mask in range(1 << n) if mask not in sets]
     if not complete_from or not unknown:
         return equal, np.array(list(sets.values()), dtype=np.float64), None, None
-    below = np.array([kinds & one == one for one in unknown], dtype=np.float64)
+    below = np.array([kinds & mask == mask for mask in unknown], dtype=np.float64)
     limits = np.full(len(unknown), complete_from - 1, dtype=np.float64)
     return equal, np.array(list(sets.values()), dtype=np.float64), below, limits
 
 
-def least_support(patterns: Patterns) -> int:
+def find_least_support(patterns: Patterns) -> int:
     """The smallest published support; the number of baskets where nothing is published."""
     return int(patterns.supports.min(initial=patterns.baskets))
 
 
-def untrue_supports(patterns: Patterns, baskets: Baskets) -> int:
+def count_untrue_supports(patterns: Patterns, baskets: Baskets) -> int:
     """How many published supports, and whether the number of baskets, are not those of the baskets."""
-    columns = Columns.of(baskets, patterns.items)
+    columns = ItemColumns.of(baskets, patterns.items)
     wrong = sum(columns.support(items) != support for items, support in patterns.to_lists())
     return wrong + (patterns.baskets != len(baskets))
 
 
-def lost_itemsets(patterns: Patterns, baskets: Baskets, least: int) -> int:
+def count_lost_itemsets(patterns: Patterns, baskets: Baskets, least: int) -> int:
     """How many frequent itemsets of the baskets are not published, or with too small a support."""
     published = {frozenset(map(str, items)): support for items, support in patterns.to_lists()}
-    true = counted_itemsets(baskets, least)
+    true = recount_itemsets(baskets, least)
     return sum(published.get(items, 0) < support for items, support in true.items())
 
 
-checks_claim("least_support", "at_least")(lambda evidence, _: least_support(evidence.published))
+checks_claim("least_support", "at_least")(lambda evidence, _: find_least_support(evidence.published))
 checks_claim("untrue_supports", "exactly", needs_original=True)(
-    lambda evidence, _: untrue_supports(evidence.published, evidence.original)
+    lambda evidence, _: count_untrue_supports(evidence.published, evidence.original)
 )
 
 
 @checks_claim("inferable_patterns", "exactly", arguments=("complete_from", "k"))
-def _inferable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+def _check_inferable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     return inferable_patterns(evidence.published, int(arguments["k"]), int(arguments["complete_from"]) or None)
 
 
 @checks_claim("lost_itemsets", "exactly", needs_original=True)
-def _lost_itemsets(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    least = least_count(arguments["min_support"], len(evidence.original))
-    return lost_itemsets(evidence.published, evidence.original, least)
+def _check_lost_itemsets(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    least = compute_least_count(arguments["min_support"], len(evidence.original))
+    return count_lost_itemsets(evidence.published, evidence.original, least)

@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats
-from sfumato.data.hierarchy import spelt
-from sfumato.errors import DataError
-from sfumato.measure.read_numbers import number_reader
-from sfumato.progress import tell
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import DataError, quote_names
+from sfumato.measure.number_reader import choose_number_reader
+from sfumato.progress import report_progress
 from sfumato.table import Table
 
 SAMPLE = 20_000
@@ -68,20 +68,22 @@ def closest_records(
     for table in (published, original, holdout):
         absent = [name for name in names if name not in table.frame.columns]
         if absent or not len(table):
-            said = f"there is no column {', '.join(f'«{name}»' for name in absent)}" if absent else "there are no rows"
-            raise DataError(f"{table.source}: {said} to compare")
+            problem = f"there is no column {quote_names(absent)}" if absent else "there are no rows"
+            raise DataError(f"{table.source}: {problem} to compare")
     chance = np.random.default_rng(seed)
     most = len(published) if sample is None else sample
     side = min(len(original), len(holdout), max(most, 1) if sample is not None else len(holdout))
     frames = [
-        _some(table.frame.select(names), size, chance)
+        _sample_rows(table.frame.select(names), size, chance)
         for table, size in ((published, min(most, len(published))), (original, side), (holdout, side))
     ]
-    (rows, learnt, aside), words = _coded(frames)
-    order = np.argsort(-_telling(learnt, words), kind="stable")
-    rows, learnt, aside = (np.ascontiguousarray(one[:, order]) for one in (rows, learnt, aside))
+    (rows, learnt, aside), words = _encode_frames(frames)
+    order = np.argsort(-_measure_column_spread(learnt, words), kind="stable")
+    rows, learnt, aside = (np.ascontiguousarray(array[:, order]) for array in (rows, learnt, aside))
     # Rounded, so that sums of the same differences tie.
-    near, far = (np.round(_least(rows, people, words[order]) / len(names), 12) for people in (learnt, aside))
+    near, far = (
+        np.round(_find_least_distances(rows, people, words[order]) / len(names), 12) for people in (learnt, aside)
+    )
     return ClosestRecords(
         rows=len(rows),
         people=side,
@@ -95,16 +97,16 @@ def closest_records(
     )
 
 
-def _some(frame: pl.DataFrame, size: int, chance: np.random.Generator) -> pl.DataFrame:
+def _sample_rows(frame: pl.DataFrame, size: int, chance: np.random.Generator) -> pl.DataFrame:
     return frame if size >= frame.height else frame[np.sort(chance.choice(frame.height, size, replace=False))]
 
 
-def _coded(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]:
+def _encode_frames(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]:
     """Each frame as numbers: words by a number each, numbers by their place in the range of the people's."""
     columns, words = [], []
     for name in frames[0].columns:
         parts = [frame[name] for frame in frames]
-        read = number_reader(parts[1])
+        read = choose_number_reader(parts[1])
         words.append(read is None)
         if read is not None:
             numbers = [read(part).cast(pl.Float64, strict=False) for part in parts]
@@ -112,34 +114,37 @@ def _coded(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]:
             low, span = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
             columns.append([((part - low) / span).fill_null(_MISSING).to_numpy() for part in numbers])
         else:
-            texts = pl.concat([spelt(part) for part in parts])
+            texts = pl.concat([spell_cells(part) for part in parts])
             codes = texts.rank("dense").fill_null(0).to_numpy().astype(np.float64)
             ends = np.cumsum([len(part) for part in parts])
             columns.append(np.split(codes, ends[:-1]))
-    return [np.column_stack([column[at] for column in columns]) for at in range(len(frames))], np.array(words)
+    return [np.column_stack([column[index] for column in columns]) for index in range(len(frames))], np.array(words)
 
 
-def _telling(people: Floats, words: Flags) -> Floats:
+def _measure_column_spread(people: Floats, words: Flags) -> Floats:
     """How far two people are apart in each column, in the mean: the first to look at are those that tell most."""
     other = np.roll(people, len(people) // 2 + 1, axis=0)
     gap = np.abs(people - other)
     return np.asarray(np.where(words, gap > 0, np.minimum(gap, 1.0)).mean(axis=0))
 
 
-def _least(rows: Floats, people: Floats, words: Flags) -> Floats:
+def _find_least_distances(rows: Floats, people: Floats, words: Flags) -> Floats:
     """The least distance of each row to anybody."""
-    from sfumato.kernels.synthesis.synthesis import closest_distances
+    from sfumato.kernels.synthesis.closest_rows import find_closest_distances
 
     # Words first: likes stand together, and the search of each row begins among its own.
-    ranks = [np.concatenate([rows[:, at], people[:, at]]) for at in [*np.flatnonzero(words), *np.flatnonzero(~words)]]
+    ranks = [
+        np.concatenate([rows[:, index], people[:, index]])
+        for index in [*np.flatnonzero(words), *np.flatnonzero(~words)]
+    ]
     order = np.lexsort(ranks[::-1])
     here = order >= len(rows)
     starts = np.empty(len(rows), dtype=np.int64)
     starts[order[~here]] = np.cumsum(here)[~here]
     standing = np.ascontiguousarray(people[order[here] - len(rows)])
-    found = np.empty(len(rows))
+    distances = np.empty(len(rows))
     for begin in range(0, len(rows), _CHUNK):
-        tell("closest records", begin, len(rows))
+        report_progress("closest records", begin, len(rows))
         part = slice(begin, begin + _CHUNK)
-        closest_distances(rows[part], standing, words, starts[part], found[part])
-    return found
+        find_closest_distances(rows[part], standing, words, starts[part], distances[part])
+    return distances

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.progress import tell
-from sfumato.public.answer_channel import Channel
+from sfumato.progress import report_progress
+from sfumato.public.answer_channel import AnswerChannel
 
 SLACK = 1e-6
 _CELLS = 4_000_000
@@ -30,7 +30,7 @@ _MANY_ROWS = 65_536
 _MOST_STEPS = 20_000
 
 
-def likeliest_of_counts(counts: Ints, channel: Channel) -> Floats:
+def fit_counts(counts: Ints, channel: AnswerChannel) -> Floats:
     """The likeliest shares behind counts of single answers.
 
     The probability of an answer is q + (p − q) · share. Where the share is positive it is proportional to the count;
@@ -58,11 +58,11 @@ def likeliest_of_counts(counts: Ints, channel: Channel) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Crossed:
+class PairCounts:
     """How often each pair of single answers was given."""
 
     counts: Floats
-    channels: tuple[Channel, Channel]
+    channels: tuple[AnswerChannel, AnswerChannel]
 
     @property
     def size(self) -> int:
@@ -71,36 +71,36 @@ class Crossed:
 
     def pulls(self, shares: Floats) -> tuple[Floats, float]:
         """The slope of the log-likelihood at some shares, and the log-likelihood."""
-        likely = self._spread(shares)
+        likely = self._multiply_channels(shares)
         came = self.counts > 0
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.where(came, self.counts / likely, 0.0)
             value = float(np.sum(np.where(came, self.counts * np.log(likely), 0.0)))
-        return self._spread(weights), value
+        return self._multiply_channels(weights), value
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives."""
         every = np.kron(self.channels[0].matrix(), self.channels[1].matrix())
-        scaled = every * (np.sqrt(self.counts) / self._spread(shares)).reshape(-1, 1)
+        scaled = every * (np.sqrt(self.counts) / self._multiply_channels(shares)).reshape(-1, 1)
         return np.asarray(scaled.T @ scaled)
 
-    def _spread(self, shares: Floats) -> Floats:
+    def _multiply_channels(self, shares: Floats) -> Floats:
         """The product of both channels' matrices times shares, without the matrices; both are symmetric."""
-        one, two = self.channels
-        along = one.q * shares.sum(axis=0, keepdims=True) + (one.p - one.q) * shares
+        first_channel, two = self.channels
+        along = first_channel.q * shares.sum(axis=0, keepdims=True) + (first_channel.p - first_channel.q) * shares
         return np.asarray(two.q * along.sum(axis=1, keepdims=True) + (two.p - two.q) * along)
 
 
 @dataclass(frozen=True, eq=False)
-class Bitwise:
+class BitAnswers:
     """Rows of bits of one column, eight in a byte, and how often each was given."""
 
     counts: Floats
     packed: Bytes
-    channel: Channel
+    channel: AnswerChannel
 
     @classmethod
-    def of(cls, packed: Bytes, channel: Channel) -> Bitwise:
+    def of(cls, packed: Bytes, channel: AnswerChannel) -> BitAnswers:
         """Rows as they come; where there are few possible ones, each of them once."""
         if packed.shape[1] > _FEW_BYTES:
             return cls(np.ones(len(packed)), packed, channel)
@@ -126,42 +126,42 @@ class Bitwise:
 
     def held(self, weights: Floats) -> Floats:
         """For each bit the sum of the weights of rows that have it set."""
-        found = []
+        held_bits = []
         for word in self.words:
             sums = np.bincount(word, weights, 256**word.itemsize).reshape(-1, 256)
-            found += [sums.sum(axis=axis) @ _BYTES for axis in (1, 0)[-word.itemsize :]]
-        return np.concatenate(found)[: self.size]
+            held_bits += [sums.sum(axis=axis) @ _BYTES for axis in (1, 0)[-word.itemsize :]]
+        return np.concatenate(held_bits)[: self.size]
 
     def pulls(self, shares: Floats) -> tuple[Floats, float]:
         """The slope of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         off, gain = self._gain()
-        likely = self._likely(shares)
+        likely = self._compute_likelihood(shares)
         weights = self.counts / likely
         slope = off * weights.sum() + gain * self.held(weights)
         return slope, float(self.counts @ np.log(likely))
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; of many rows, from some of them, which serve as well."""
-        every = _spacing(len(self.counts), self.size)
+        every = _choose_row_spacing(len(self.counts), self.size)
         off, gain = self._gain()
-        counts, found = self.counts[::every], np.zeros((self.size, self.size))
-        scale = np.sqrt(counts) / self._likely(shares)[::every]
+        counts, curvature = self.counts[::every], np.zeros((self.size, self.size))
+        scale = np.sqrt(counts) / self._compute_likelihood(shares)[::every]
         step = max(_CELLS // self.size, 1)
         for begin in range(0, len(counts), step):
             bits = np.unpackbits(self.packed[::every][begin : begin + step], axis=1, count=self.size)
             scaled = (off + gain * bits) * scale[begin : begin + step, None]
-            found += scaled.T @ scaled
-        return np.asarray(found * (self.counts.sum() / counts.sum()))
+            curvature += scaled.T @ scaled
+        return np.asarray(curvature * (self.counts.sum() / counts.sum()))
 
-    def _likely(self, shares: Floats) -> Floats:
+    def _compute_likelihood(self, shares: Floats) -> Floats:
         off, gain = self._gain()
         padded = np.zeros((len(self.words), self.words.itemsize, 8))
         padded.ravel()[: self.size] = shares
-        found = np.full(len(self.counts), off * shares.sum())
+        likelihoods = np.full(len(self.counts), off * shares.sum())
         for word, (*high, low) in zip(self.words, padded, strict=True):
             each = [(_BYTES @ part)[:, None] for part in high]
-            found += (gain * sum(each, _BYTES @ low)).ravel()[word]
-        return found
+            likelihoods += (gain * sum(each, _BYTES @ low)).ravel()[word]
+        return likelihoods
 
     def _gain(self) -> tuple[float, float]:
         """How likely a bit that is not set makes its category, and by how much more one that is."""
@@ -173,14 +173,14 @@ _BYTES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(n
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class PairAnswers:
     """Answers of two columns, row by row; bits in one of them, or in both."""
 
     counts: Floats
     first: Bytes | Ints
     second: Bytes | Ints
     """Bits (rows of them), or numbers of categories."""
-    channels: tuple[Channel | None, Channel | None]
+    channels: tuple[AnswerChannel | None, AnswerChannel | None]
     """None for a column that was not randomized."""
     sizes: tuple[int, int]
 
@@ -193,7 +193,7 @@ class Listed:
         """The slope of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         slope, value = np.zeros(self.sizes), 0.0
         for part in self._parts(sum(self.sizes)):
-            left, right = self._both(part)
+            left, right = self._multiply_both(part)
             likely = np.einsum("ij,ij->i", left @ shares, right)
             value += float(self.counts[part] @ np.log(likely))
             slope += left.T @ (right * (self.counts[part] / likely)[:, None])
@@ -201,68 +201,68 @@ class Listed:
 
     def curvature(self, shares: Floats) -> Floats:
         """Minus the log-likelihood's second derivatives; of many rows, from some of them, which serve as well."""
-        found = np.zeros((self.size, self.size))
-        every = _spacing(len(self.counts), self.size)
+        curvature = np.zeros((self.size, self.size))
+        every = _choose_row_spacing(len(self.counts), self.size)
         for part in self._parts(self.size, every):
-            left, right = self._both(part)
+            left, right = self._multiply_both(part)
             likely = np.einsum("ij,ij->i", left @ shares, right)
             scaled = (left[:, :, None] * right[:, None, :]).reshape(len(likely), -1)
             scaled *= (np.sqrt(self.counts[part]) / likely)[:, None]
-            found += scaled.T @ scaled
-        return np.asarray(found * (self.counts.sum() / self.counts[::every].sum()))
+            curvature += scaled.T @ scaled
+        return np.asarray(curvature * (self.counts.sum() / self.counts[::every].sum()))
 
     def _parts(self, width: int, every: int = 1) -> Iterator[slice]:
         step = max(_CELLS // width, 1) * every
         for begin in range(0, len(self.counts), step):
-            tell("finding the likeliest shares")
+            report_progress("finding the likeliest shares")
             yield slice(begin, begin + step, every)
 
-    def _both(self, part: slice) -> tuple[Floats, Floats]:
+    def _multiply_both(self, part: slice) -> tuple[Floats, Floats]:
         return (
-            _weights(self.first[part], self.channels[0], self.sizes[0]),
-            _weights(self.second[part], self.channels[1], self.sizes[1]),
+            _weigh_answers(self.first[part], self.channels[0], self.sizes[0]),
+            _weigh_answers(self.second[part], self.channels[1], self.sizes[1]),
         )
 
 
-def _spacing(rows: int, size: int) -> int:
+def _choose_row_spacing(rows: int, size: int) -> int:
     """Every how many rows are enough to see how the likelihood bends."""
     return max(int(rows * size**2 / max(_PRODUCTS, 20 * size**3)), 1)
 
 
-def _weights(answers: Bytes | Ints, channel: Channel | None, size: int) -> Floats:
+def _weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: int) -> Floats:
     """How likely each answer is for each truth, up to a factor of the answer's own."""
     if answers.ndim == 2:
         assert channel is not None
         off, on = (1 - channel.p) / (1 - channel.q), channel.p / channel.q
         return np.asarray(off + (on - off) * answers.astype(np.float64))
     p, q = (1.0, 0.0) if channel is None else (channel.p, channel.q)
-    found = np.full((len(answers), size), q)
-    found[np.arange(len(answers)), answers] = p
-    return found
+    weights = np.full((len(answers), size), q)
+    weights[np.arange(len(answers)), answers] = p
+    return weights
 
 
-def likeliest_shares(answers: Crossed | Bitwise | Listed, start: Floats) -> Floats:
+def fit_likeliest_shares(answers: PairCounts | BitAnswers | PairAnswers, start: Floats) -> Floats:
     """The likeliest shares, from a start on the simplex."""
     total = float(answers.counts.sum())
     shares = np.clip(start, 0.0, None) + 1e-3 / start.size
     shares /= shares.sum()
     slow = answers.size > _WIDEST
     for step in range(_MOST_STEPS):
-        tell("finding the likeliest shares", step)
+        report_progress("finding the likeliest shares", step)
         slope, value = answers.pulls(shares)
         # The log-likelihood is concave: no shares are likelier by more than the steepest way up from here.
         if float(slope.max()) - total <= SLACK + 1e-12 * total:
             break
-        better = None if slow else _climb(answers, shares, slope, value, total)
+        better = None if slow else _try_newton_step(answers, shares, slope, value, total)
         if better is None:
             slow = True
-            better = _leap(answers.pulls, np.maximum(shares, 1e-9 / shares.size), slope, value, total)
+            better = _take_squarem_step(answers.pulls, np.maximum(shares, 1e-9 / shares.size), slope, value, total)
         shares = better
     return shares
 
 
-def _climb(
-    answers: Crossed | Bitwise | Listed, shares: Floats, slope: Floats, value: float, total: float
+def _try_newton_step(
+    answers: PairCounts | BitAnswers | PairAnswers, shares: Floats, slope: Floats, value: float, total: float
 ) -> Floats | None:
     """A Newton step among shares that are not negative; None where it leads no higher.
 
@@ -276,12 +276,12 @@ def _climb(
     aim = slope.ravel() - total + bend @ shares.ravel()
     try:
         root = cholesky(bend, lower=True)
-        found = nnls(root.T, solve_triangular(root, aim, lower=True))[0].reshape(shares.shape)
+        solution = nnls(root.T, solve_triangular(root, aim, lower=True))[0].reshape(shares.shape)
     except (LinAlgError, RuntimeError):
         return None
     length = 1.0
     while length > 1e-4:
-        moved = shares + length * (found - shares)
+        moved = shares + length * (solution - shares)
         moved /= moved.sum()
         steep, now = answers.pulls(moved)
         if now > value or float(steep.max()) < float(slope.max()):
@@ -290,7 +290,7 @@ def _climb(
     return None
 
 
-def _leap(
+def _take_squarem_step(
     pulls: Callable[[Floats], tuple[Floats, float]], shares: Floats, slope: Floats, value: float, total: float
 ) -> Floats:
     """One step of SQUAREM: two steps of expectation maximization tell direction and length of a third."""

@@ -18,11 +18,11 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.answers.likeliest_shares import Bitwise, Crossed, Listed, likeliest_of_counts, likeliest_shares
-from sfumato.public.answer_channel import STRANGE, Channel, answered_columns, channel_of
-from sfumato.public.noise_law import noisy_columns
+from sfumato.mine.answers.likeliest_shares import BitAnswers, PairAnswers, PairCounts, fit_counts, fit_likeliest_shares
+from sfumato.public.answer_channel import STRANGE, AnswerChannel, get_channel, list_answered_columns
+from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -44,10 +44,10 @@ def warner_estimate(yes: Any, n: int, p: float) -> Any:
         raise DataError(
             f"of {n} who were asked, from 0 to {n} say yes; give the yeses first, and then how many answered"
         )
-    return (p - 1) / (2 * p - 1) + np.asarray(yes) / ((2 * p - 1) * n) if np.ndim(yes) else _solved(yes, n, p)
+    return (p - 1) / (2 * p - 1) + np.asarray(yes) / ((2 * p - 1) * n) if np.ndim(yes) else _solve_warner(yes, n, p)
 
 
-def _solved(yes: int, n: int, p: float) -> float:
+def _solve_warner(yes: int, n: int, p: float) -> float:
     return (p - 1) / (2 * p - 1) + yes / ((2 * p - 1) * n)
 
 
@@ -56,7 +56,7 @@ def estimate_proportions(
     column: str | None = None,
     confidence: float = 0.95,
     *,
-    channel: Channel | Mapping[str, Any] | None = None,
+    channel: AnswerChannel | Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
     """How many truly are of each category, from randomized answers.
 
@@ -65,20 +65,20 @@ def estimate_proportions(
     interval `low` to `high`, within [0, 1] (Wilson's, of the answers, carried over). Missing answers are left out,
     unless missing is an answer.
     """
-    cells, used = _given(answers, column, channel)
+    cells, used = _choose_channel(answers, column, channel)
     _refuse_uninformative(used, column or "answers")
-    asked = _Asked.of(cells, used, column or "answers")
+    asked = _AnswerCounts.of(cells, used, column or "answers")
     n, wide = asked.n, used.p - used.q
-    said = asked.counts / n
-    raw = (said - used.q) / wide
-    low, high = _wilson(said, n / used.repeats, confidence)
+    observed = asked.counts / n
+    raw = (observed - used.q) / wide
+    low, high = _compute_wilson_bounds(observed, n / used.repeats, confidence)
     ends = np.sort((np.stack([low, high]) - used.q) / wide, axis=0)
     return pl.DataFrame(
         {
             "value": pl.Series(list(used.categories), dtype=pl.String),
             "raw": raw,
-            "estimate": _likeliest(asked, used, raw),
-            "variance": said * (1 - said) * used.repeats / (n * wide**2),
+            "estimate": _fit_column_shares(asked, used, raw),
+            "variance": observed * (1 - observed) * used.repeats / (n * wide**2),
             "low": np.clip(ends[0], 0.0, 1.0),
             "high": np.clip(ends[1], 0.0, 1.0),
         }
@@ -93,23 +93,25 @@ def estimate_joint(release: Release, columns: tuple[str, str], confidence: float
     """
     if len(columns) != 2 or columns[0] == columns[1]:
         raise PolicyError("a table of two takes two different columns")
-    one, two = (_Side.of(release, name) for name in columns)
-    answered = one.answered & two.answered
+    first, two = (_AnswerSide.of(release, name) for name in columns)
+    answered = first.answered & two.answered
     n = int(answered.sum())
     if not n:
-        raise DataError(f"no row has an answer in both «{columns[0]}» and «{columns[1]}»")
-    one, two = one.where(answered), two.where(answered)
-    together = _together(one, two) / n
-    raw, square = _unbiased(together, one.said, two.said, one.pq, two.pq)
-    repeats = max(side.channel.repeats if side.channel else 1.0 for side in (one, two))
+        raise DataError(f'no row has an answer in both "{columns[0]}" and "{columns[1]}"')
+    first, two = first.where(answered), two.where(answered)
+    together = _count_joint_answers(first, two) / n
+    raw, square = _estimate_unbiased(together, first.said, two.said, first.pq, two.pq)
+    repeats = max(side.channel.repeats if side.channel else 1.0 for side in (first, two))
     variance = np.maximum(square - raw**2, 0.0) * repeats / n
-    reach = NormalDist().inv_cdf((1 + _sensible(confidence)) / 2) * np.sqrt(variance)
+    reach = NormalDist().inv_cdf((1 + _check_confidence(confidence)) / 2) * np.sqrt(variance)
     start = np.clip(raw, 0.0, None) + 1e-12
-    estimate = likeliest_shares(_answers(one, two, together * n), start / start.sum())
+    estimate = fit_likeliest_shares(_pair_answers(first, two, together * n), start / start.sum())
     return pl.DataFrame(
         {
-            "first": pl.Series(list(one.categories), dtype=pl.String).gather(np.repeat(np.arange(one.size), two.size)),
-            "second": pl.Series(list(two.categories), dtype=pl.String).gather(np.tile(np.arange(two.size), one.size)),
+            "first": pl.Series(list(first.categories), dtype=pl.String).gather(
+                np.repeat(np.arange(first.size), two.size)
+            ),
+            "second": pl.Series(list(two.categories), dtype=pl.String).gather(np.tile(np.arange(two.size), first.size)),
             "raw": raw.ravel(),
             "estimate": estimate.ravel(),
             "variance": variance.ravel(),
@@ -120,75 +122,75 @@ def estimate_joint(release: Release, columns: tuple[str, str], confidence: float
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _AnswerCounts:
     """The answers of a column, counted."""
 
     n: int
     counts: Ints
     """How often each category was said; of bits, how often each was set."""
-    bits: Bitwise | None = None
+    bits: BitAnswers | None = None
     """Different rows of bits, and how often each was given."""
 
     @classmethod
-    def of(cls, cells: pl.Series, channel: Channel, name: str) -> _Asked:
+    def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> _AnswerCounts:
         size = len(channel.categories)
         if channel.one_answer:
-            codes = _codes(cells, channel, name)
+            codes = _encode_answers(cells, channel, name)
             codes = codes[codes >= 0]
-            found = cls(len(codes), np.bincount(codes, minlength=size).astype(np.int64))
+            counts_of_answers = cls(len(codes), np.bincount(codes, minlength=size).astype(np.int64))
         else:
-            bits = Bitwise.of(channel.packed(cells), channel)
-            found = cls(int(bits.counts.sum()), np.rint(bits.held(bits.counts)).astype(np.int64), bits)
-        if not found.n:
-            raise DataError(f"«{name}» has no answers, so there is nothing to estimate from")
-        return found
+            bits = BitAnswers.of(channel.packed(cells), channel)
+            counts_of_answers = cls(int(bits.counts.sum()), np.rint(bits.held(bits.counts)).astype(np.int64), bits)
+        if not counts_of_answers.n:
+            raise DataError(f'"{name}" has no answers, so there is nothing to estimate from')
+        return counts_of_answers
 
 
-def _likeliest(asked: _Asked, channel: Channel, raw: Floats) -> Floats:
+def _fit_column_shares(asked: _AnswerCounts, channel: AnswerChannel, raw: Floats) -> Floats:
     if asked.bits is None:
-        return likeliest_of_counts(asked.counts, channel)
+        return fit_counts(asked.counts, channel)
     start = np.clip(raw, 0.0, None) + 1e-12
-    return likeliest_shares(asked.bits, start / start.sum())
+    return fit_likeliest_shares(asked.bits, start / start.sum())
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class _AnswerSide:
     """One of two columns: randomized, or as it is."""
 
-    channel: Channel | None
+    channel: AnswerChannel | None
     categories: tuple[str | None, ...]
     answers: Bytes | Ints
     """Numbers of categories, or rows of bits."""
     answered: Flags
 
     @classmethod
-    def of(cls, release: Release, name: str) -> _Side:
+    def of(cls, release: Release, name: str) -> _AnswerSide:
         table: Table = release.data
         if name not in table.frame.columns:
-            raise DataError(f"{table.source}: there is no column «{name}» in the release")
+            raise DataError(f'{table.source}: there is no column "{name}" in the release')
         cells = table.frame[name]
-        if name in noisy_columns(release):
+        if name in list_noisy_columns(release):
             raise PolicyError(
-                f"«{name}» is under noise, and a table of two is estimated from answers and plain columns alone; "
+                f'"{name}" is under noise, and a table of two is estimated from answers and plain columns alone; '
                 "reconstruct it by itself, or publish it as intervals"
             )
-        if name not in answered_columns(release):
-            values = tuple(spelt(cells.drop_nulls().unique().sort()).to_list())
-            codes = spelt(cells).replace_strict(values, list(range(len(values))), return_dtype=pl.Int64)
+        if name not in list_answered_columns(release):
+            values = tuple(spell_cells(cells.drop_nulls().unique().sort()).to_list())
+            codes = spell_cells(cells).replace_strict(values, list(range(len(values))), return_dtype=pl.Int64)
             known = codes.fill_null(-1).to_numpy().astype(np.int64)
             return cls(None, values, known, known >= 0)
-        channel = channel_of(release, name)
+        channel = get_channel(release, name)
         _refuse_uninformative(channel, name)
         if channel.one_answer:
-            found = _codes(cells, channel, name)
-            return cls(channel, channel.categories, found, found >= 0)
+            answer_codes = _encode_answers(cells, channel, name)
+            return cls(channel, channel.categories, answer_codes, answer_codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
         bits[there] = channel.bits(cells)
         return cls(channel, channel.categories, bits, there)
 
-    def where(self, rows: Flags) -> _Side:
-        return _Side(self.channel, self.categories, self.answers[rows], self.answered[rows])
+    def where(self, rows: Flags) -> _AnswerSide:
+        return _AnswerSide(self.channel, self.categories, self.answers[rows], self.answered[rows])
 
     @property
     def size(self) -> int:
@@ -212,91 +214,96 @@ class _Side:
         return np.eye(self.size)[self.answers[part]]
 
 
-def _together(one: _Side, two: _Side) -> Floats:
+def _count_joint_answers(first: _AnswerSide, two: _AnswerSide) -> Floats:
     """How many rows say both of each pair."""
-    if one.answers.ndim == two.answers.ndim == 1:
-        pairs = np.bincount(one.answers * two.size + two.answers, minlength=one.size * two.size)
-        return pairs.reshape(one.size, two.size).astype(np.float64)
-    found = np.zeros((one.size, two.size))
-    step = max(_CELLS // (one.size + two.size), 1)
-    for begin in range(0, len(one.answers), step):
+    if first.answers.ndim == two.answers.ndim == 1:
+        pairs = np.bincount(first.answers * two.size + two.answers, minlength=first.size * two.size)
+        return pairs.reshape(first.size, two.size).astype(np.float64)
+    joint_counts = np.zeros((first.size, two.size))
+    step = max(_CELLS // (first.size + two.size), 1)
+    for begin in range(0, len(first.answers), step):
         part = slice(begin, begin + step)
-        found += one.flags(part).T @ two.flags(part)
-    return found
+        joint_counts += first.flags(part).T @ two.flags(part)
+    return joint_counts
 
 
-def _unbiased(
-    together: Floats, one: Floats, two: Floats, first: tuple[float, float], second: tuple[float, float]
+def _estimate_unbiased(
+    together: Floats, first_answers: Floats, two: Floats, first: tuple[float, float], second: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """The mean of (said − q) / (p − q) times the same of the other column, and the mean of its square.
 
     `together` are shares of rows that say both of a pair, `one` and `two` of those that say either.
     """
     (p, q), (s, t) = first, second
-    raw = (together - q * two[None, :] - t * one[:, None] + q * t) / ((p - q) * (s - t))
+    raw = (together - q * two[None, :] - t * first_answers[:, None] + q * t) / ((p - q) * (s - t))
     # Squared, a flag f gives (f − q)² = q² + (1 − 2q) f.
     a, b, c, d = q * q, 1 - 2 * q, t * t, 1 - 2 * t
-    square = a * c + a * d * two[None, :] + b * c * one[:, None] + b * d * together
+    square = a * c + a * d * two[None, :] + b * c * first_answers[:, None] + b * d * together
     return raw, square / ((p - q) * (s - t)) ** 2
 
 
-def _answers(one: _Side, two: _Side, together: Floats) -> Crossed | Listed:
-    if one.answers.ndim == two.answers.ndim == 1:
-        plain = [Channel.model_construct(kind="k_ary", p=1.0, q=0.0, categories=side.categories) for side in (one, two)]
-        return Crossed(together, (one.channel or plain[0], two.channel or plain[1]))
-    return Listed(np.ones(len(one.answers)), one.answers, two.answers, (one.channel, two.channel), (one.size, two.size))
+def _pair_answers(first: _AnswerSide, two: _AnswerSide, together: Floats) -> PairCounts | PairAnswers:
+    if first.answers.ndim == two.answers.ndim == 1:
+        plain = [
+            AnswerChannel.model_construct(kind="k_ary", p=1.0, q=0.0, categories=side.categories)
+            for side in (first, two)
+        ]
+        return PairCounts(together, (first.channel or plain[0], two.channel or plain[1]))
+    return PairAnswers(
+        np.ones(len(first.answers)), first.answers, two.answers, (first.channel, two.channel), (first.size, two.size)
+    )
 
 
-def _given(
-    answers: Release | pl.Series | Sequence[Any], column: str | None, channel: Channel | Mapping[str, Any] | None
-) -> tuple[pl.Series, Channel]:
+def _choose_channel(
+    answers: Release | pl.Series | Sequence[Any], column: str | None, channel: AnswerChannel | Mapping[str, Any] | None
+) -> tuple[pl.Series, AnswerChannel]:
     """The cells and their channel."""
     if not isinstance(answers, Release):
         if channel is None:
             raise PolicyError("a column alone does not say how it was randomized; give its `channel`, or the release")
         cells = answers if isinstance(answers, pl.Series) else pl.Series(list(answers))
-        return cells, Channel.of(channel)
-    names = answered_columns(answers)
+        return cells, AnswerChannel.of(channel)
+    names = list_answered_columns(answers)
     if column is not None and not isinstance(column, str):
         raise PolicyError("shares of one column take its name; those of two columns together are `estimate_joint`'s")
     if column is None and len(names) != 1:
         raise PolicyError(f"{len(names)} columns of the release hold randomized answers; name one as `column`")
     name = names[0] if column is None else column
-    used = channel_of(answers, name) if channel is None else Channel.of(channel)
+    used = get_channel(answers, name) if channel is None else AnswerChannel.of(channel)
     table: Table = answers.data
     if name not in table.frame.columns:
-        raise DataError(f"{table.source}: there is no column «{name}» in the release")
+        raise DataError(f'{table.source}: there is no column "{name}" in the release')
     return table.frame[name], used
 
 
-def _codes(cells: pl.Series, channel: Channel, name: str) -> Ints:
+def _encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
     codes = channel.codes(cells)
     strange = int((codes == STRANGE).sum())
     if strange:
         raise DataError(
-            f"«{name}»: {strange} cells are none of its {len(channel.categories)} categories; take the answers and "
+            f'"{name}": {strange} cells are none of its {len(channel.categories)} categories; take the answers and '
             "what `public` says of them from the same release, unchanged"
         )
     return codes
 
 
-def _refuse_uninformative(channel: Channel, name: str) -> None:
+def _refuse_uninformative(channel: AnswerChannel, name: str) -> None:
     if not channel.informative:
         raise PolicyError(
-            f"«{name}»: every answer was given with probability {channel.q:g} whatever is true, so that answers say "
+            f'"{name}": every answer was given with probability {channel.q:g} whatever is true, so that answers say '
             "nothing and no share can be estimated; a release with another p is needed"
         )
 
 
-def _sensible(confidence: float) -> float:
+def _check_confidence(confidence: float) -> float:
     if not 0.0 < confidence < 1.0:
         raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
     return confidence
 
 
-def _wilson(shares: Floats, n: float, confidence: float) -> tuple[Floats, Floats]:
+def _compute_wilson_bounds(shares: Floats, n: float, confidence: float) -> tuple[Floats, Floats]:
     """Wilson's score interval of shares of n."""
-    z = NormalDist().inv_cdf((1 + _sensible(confidence)) / 2)
+    z = NormalDist().inv_cdf((1 + _check_confidence(confidence)) / 2)
     scale = 1 + z * z / n
     centre = (shares + z * z / (2 * n)) / scale
     reach = z * np.sqrt(shares * (1 - shares) / n + z * z / (4 * n * n)) / scale

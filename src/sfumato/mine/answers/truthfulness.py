@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.errors import PolicyError
 from sfumato.mine.answers.proportions import warner_estimate
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 
 TRUTHFUL = (
@@ -43,8 +43,8 @@ def regular_bias(share: float, truth_a: float, truth_b: float) -> float:
 def regular_error(share: float, n: int, truth_a: float, truth_b: float) -> float:
     """The mean square error of plain answers."""
     bias = regular_bias(share, truth_a, truth_b)
-    said = share + bias
-    return said * (1 - said) / n + bias**2
+    observed = share + bias
+    return observed * (1 - observed) / n + bias**2
 
 
 def compare_truthfulness(
@@ -73,17 +73,17 @@ def simulate_truthfulness(
     """The same table from surveys that are held: people drawn, asked plainly and by the spinner, estimates compared."""
     chance = (randomness or Randomness.seeded(0)).generator()
     randomized = {}
-    for at, p in enumerate(spinners):
-        tell("asking with a spinner", at, len(spinners))
+    for index, p in enumerate(spinners):
+        report_progress("asking with a spinner", index, len(spinners))
         members = chance.binomial(n, share, surveys)
         yes = chance.binomial(members, p) + chance.binomial(n - members, 1 - p)
         randomized[p] = float(np.mean((warner_estimate(yes, n, p) - share) ** 2))
     rows = []
-    for at, (a, b) in enumerate(truthful):
-        tell("asking plainly", at, len(truthful))
+    for index, (a, b) in enumerate(truthful):
+        report_progress("asking plainly", index, len(truthful))
         members = chance.binomial(n, share, surveys)
-        said = (chance.binomial(members, a) + chance.binomial(n - members, 1 - b)) / n
-        error = float(np.mean((said - share) ** 2))
-        found = {f"p={p:g}": randomized[p] / error for p in spinners}
-        rows.append({"truth_a": a, "truth_b": b, "bias": float(said.mean()) - share} | found)
+        observed = (chance.binomial(members, a) + chance.binomial(n - members, 1 - b)) / n
+        error = float(np.mean((observed - share) ** 2))
+        ratios = {f"p={p:g}": randomized[p] / error for p in spinners}
+        rows.append({"truth_a": a, "truth_b": b, "bias": float(observed.mean()) - share} | ratios)
     return pl.DataFrame(rows)

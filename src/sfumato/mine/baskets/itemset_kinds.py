@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.errors import PolicyError
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 
 
 class ItemsetKind(StrEnum):
@@ -34,37 +34,41 @@ class ItemsetKind(StrEnum):
     """None of these: supersets may be antecedents."""
 
 
-def matching_rows(cells: Cells, antecedent: Mapping[str, Any]) -> Ints:
+def find_matching_rows(cells: TableCells, antecedent: Mapping[str, Any]) -> Ints:
     """The rows in which the antecedent publicly appears."""
     rows = np.ones(len(cells.codes), dtype=bool)
     for name, value in antecedent.items():
-        column = _column(cells, name)
+        column = _find_column_number(cells, name)
         known = (cells.values[column] == value).arg_true()
         item = int(cells.first[column]) + int(known[0]) if len(known) else NOTHING
         rows &= (cells.codes[:, column] == item) & (cells.states[:, column] == PUBLIC) & (item != NOTHING)
     return np.flatnonzero(rows)
 
 
-def projected(cells: Cells, antecedent: Mapping[str, Any], hidden: Any = "#") -> list[dict[str, Any]]:
+def project_rows(cells: TableCells, antecedent: Mapping[str, Any], hidden: Any = "#") -> list[dict[str, Any]]:
     """The projected database: what the rows with this antecedent say beside it, hidden entries as a sign."""
-    others = [at for at, name in enumerate(cells.names) if name not in antecedent]
+    others = [index for index, name in enumerate(cells.names) if name not in antecedent]
     return [
         {
-            cells.names[at]: hidden if cells.states[row, at] != PUBLIC else cells.value_of(int(cells.codes[row, at]))
-            for at in others
-            if cells.codes[row, at] != NOTHING
+            cells.names[index]: hidden
+            if cells.states[row, index] != PUBLIC
+            else cells.value_of(int(cells.codes[row, index]))
+            for index in others
+            if cells.codes[row, index] != NOTHING
         }
-        for row in matching_rows(cells, antecedent)
+        for row in find_matching_rows(cells, antecedent)
     ]
 
 
-def kind_of(cells: Cells, antecedent: Mapping[str, Any], confidence: Fraction, least: int = 1) -> ItemsetKind:
+def classify_itemset(
+    cells: TableCells, antecedent: Mapping[str, Any], confidence: Fraction, least: int = 1
+) -> ItemsetKind:
     """The kind of an itemset, given as column → value; a later kind is given only if no earlier one fits."""
-    rows = matching_rows(cells, antecedent)
+    rows = find_matching_rows(cells, antecedent)
     foretelling = False
     private = shown = seen = 0
-    for at, name in enumerate(cells.names):
-        codes, states = cells.codes[rows, at], cells.states[rows, at]
+    for index, name in enumerate(cells.names):
+        codes, states = cells.codes[rows, index], cells.states[rows, index]
         secret = codes[(states == PRIVATE) & (codes != NOTHING)]
         if name in antecedent or not len(secret):
             continue
@@ -84,7 +88,7 @@ def kind_of(cells: Cells, antecedent: Mapping[str, Any], confidence: Fraction, l
     return ItemsetKind.DISCRIMINATIVE if foretelling else ItemsetKind.UNDETERMINED
 
 
-def _column(cells: Cells, name: str) -> int:
+def _find_column_number(cells: TableCells, name: str) -> int:
     if name not in cells.names:
-        raise PolicyError(f"«{name}» is no published column of the table")
+        raise PolicyError(f'"{name}" is no published column of the table')
     return cells.names.index(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class StepCosts:
     """What steps cost, in tenths of a nanosecond on a common machine; they decide the way, never the result."""
 
     pair: int = 25
@@ -21,14 +21,14 @@ class Costs:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ItemsetQuestion:
     """What is looked for."""
 
     least: int
     kind: int
     """0 all, 1 closed, 2 maximal: the kernels' numbers."""
     max_length: int | None
-    costs: Costs = Costs()
+    costs: StepCosts = StepCosts()
 
     @property
     def folds(self) -> bool:

@@ -30,8 +30,8 @@ from sfumato.kernels.baskets.itemsets_prepare import (
     measure_rows,
 )
 from sfumato.kernels.baskets.itemsets_rows import RowLists
-from sfumato.mine.baskets.itemset_question import Question
-from sfumato.mine.baskets.itemset_worker import Keep, Layout, Worker
+from sfumato.mine.baskets.itemset_question import ItemsetQuestion
+from sfumato.mine.baskets.itemset_worker import BasketLayout, Keep, SearchWorker
 
 Piece = TypeVar("Piece")
 
@@ -43,7 +43,7 @@ ALONE = 0.004
 BATCHES = 64
 
 
-def lay_out(baskets: Baskets, question: Question) -> Layout:
+def lay_out(baskets: Baskets, question: ItemsetQuestion) -> BasketLayout:
     """Rank the frequent items, rare first, and lay the baskets out in the way in which the first step is cheaper."""
     rows = len(baskets)
     counts = np.zeros(len(baskets.items), dtype=np.int64)
@@ -51,7 +51,7 @@ def lay_out(baskets: Baskets, question: Question) -> Layout:
     is_everywhere = (counts == rows) & (rows >= question.least) & question.folds
     frequent = np.flatnonzero((counts >= question.least) & ~is_everywhere)
     order = frequent[np.argsort(counts[frequent], kind="stable")]
-    layout = Layout(
+    layout = BasketLayout(
         rows=rows,
         everywhere=np.flatnonzero(is_everywhere).astype(np.int32),
         codes=order.astype(np.int32),
@@ -63,18 +63,18 @@ def lay_out(baskets: Baskets, question: Question) -> Layout:
     return layout
 
 
-def _maps_are_cheaper(items: int, words: int, paired: Codes, question: Question) -> bool:
+def _are_maps_cheaper(items: int, words: int, paired: Codes, question: ItemsetQuestion) -> bool:
     """Whether the first step costs less with bitmaps of so many words than with lists of baskets of these sizes."""
     costs, sizes = question.costs, paired.astype(np.int64)
     return items**2 * (words * costs.word + costs.map) <= costs.pair * int(sizes @ sizes)
 
 
-def _blocks(words: int) -> int:
+def _count_blocks(words: int) -> int:
     """So many words as whole blocks, of which there is one at least."""
     return max(1, -(-words // BLOCK)) * BLOCK
 
 
-def _lay_rows(baskets: Baskets, layout: Layout, question: Question) -> None:
+def _lay_rows(baskets: Baskets, layout: BasketLayout, question: ItemsetQuestion) -> None:
     """Bitmaps with a bit for each basket, or lists."""
     items = layout.codes.size
     rank = np.full(len(baskets.items), -1, dtype=np.int32)
@@ -82,8 +82,8 @@ def _lay_rows(baskets: Baskets, layout: Layout, question: Question) -> None:
     sizes = np.empty(layout.rows, dtype=np.int32)
     measure_rows(baskets.codes, baskets.offsets, rank, sizes)
     paired = sizes[sizes >= 2]
-    layout.longest, layout.words = int(sizes.max(initial=0)), _blocks(-(-paired.size // 64))
-    if _maps_are_cheaper(items, layout.words, paired, question):
+    layout.longest, layout.words = int(sizes.max(initial=0)), _count_blocks(-(-paired.size // 64))
+    if _are_maps_cheaper(items, layout.words, paired, question):
         layout.bits = np.zeros(items * layout.words, dtype=np.uint64)
         lay_bitmaps(baskets.codes, baskets.offsets, rank, sizes, layout.words, layout.bits)
         return
@@ -95,28 +95,28 @@ def _lay_rows(baskets: Baskets, layout: Layout, question: Question) -> None:
     layout.lists = RowLists(flat, places, starts, layout.codes, layout.counts)
 
 
-def pieces_in_turn(baskets: Baskets, question: Question, keep: Keep[Piece]) -> Iterator[Piece]:
+def search_in_turn(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece]) -> Iterator[Piece]:
     """Search in one thread and hand over each piece as soon as the buffer is full: nothing is held."""
     layout = lay_out(baskets, question)
-    worker = Worker(question, layout, keep)
+    worker = SearchWorker(question, layout, keep)
     yield from worker.everywhere()
     worker.begin(0, layout.codes.size)
     for is_full in worker.steps(WORK):
-        progress.tell(STEP, worker.task, layout.codes.size)
+        progress.report_progress(STEP, worker.task, layout.codes.size)
         if is_full:
             yield worker.drain()
     if worker.has_output:
         yield worker.drain()
 
 
-def pieces_together(baskets: Baskets, question: Question, keep: Keep[Piece]) -> list[Piece]:
+def search_together(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece]) -> list[Piece]:
     """Search in one thread, or two if it takes long, and give all pieces in order."""
     layout = lay_out(baskets, question)
-    return _Search(question, layout, keep).run()
+    return _ThreadedSearch(question, layout, keep).run()
 
 
 @dataclass(slots=True)
-class _Batch(Generic[Piece]):
+class _TaskBatch(Generic[Piece]):
     """Tasks that one thread does one after another, and what it found."""
 
     first: int
@@ -124,13 +124,13 @@ class _Batch(Generic[Piece]):
     pieces: list[Piece]
 
 
-class _Search(Generic[Piece]):
+class _ThreadedSearch(Generic[Piece]):
     """One search, by one thread or two."""
 
-    def __init__(self, question: Question, layout: Layout, keep: Keep[Piece]) -> None:
+    def __init__(self, question: ItemsetQuestion, layout: BasketLayout, keep: Keep[Piece]) -> None:
         self.question, self.layout, self.keep = question, layout, keep
-        self.batches: list[_Batch[Piece]] = []
-        self.queue: list[_Batch[Piece]] = []
+        self.batches: list[_TaskBatch[Piece]] = []
+        self.queue: list[_TaskBatch[Piece]] = []
         self.next_batch = count()
         self.failures: list[BaseException] = []
         self.found: list[tuple[object, Words]] = []
@@ -140,11 +140,11 @@ class _Search(Generic[Piece]):
     def run(self) -> list[Piece]:
         begin = time.monotonic()
         tasks = self.layout.codes.size
-        worker = Worker(self.question, self.layout, self.keep, self.found)
+        worker = SearchWorker(self.question, self.layout, self.keep, self.found)
         pieces = list(worker.everywhere())
         worker.begin(0, tasks)
         for is_full in worker.steps(FIRST_WORK):
-            progress.tell(STEP, worker.task, tasks)
+            progress.report_progress(STEP, worker.task, tasks)
             if is_full:
                 pieces.append(worker.drain())
             if time.monotonic() - begin > ALONE and (os.cpu_count() or 1) > 1:
@@ -170,11 +170,11 @@ class _Search(Generic[Piece]):
             ends = ends[np.unique(cuts)]
         first = self.done
         for end in ends.tolist():
-            self.batches.append(_Batch(first, end, []))
+            self.batches.append(_TaskBatch(first, end, []))
             first = end
         self.queue = self.batches if self.layout.bits is not None else self.batches[::-1]
 
-    def _run_together(self, worker: Worker[Piece]) -> list[Piece]:
+    def _run_together(self, worker: SearchWorker[Piece]) -> list[Piece]:
         """Finish the task at hand, then take batches, while another thread takes batches too."""
         own: list[Piece] = []
         other = threading.Thread(target=self._take_batches, name="itemsets", daemon=True)
@@ -184,7 +184,7 @@ class _Search(Generic[Piece]):
             self._finish(worker, own)
             if worker.has_output:
                 own.append(worker.drain())
-            self._work(worker)
+            self._run_worker(worker)
             if self.batches:
                 other.join()
         except BaseException:
@@ -198,11 +198,11 @@ class _Search(Generic[Piece]):
 
     def _take_batches(self) -> None:
         try:
-            self._work(Worker(self.question, self.layout, self.keep, self.found))
+            self._run_worker(SearchWorker(self.question, self.layout, self.keep, self.found))
         except BaseException as failure:  # handed to the thread that waits
             self.failures.append(failure)
 
-    def _work(self, worker: Worker[Piece]) -> None:
+    def _run_worker(self, worker: SearchWorker[Piece]) -> None:
         while (number := next(self.next_batch)) < len(self.queue):
             batch = self.queue[number]
             worker.begin(batch.first, batch.stop)
@@ -211,13 +211,13 @@ class _Search(Generic[Piece]):
                 batch.pieces.append(worker.drain())
             self.done += batch.stop - batch.first
 
-    def _finish(self, worker: Worker[Piece], pieces: list[Piece]) -> None:
+    def _finish(self, worker: SearchWorker[Piece], pieces: list[Piece]) -> None:
         for is_full in worker.steps(WORK):
             if self.is_stopped or self.failures:
                 return
-            progress.tell(STEP, self.done, self.layout.codes.size)
+            progress.report_progress(STEP, self.done, self.layout.codes.size)
             if is_full:
                 pieces.append(worker.drain())
 
 
-__all__ = ["Keep", "Question", "pieces_in_turn", "pieces_together"]
+__all__ = ["ItemsetQuestion", "Keep", "search_in_turn", "search_together"]

@@ -27,7 +27,7 @@ from sfumato.kernels.baskets.itemsets_output import (
     give_everywhere,
 )
 from sfumato.kernels.baskets.itemsets_rows import RowLists, RowScratch
-from sfumato.mine.baskets.itemset_question import Question
+from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 
 Piece = TypeVar("Piece")
 Keep = Callable[[Codes, Ints, Ints], Piece]
@@ -53,7 +53,7 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
 
 
 @dataclass(slots=True)
-class Layout:
+class BasketLayout:
     """Baskets as the search wants them: frequent items by rank, rare first, in lists or else in bitmaps."""
 
     rows: int
@@ -67,13 +67,13 @@ class Layout:
     bits: Words | None = None
 
 
-class Worker(Generic[Piece]):
+class SearchWorker(Generic[Piece]):
     """A search that can be left and resumed. Arrays are small at first; the kernels say when one must grow."""
 
     def __init__(
         self,
-        question: Question,
-        layout: Layout,
+        question: ItemsetQuestion,
+        layout: BasketLayout,
         keep: Keep[Piece],
         found_by_all: list[tuple[object, Words]] | None = None,
     ) -> None:
@@ -198,7 +198,7 @@ class Worker(Generic[Piece]):
 
     def steps(self, work: int) -> Iterator[bool]:
         """Search on until done; every so often say whether the buffer is full and must be drained."""
-        while (status := self._advance(work)) != DONE:
+        while (status := self._advance_search(work)) != DONE:
             yield status == FULL
         self._tell()
 
@@ -213,7 +213,7 @@ class Worker(Generic[Piece]):
         self._state[fields.SETS] = self._state[fields.CODES] = 0
         return self._keep(self._output.codes[:codes], self._output.ends[:sets], self._output.supports[:sets])
 
-    def _advance(self, work: int) -> int:
+    def _advance_search(self, work: int) -> int:
         self._state[fields.WORK_LEFT] = work
         while True:
             if self._layout.bits is not None:
@@ -231,11 +231,11 @@ class Worker(Generic[Piece]):
     def _grow(self, which: int, needed: int) -> None:
         size = needed + needed // 2 + 16
         if which == fields.LEVEL_FRAMES:
-            self._frames = _longer(self._frames, size)
+            self._frames = _lengthen_array(self._frames, size)
             return
         name, short = _SHORT[which]
         arrays = getattr(self, name)
-        longer = {array: _longer(getattr(arrays, array), size) for array in short}
+        longer = {array: _lengthen_array(getattr(arrays, array), size) for array in short}
         setattr(self, name, arrays._replace(**longer))
 
     def _learn(self) -> None:
@@ -248,7 +248,7 @@ class Worker(Generic[Piece]):
                 continue
             known = int(self._state[fields.FOUND]) * words
             if known + masks.size > self._stack.found.size:
-                self._stack = self._stack._replace(found=_longer(self._stack.found, 2 * (known + masks.size)))
+                self._stack = self._stack._replace(found=_lengthen_array(self._stack.found, 2 * (known + masks.size)))
             self._stack.found[known : known + masks.size] = masks
             self._state[fields.FOUND] += masks.size // max(words, 1)
         self._known = len(self._found_by_all)
@@ -264,7 +264,7 @@ class Worker(Generic[Piece]):
             self._found_by_all.append((self, new.copy()))
 
 
-def _longer(array: Any, size: int) -> Any:
+def _lengthen_array(array: Any, size: int) -> Any:
     longer = np.zeros((size, *array.shape[1:]), dtype=array.dtype)
     longer[: len(array)] = array
     return longer

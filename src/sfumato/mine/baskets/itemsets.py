@@ -29,8 +29,8 @@ import numpy as np
 from sfumato.arrays import Codes, Ints
 from sfumato.baskets import Baskets, Items
 from sfumato.errors import PolicyError
-from sfumato.mine.baskets.itemset_question import Question
-from sfumato.public.thresholds import Support, least_count
+from sfumato.mine.baskets.itemset_question import ItemsetQuestion
+from sfumato.public.thresholds import Support, compute_least_count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -77,12 +77,12 @@ def frequent_itemsets(
     """
     import polars as pl
 
-    question = ask(baskets, min_support, kind, max_length)
+    question = make_question(baskets, min_support, kind, max_length)
     is_text = bool(baskets.items) and isinstance(baskets.items[0], str)
     values = None if is_text else np.array(baskets.items, dtype=np.int64)
-    pieces = _found(baskets, question, _Holding(at_most, values, bytes_a_code=20 if is_text else 8))
+    pieces = _search_pieces(baskets, question, _SetCollector(at_most, values, bytes_a_code=20 if is_text else 8))
     names = pl.Series(baskets.items, dtype=pl.String) if is_text else None
-    parts = [_frame(piece, names) for piece in _joined(pieces)]
+    parts = [_build_itemset_frame(piece, names) for piece in _join_pieces(pieces)]
     return pl.concat(parts, rechunk=False) if len(parts) > 1 else parts[0]
 
 
@@ -95,33 +95,33 @@ def find_itemsets(
     at_most: int | None = None,
 ) -> Itemsets:
     """The frequent itemsets as flat arrays."""
-    question = ask(baskets, min_support, kind, max_length)
-    pieces = _found(baskets, question, _Holding(at_most, None, bytes_a_code=4))
-    whole = _copied_together(pieces)
+    question = make_question(baskets, min_support, kind, max_length)
+    pieces = _search_pieces(baskets, question, _SetCollector(at_most, None, bytes_a_code=4))
+    whole = _concatenate_pieces(pieces)
     codes = whole.codes.astype(np.int32, copy=False)
     return Itemsets(baskets.items, whole.offsets, codes, whole.supports, len(baskets))
 
 
-def itemset_lists(itemsets: Itemsets) -> pl.Series:
+def list_itemsets(itemsets: Itemsets) -> pl.Series:
     """The sets as a polars series of lists of their items."""
     import polars as pl
 
     is_text = bool(itemsets.items) and isinstance(itemsets.items[0], str)
     names = pl.Series(itemsets.items, dtype=pl.String if is_text else pl.Int64)
-    return _frame(_Piece(itemsets.offsets, itemsets.codes, itemsets.supports), names)["items"]
+    return _build_itemset_frame(_FoundSets(itemsets.offsets, itemsets.codes, itemsets.supports), names)["items"]
 
 
-def ask(baskets: Baskets, min_support: Support, kind: Kind, max_length: int | None) -> Question:
+def make_question(baskets: Baskets, min_support: Support, kind: Kind, max_length: int | None) -> ItemsetQuestion:
     """The question that the search answers, with its arguments checked."""
     if kind not in get_args(Kind):
-        raise PolicyError("kind is «all», «closed» or «maximal»")
+        raise PolicyError('kind is "all", "closed" or "maximal"')
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
         raise PolicyError("max_length is a whole number of items, at least 1, or None")
-    return Question(least_count(min_support, len(baskets)), get_args(Kind).index(kind), max_length)
+    return ItemsetQuestion(compute_least_count(min_support, len(baskets)), get_args(Kind).index(kind), max_length)
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _FoundSets:
     """Some of the sets found, in lasting arrays."""
 
     offsets: Ints
@@ -129,7 +129,7 @@ class _Piece:
     supports: Ints
 
 
-class _Holding:
+class _SetCollector:
     """Copies what is found out of the search's buffer, as long as there is room for it."""
 
     def __init__(self, at_most: int | None, values: Ints | None, bytes_a_code: int) -> None:
@@ -137,93 +137,93 @@ class _Holding:
         self.sets = self.bytes = 0
         refuse_large("itemsets", 0, 0, at_most)
 
-    def __call__(self, codes: Codes, ends: Ints, supports: Ints) -> _Piece:
+    def __call__(self, codes: Codes, ends: Ints, supports: Ints) -> _FoundSets:
         self.sets += supports.size
         self.bytes += codes.size * self.bytes_a_code + 16 * supports.size
         refuse_large("itemsets", self.sets, self.bytes, self.at_most)
         offsets = np.empty(ends.size + 1, dtype=np.int64)
         offsets[0], offsets[1:] = 0, ends
         if self.values is None:
-            return _Piece(offsets, codes.copy(), supports.copy())
+            return _FoundSets(offsets, codes.copy(), supports.copy())
         from sfumato.kernels.baskets.itemsets_prepare import look_up
 
-        found = np.empty(codes.size, dtype=np.int64)
-        look_up(self.values, codes, found)
-        return _Piece(offsets, found, supports.copy())
+        lasting_codes = np.empty(codes.size, dtype=np.int64)
+        look_up(self.values, codes, lasting_codes)
+        return _FoundSets(offsets, lasting_codes, supports.copy())
 
 
-def refuse_large(what: str, found: int, size: int, at_most: int | None) -> None:
+def refuse_large(what: str, count: int, size: int, at_most: int | None) -> None:
     """Stop when more was found than was allowed, or more bytes than half the machine's memory."""
     if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 0):
         raise PolicyError(f"at_most is a whole number of {what}, or None for as many as memory holds")
-    is_allowed = at_most is None or found <= at_most
-    if is_allowed and size <= _memory() // 2:
+    is_allowed = at_most is None or count <= at_most
+    if is_allowed and size <= _get_memory_size() // 2:
         return
     limit = "half of this machine's memory holds" if is_allowed else "at_most allows"
     cure = {
-        "itemsets": "ask for kind «closed» or «maximal», set max_length, or write them to a file with write_itemsets",
+        "itemsets": 'ask for kind "closed" or "maximal", set max_length, or write them to a file with write_itemsets',
         "rules": "raise min_confidence, or set max_length or consequent_length",
     }[what]
-    raise PolicyError(f"{found:,} {what} were found so far, more than {limit}; raise min_support, {cure}")
+    raise PolicyError(f"{count:,} {what} were found so far, more than {limit}; raise min_support, {cure}")
 
 
-def _memory() -> int:
+def _get_memory_size() -> int:
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return UNKNOWN_MEMORY
 
 
-def _found(baskets: Baskets, question: Question, holding: _Holding) -> list[_Piece]:
-    from sfumato.mine.baskets.itemset_search import pieces_together
+def _search_pieces(baskets: Baskets, question: ItemsetQuestion, holding: _SetCollector) -> list[_FoundSets]:
+    from sfumato.mine.baskets.itemset_search import search_together
 
-    return pieces_together(baskets, question, holding)
+    return search_together(baskets, question, holding)
 
 
-def _joined(pieces: list[_Piece]) -> Sequence[_Piece]:
+def _join_pieces(pieces: list[_FoundSets]) -> Sequence[_FoundSets]:
     """Few pieces: one if they are small together, else as they are."""
     if len(pieces) == 1 or sum(piece.codes.size for piece in pieces) > SMALL_PIECES:
         return pieces
-    return [_copied_together(pieces)]
+    return [_concatenate_pieces(pieces)]
 
 
-def _copied_together(pieces: list[_Piece]) -> _Piece:
+def _concatenate_pieces(pieces: list[_FoundSets]) -> _FoundSets:
     """One piece; the others are let go while they are copied, so that memory does not double."""
     if len(pieces) == 1:
         return pieces[0]
     sets, size = sum(piece.supports.size for piece in pieces), sum(piece.codes.size for piece in pieces)
     kind = pieces[0].codes.dtype if pieces else np.dtype(np.int32)
-    whole = _Piece(np.zeros(sets + 1, dtype=np.int64), np.empty(size, dtype=kind), np.empty(sets, dtype=np.int64))
-    at, place = 0, 0
+    whole = _FoundSets(np.zeros(sets + 1, dtype=np.int64), np.empty(size, dtype=kind), np.empty(sets, dtype=np.int64))
+    set_offset, code_offset = 0, 0
     pieces.reverse()
     while pieces:
         piece = pieces.pop()
         here = piece.supports.size
-        whole.offsets[at + 1 : at + here + 1] = piece.offsets[1:] + place
-        whole.codes[place : place + piece.codes.size] = piece.codes
-        whole.supports[at : at + here] = piece.supports
-        at, place = at + here, place + piece.codes.size
+        whole.offsets[set_offset + 1 : set_offset + here + 1] = piece.offsets[1:] + code_offset
+        whole.codes[code_offset : code_offset + piece.codes.size] = piece.codes
+        whole.supports[set_offset : set_offset + here] = piece.supports
+        set_offset, code_offset = set_offset + here, code_offset + piece.codes.size
     return whole
 
 
-def _frame(piece: _Piece, names: pl.Series | None) -> pl.DataFrame:
+def _build_itemset_frame(piece: _FoundSets, names: pl.Series | None) -> pl.DataFrame:
     import polars as pl
     import pyarrow as pa
 
     codes = piece.codes
-    values = _as_arrow(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
-    lists = pa.LargeListArray.from_arrays(_as_arrow(piece.offsets), values)
-    return pl.DataFrame({"items": pl.Series(_Exported(lists)), "support": piece.supports})
+    values = _wrap_as_arrow(codes.astype(np.int64, copy=False)) if names is None else names.gather(codes).to_arrow()
+    lists = pa.LargeListArray.from_arrays(_wrap_as_arrow(piece.offsets), values)
+    return pl.DataFrame({"items": pl.Series(_ArrowExport(lists)), "support": piece.supports})
 
 
-def _as_arrow(numbers: Ints) -> pa.Array:
+def _wrap_as_arrow(numbers: Ints) -> pa.Array:
     """The numbers without a copy; `pyarrow.array` would load pandas first, and its 40 MB."""
     import pyarrow as pa
 
     return pa.Array.from_buffers(pa.int64(), numbers.size, [None, pa.py_buffer(numbers)])
 
 
-class _Exported:
+class _ArrowExport:
     """An array of Arrow's that shows no more than its C interface, for which polars loads nothing of pyarrow's."""
 
     def __init__(self, array: pa.Array) -> None:

@@ -16,11 +16,11 @@ import polars as pl
 from sfumato.baskets import Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.patterns import Patterns
-from sfumato.public.thresholds import Confidence, exact
+from sfumato.public.thresholds import Confidence, parse_exact_confidence
 
 
 @dataclass(frozen=True)
-class Behind:
+class RuleCounts:
     """What a rule's support and confidence come to."""
 
     antecedent: int
@@ -29,16 +29,16 @@ class Behind:
     """How many of them do not hold the right side."""
 
 
-def individuals_behind(support: int, confidence: Confidence) -> Behind:
+def individuals_behind(support: int, confidence: Confidence) -> RuleCounts:
     """How many people have a rule's left side but not its right: support 80 at 98.7 % is 81 people, all but one.
 
     The confidence may be rounded: the nearest whole number of people is taken.
     """
     if isinstance(support, bool) or not isinstance(support, int) or support < 0:
         raise PolicyError("the support of a rule is a whole number of baskets")
-    share = Fraction(support) / exact(confidence)
+    share = Fraction(support) / parse_exact_confidence(confidence)
     antecedent = max(support, (2 * share.numerator + share.denominator) // (2 * share.denominator))
-    return Behind(antecedent, antecedent - support)
+    return RuleCounts(antecedent, antecedent - support)
 
 
 def patterns_behind(rules: pl.DataFrame, baskets: int) -> Patterns:

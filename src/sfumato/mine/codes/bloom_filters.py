@@ -20,10 +20,10 @@ import numpy as np
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.baskets.item_columns import Column, columns_of, everywhere, together
-from sfumato.progress import tell
-from sfumato.public.sealed_key import sealed, unsealed
-from sfumato.public.thresholds import Support, least_count
+from sfumato.mine.baskets.item_columns import Column, build_full_column, build_item_columns, intersect_items
+from sfumato.progress import report_progress
+from sfumato.public.sealed_key import seal_key, unseal_key
+from sfumato.public.thresholds import Support, compute_least_count
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +33,7 @@ UNKEYED = b""
 """Whoever knows the hash functions computes such filters, too."""
 
 
-def item_bits(item: Item, bits: int, hashes: int, secret: bytes = UNKEYED) -> tuple[int, ...]:
+def hash_item(item: Item, bits: int, hashes: int, secret: bytes = UNKEYED) -> tuple[int, ...]:
     """The bits that an item sets: k keyed hashes (HMAC-SHA-256), each of range m. Some may coincide."""
     marks = (hmac.new(secret, f"{number}:{item}".encode(), hashlib.sha256).digest() for number in range(hashes))
     return tuple(int.from_bytes(mark, "big") % bits for mark in marks)
@@ -67,25 +67,25 @@ class BloomKey:
             "data": self.data,
             "supports": list(self.supports),
         }
-        return sealed(METHOD, content)
+        return seal_key(METHOD, content)
 
     @classmethod
     def opened(cls, key: Key | None) -> BloomKey:
         """Read a key; one that was changed is refused."""
-        secret = unsealed(key, METHOD)
+        secret = unseal_key(key, METHOD)
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in ("items", "requests", "supports")}
             numbers: dict[str, Any] = {name: int(secret[name]) for name in ("bits", "hashes", "baskets")}
-            found = cls(**lists, **numbers, data=str(secret["data"]), secret=bytes.fromhex(secret["secret"]))
-            if not len(found.items) == len(set(found.requests)) == len(found.supports):
+            opened = cls(**lists, **numbers, data=str(secret["data"]), secret=bytes.fromhex(secret["secret"]))
+            if not len(opened.items) == len(set(opened.requests)) == len(opened.supports):
                 raise ValueError("parts of different lengths")
         except (KeyError, TypeError, ValueError):
             raise DataError(f"the key does not hold what a key of {METHOD} holds") from None
-        return found
+        return opened
 
     def filters(self) -> list[tuple[int, ...]]:
         """The filter of each item."""
-        return [item_bits(item, self.bits, self.hashes, self.secret) for item in self.items]
+        return [hash_item(item, self.bits, self.hashes, self.secret) for item in self.items]
 
 
 def filter_baskets(baskets: Baskets, filters: list[tuple[int, ...]], bits: int) -> Baskets:
@@ -95,23 +95,23 @@ def filter_baskets(baskets: Baskets, filters: list[tuple[int, ...]], bits: int) 
     return Baskets(tuple(range(bits)), baskets.offsets * hashes, of_items[baskets.codes].reshape(-1))
 
 
-def filter_supports(published: Baskets, filters: list[tuple[int, ...]]) -> list[int]:
+def count_filter_supports(published: Baskets, filters: list[tuple[int, ...]]) -> list[int]:
     """How many baskets' filters hold each of the given ones."""
-    columns = columns_of(published, {bit for one in filters for bit in one})
-    whole = everywhere(len(published))
-    found = []
-    for done, one in enumerate(filters):
+    columns = build_item_columns(published, {bit for item_filter in filters for bit in item_filter})
+    whole = build_full_column(len(published))
+    supports = []
+    for done, item_filter in enumerate(filters):
         if done % 256 == 0:
-            tell("counting filters", done, len(filters))
-        found.append(together(columns, one, whole).bit_count())
-    return found
+            report_progress("counting filters", done, len(filters))
+        supports.append(intersect_items(columns, item_filter, whole).bit_count())
+    return supports
 
 
 def filter_requests(key: Key) -> Baskets:
     """What the provider gets besides the baskets: the filter of each item, under a number (`ids`) instead of a name."""
     opened = BloomKey.opened(key)
-    named = sorted(zip(opened.requests, opened.filters(), strict=True))
-    return Baskets.of([set(bits) for _, bits in named], ids=[number for number, _ in named])
+    named_filters = sorted(zip(opened.requests, opened.filters(), strict=True))
+    return Baskets.of([set(bits) for _, bits in named_filters], ids=[number for number, _ in named_filters])
 
 
 def mine_filters(
@@ -125,50 +125,50 @@ def mine_filters(
     """
     if max_length is not None and max_length < 1:
         raise PolicyError("max_length is a whole number of items, at least 1, or None")
-    least = least_count(min_support, len(filters))
-    columns = _request_columns(filters, requests)
-    found: dict[tuple[int, ...], int] = {}
+    least = compute_least_count(min_support, len(filters))
+    columns = _build_request_columns(filters, requests)
+    frequent: dict[tuple[int, ...], int] = {}
     level: dict[tuple[int, ...], Column] = {(number,): column for number, column in columns.items()}
     length = 1
     while level:
-        tell("mining filters", len(found))
-        counts = {one: column.bit_count() for one, column in level.items()}  # counting phase
-        level = {one: column for one, column in level.items() if counts[one] >= least}  # pruning phase
-        found |= {one: counts[one] for one in level}
+        report_progress("mining filters", len(frequent))
+        counts = {requests: column.bit_count() for requests, column in level.items()}  # counting phase
+        level = {requests: column for requests, column in level.items() if counts[requests] >= least}  # pruning phase
+        frequent |= {requests: counts[requests] for requests in level}
         length += 1
-        level = {} if max_length is not None and length > max_length else _candidates(level)  # generating phase
-    return _frame(found)
+        level = {} if max_length is not None and length > max_length else _join_candidates(level)  # generating phase
+    return _build_request_frame(frequent)
 
 
-def _request_columns(filters: Baskets, requests: Baskets) -> dict[int, Column]:
+def _build_request_columns(filters: Baskets, requests: Baskets) -> dict[int, Column]:
     """Which baskets' filters hold each request."""
     if any(not isinstance(bit, int) for bit in (*filters.items, *requests.items)):
         raise DataError("filters hold numbers of bits; encode the baskets first")
-    bits = columns_of(filters, requests.items)
+    bits = build_item_columns(filters, requests.items)
     numbers = requests.ids if requests.ids is not None else range(len(requests))
     rows: list[Any] = requests.to_lists()
-    whole = everywhere(len(filters))
-    columns = {int(number): together(bits, row, whole) for number, row in zip(numbers, rows, strict=True)}
+    whole = build_full_column(len(filters))
+    columns = {int(number): intersect_items(bits, row, whole) for number, row in zip(numbers, rows, strict=True)}
     return dict(sorted(columns.items()))
 
 
-def _candidates(level: Mapping[tuple[int, ...], Column]) -> dict[tuple[int, ...], Column]:
+def _join_candidates(level: Mapping[tuple[int, ...], Column]) -> dict[tuple[int, ...], Column]:
     """Sets of one more request, all of whose parts are in the level (Apriori)."""
     by_start: dict[tuple[int, ...], list[int]] = {}
-    for one in level:
-        by_start.setdefault(one[:-1], []).append(one[-1])
-    found: dict[tuple[int, ...], Column] = {}
+    for requests in level:
+        by_start.setdefault(requests[:-1], []).append(requests[-1])
+    candidates: dict[tuple[int, ...], Column] = {}
     for start, ends in by_start.items():
-        tell("joining filters", len(found))
+        report_progress("joining filters", len(candidates))
         for low, high in combinations(sorted(ends), 2):
             joined = (*start, low, high)
-            if all(joined[:at] + joined[at + 1 :] in level for at in range(len(start))):
-                found[joined] = level[*start, low] & level[*start, high]
-    return found
+            if all(joined[:index] + joined[index + 1 :] in level for index in range(len(start))):
+                candidates[joined] = level[*start, low] & level[*start, high]
+    return candidates
 
 
-def _frame(found: Mapping[tuple[int, ...], int]) -> pl.DataFrame:
+def _build_request_frame(frequent: Mapping[tuple[int, ...], int]) -> pl.DataFrame:
     import polars as pl
 
-    columns = {"items": [list(one) for one in found], "support": list(found.values())}
+    columns = {"items": [list(requests) for requests in frequent], "support": list(frequent.values())}
     return pl.DataFrame(columns, schema={"items": pl.List(pl.Int64), "support": pl.Int64})

@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.ranked import is_number
+from sfumato.mine.codes.learner_columns import is_learnable_type
 from sfumato.table import Table
 
 _MOST_DECIMALS = 9
@@ -45,18 +45,18 @@ class CodedColumn:
     @classmethod
     def of(cls, name: str, codes: pl.Series, truth: pl.Series) -> CodedColumn:
         """Put a published column beside the true one, row by row."""
-        seen, true = (one.cast(pl.Float64).to_numpy().astype(np.float64) for one in (codes, truth))
+        seen, true = (column.cast(pl.Float64).to_numpy().astype(np.float64) for column in (codes, truth))
         known = ~np.isnan(seen) & ~np.isnan(true)
         if not known.any():
-            raise DataError(f"«{name}» has no row in which both the code and the true value are known")
-        distinct, found = np.unique(seen[known], return_inverse=True)
-        place = np.full(len(seen), -1, dtype=np.int64)
-        place[known] = found
+            raise DataError(f'"{name}" has no row in which both the code and the true value are known')
+        distinct, code_index = np.unique(seen[known], return_inverse=True)
+        places = np.full(len(seen), -1, dtype=np.int64)
+        places[known] = code_index
         low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
-        np.minimum.at(low, found, true[known])
-        np.maximum.at(high, found, true[known])
+        np.minimum.at(low, code_index, true[known])
+        np.maximum.at(high, code_index, true[known])
         domain, times = np.unique(true[known], return_counts=True)
-        return cls(name, distinct, low, high, np.bincount(found), place, domain, times)
+        return cls(name, distinct, low, high, np.bincount(code_index), places, domain, times)
 
     @property
     def width(self) -> float:
@@ -79,20 +79,20 @@ class CodedColumn:
     @cached_property
     def middle(self) -> Floats:
         """For each code, the share of rows below it, with half of its own."""
-        return shares_below(self.rows)
+        return compute_shares_below(self.rows)
 
     @cached_property
     def unit(self) -> float:
         """The step of the column's domain: 1 for whole numbers, 0.01 for two decimals."""
-        return unit_of(self.domain)
+        return find_unit(self.domain)
 
 
-def shares_below(rows: Ints) -> Floats:
+def compute_shares_below(rows: Ints) -> Floats:
     """The share of rows before each of some ordered groups, with half of its own rows."""
     return np.asarray((np.cumsum(rows) - rows / 2) / rows.sum())
 
 
-def unit_of(values: Floats) -> float:
+def find_unit(values: Floats) -> float:
     """The power of ten that all values are multiples of."""
     for decimals in range(_MOST_DECIMALS):
         if bool((np.round(values, decimals) == values).all()):
@@ -100,7 +100,7 @@ def unit_of(values: Floats) -> float:
     return float(10.0**-_MOST_DECIMALS)
 
 
-def coded_columns(
+def list_coded_columns(
     published: Table, truth: Table, details: Mapping[str, Any], column: str | None = None
 ) -> tuple[CodedColumn, ...]:
     """The columns of numbers that a release and the truth share, or one of them."""
@@ -111,10 +111,10 @@ def coded_columns(
     both = [
         name
         for name, kind in published.frame.schema.items()
-        if is_number(kind) and name in true.columns and is_number(true[name].dtype)
+        if is_learnable_type(kind) and name in true.columns and is_learnable_type(true[name].dtype)
     ]
     if column is not None and column not in both:
-        raise PolicyError(f"«{column}» is no column of numbers that the release and the truth share")
+        raise PolicyError(f'"{column}" is no column of numbers that the release and the truth share')
     if not both:
         raise PolicyError("the release and the truth share no column of numbers")
     return tuple(

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.mine.codes.coded_columns import CodedColumn, shares_below
+from sfumato.mine.codes.coded_columns import CodedColumn, compute_shares_below
 
 Fit = Literal["regression", "polyline", "spline"]
 FITS: tuple[Fit, ...] = ("regression", "polyline", "spline")
@@ -36,29 +36,31 @@ class KnowledgePoints:
     ) -> KnowledgePoints:
         """Points at random codes, no code twice: as many as there are, if there are fewer codes."""
         many = min(good + bad, len(column.codes))
-        at = np.array([chance.choice(len(column.codes), many, replace=False) for _ in range(trials)], dtype=np.int64)
-        at = at.reshape(trials, many)
+        points = np.array(
+            [chance.choice(len(column.codes), many, replace=False) for _ in range(trials)], dtype=np.int64
+        )
+        points = points.reshape(trials, many)
         reach = radius * column.width
-        off = chance.uniform(-reach, reach, size=at.shape)
+        off = chance.uniform(-reach, reach, size=points.shape)
         wrong = np.arange(many) >= many - bad
-        off[:, wrong] = _far_off(column, at[:, wrong], reach, chance)
-        truth = np.where(chance.integers(2, size=at.shape) > 0, column.low[at], column.high[at])
-        order = np.argsort(at, axis=1)
+        off[:, wrong] = _draw_bad_offsets(column, points[:, wrong], reach, chance)
+        truth = np.where(chance.integers(2, size=points.shape) > 0, column.low[points], column.high[points])
+        order = np.argsort(points, axis=1)
         values = np.take_along_axis(truth + off, order, axis=1)
-        return cls(np.take_along_axis(column.codes[at], order, axis=1), values)
+        return cls(np.take_along_axis(column.codes[points], order, axis=1), values)
 
 
-def _far_off(column: CodedColumn, at: Ints, reach: float, chance: np.random.Generator) -> Floats:
+def _draw_bad_offsets(column: CodedColumn, points: Ints, reach: float, chance: np.random.Generator) -> Floats:
     """By how much a bad point is off: more than five radii, within the range if there is room on some side."""
-    below = np.maximum(column.low[at] - column.domain[0], _BAD * reach * 1.2)
-    above = np.maximum(column.domain[-1] - column.low[at], _BAD * reach * 1.2)
-    up = chance.random(at.shape) * (below + above) < above
-    share = 1 - chance.random(at.shape)  # never 0: more than five radii
+    below = np.maximum(column.low[points] - column.domain[0], _BAD * reach * 1.2)
+    above = np.maximum(column.domain[-1] - column.low[points], _BAD * reach * 1.2)
+    up = chance.random(points.shape) * (below + above) < above
+    share = 1 - chance.random(points.shape)  # never 0: more than five radii
     room = np.where(up, above, below) - _BAD * reach
     return np.asarray(np.where(up, 1, -1) * (_BAD * reach + share * room))
 
 
-def fitted(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
+def fit_curve(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
     """A guess for every code, a row for each trial; without points, the codes are taken for the values."""
     many = points.codes.shape[1]
     if not many:
@@ -68,7 +70,7 @@ def fitted(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
     return _FITTED[fit](points, codes)
 
 
-def _regression(points: KnowledgePoints, codes: Floats) -> Floats:
+def _fit_regression(points: KnowledgePoints, codes: Floats) -> Floats:
     x = points.codes - points.codes.mean(axis=1, keepdims=True)
     y = points.values - points.values.mean(axis=1, keepdims=True)
     slope = (x * y).sum(axis=1, keepdims=True) / (x * x).sum(axis=1, keepdims=True)
@@ -77,7 +79,7 @@ def _regression(points: KnowledgePoints, codes: Floats) -> Floats:
     )
 
 
-def _polyline(points: KnowledgePoints, codes: Floats) -> Floats:
+def _fit_polyline(points: KnowledgePoints, codes: Floats) -> Floats:
     """The segment that a code falls into; beyond the outermost points, the outermost segments go on."""
     many = points.codes.shape[1]
     segment = np.zeros((len(points.codes), len(codes)), dtype=np.int64)
@@ -88,22 +90,22 @@ def _polyline(points: KnowledgePoints, codes: Floats) -> Floats:
     return np.asarray(np.take_along_axis(start, segment, axis=1) + np.take_along_axis(slopes, segment, axis=1) * codes)
 
 
-def _spline(points: KnowledgePoints, codes: Floats) -> Floats:
-    """A cubic spline, «not a knot» at the second and the last but one point."""
+def _fit_spline(points: KnowledgePoints, codes: Floats) -> Floats:
+    """A cubic spline, "not a knot" at the second and the last but one point."""
     from scipy.interpolate import CubicSpline
 
     return np.array([CubicSpline(x, y)(codes) for x, y in zip(points.codes, points.values, strict=True)])
 
 
 _FITTED: dict[Fit, Callable[[KnowledgePoints, Floats], Floats]] = {
-    "regression": _regression,
-    "polyline": _polyline,
-    "spline": _spline,
+    "regression": _fit_regression,
+    "polyline": _fit_polyline,
+    "spline": _fit_spline,
 }
 
 
 @dataclass(frozen=True)
-class Ranges:
+class CodeRanges:
     """Where each code's value may lie by its rank alone: so many values are below it, and so many above."""
 
     low: Floats
@@ -119,19 +121,19 @@ class Ranges:
         return np.asarray(np.maximum(both, 0) / whole)
 
 
-def sorted_ranges(codes: int, least: float, greatest: float, unit: float) -> Ranges:
+def bound_by_rank(codes: int, least: float, greatest: float, unit: float) -> CodeRanges:
     """Sort the codes, and count how many values there must be below and above each."""
     rank = np.arange(codes)
     low: Floats = np.asarray(least + rank * unit)
-    return Ranges(low, np.maximum(greatest - (codes - 1 - rank) * unit, low), unit)
+    return CodeRanges(low, np.maximum(greatest - (codes - 1 - rank) * unit, low), unit)
 
 
-def evenly_spread(codes: int, least: float, greatest: float) -> Floats:
+def spread_evenly(codes: int, least: float, greatest: float) -> Floats:
     """Map sorted codes to evenly spaced values, from the least to the greatest."""
     return np.asarray(np.linspace(least, greatest, codes) if codes > 1 else np.full(codes, (least + greatest) / 2))
 
 
-def rival_samples(column: CodedColumn, share: float, trials: int, chance: np.random.Generator) -> Ints:
+def draw_rival_samples(column: CodedColumn, share: float, trials: int, chance: np.random.Generator) -> Ints:
     """How often each true value is in the sample that a rival has, a row for each trial; drawn without replacement."""
     size = max(1, round(share * int(column.domain_rows.sum())))
     if size == int(column.domain_rows.sum()):
@@ -139,13 +141,13 @@ def rival_samples(column: CodedColumn, share: float, trials: int, chance: np.ran
     return chance.multivariate_hypergeometric(column.domain_rows, size, size=trials, method="marginals")
 
 
-def by_quantile(column: CodedColumn, sample: Ints) -> Floats:
+def guess_by_quantile(column: CodedColumn, sample: Ints) -> Floats:
     """The value that has the same share of a rival's rows below it as the code has of the release's."""
     there = sample > 0
-    return np.asarray(np.interp(column.middle, shares_below(sample[there]), column.domain[there]))
+    return np.asarray(np.interp(column.middle, compute_shares_below(sample[there]), column.domain[there]))
 
 
-def by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
+def guess_by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
     """Within each run of codes, the value of a rival's sample that has the same rank by how often it occurs.
 
     `runs` numbers the run of each code, in order: codes of one class, say, among which values may have changed places.
@@ -154,26 +156,26 @@ def by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
     there = sample > 0
     values, times = column.domain[there], sample[there]
     ends = np.cumsum(np.bincount(runs, weights=column.rows)) / column.rows.sum()
-    run_of_value = np.minimum(np.searchsorted(ends, shares_below(times)), len(ends) - 1)
+    run_of_value = np.minimum(np.searchsorted(ends, compute_shares_below(times)), len(ends) - 1)
     codes_by = np.lexsort((np.arange(len(runs)), column.rows, runs))
     values_by = np.lexsort((np.arange(len(values)), times, run_of_value))
-    size, begin = _blocks(runs, len(ends))
-    sample_size, sample_begin = _blocks(run_of_value, len(ends))
+    size, begin = _measure_runs(runs, len(ends))
+    sample_size, sample_begin = _measure_runs(run_of_value, len(ends))
     run = runs[codes_by]
     rank = np.arange(len(runs)) - begin[run]
-    at = sample_begin[run] + np.floor((rank + 0.5) / size[run] * sample_size[run]).astype(np.int64)
-    guesses = by_quantile(column, sample)
-    told = sample_size[run] > 0
-    guesses[codes_by[told]] = values[values_by[at[told]]]
+    sample_index = sample_begin[run] + np.floor((rank + 0.5) / size[run] * sample_size[run]).astype(np.int64)
+    guesses = guess_by_quantile(column, sample)
+    has_sample = sample_size[run] > 0
+    guesses[codes_by[has_sample]] = values[values_by[sample_index[has_sample]]]
     return guesses
 
 
-def _blocks(runs: Ints, many: int) -> tuple[Ints, Ints]:
+def _measure_runs(runs: Ints, many: int) -> tuple[Ints, Ints]:
     size = np.bincount(runs, minlength=many)
     return size, np.cumsum(size) - size
 
 
-def runs_of(classes: Ints, mixed: Flags) -> Ints:
+def number_runs(classes: Ints, mixed: Flags) -> Ints:
     """Number the runs of neighbours of one class; a mixed one is a run of its own."""
     new = np.append(True, (classes[1:] != classes[:-1]) | mixed[1:] | mixed[:-1])
     return np.asarray(np.cumsum(new) - 1)

@@ -21,9 +21,9 @@ from sfumato.arrays import Bytes, Flags, Ints, Singles
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.ranked import as_learners_see, is_number, side_by_side
+from sfumato.mine.codes.learner_columns import convert_for_learners, is_learnable_type, map_in_threads
 from sfumato.mine.codes.tree_key import TreeKey
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.table import Table
 
 _CHUNK = 2**16
@@ -46,14 +46,14 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
         return _decode_written(model, key, table)
     opened = TreeKey.opened(key, table)
     refuse_settings(model, opened)
-    sight = Sight.of(opened, table, feature_names(model, table, opened))
-    order = _class_order([str(name) for name in model.classes_], opened)
+    sight = DecodingTable.of(opened, table, list_feature_names(model, table, opened))
+    order = _index_classes([str(name) for name in model.classes_], opened)
     decoded = copy.deepcopy(model)
     trees = [decoded] if hasattr(decoded, "tree_") else decoded.estimators_
-    for done, (one, bag) in enumerate(zip(trees, _bags(model, len(table)), strict=True)):
-        tell("decoding trees", done, len(trees))
-        one.tree_ = sight.decoded(one.tree_, bag, order, model.class_weight is not None)
-    names = np.array(opened.labels.values)[_kept([str(name) for name in model.classes_], opened)]
+    for done, (tree, bag) in enumerate(zip(trees, _draw_bags(model, len(table)), strict=True)):
+        report_progress("decoding trees", done, len(trees))
+        tree.tree_ = sight.decoded(tree.tree_, bag, order, model.class_weight is not None)
+    names = np.array(opened.labels.values)[_list_kept_classes([str(name) for name in model.classes_], opened)]
     decoded.classes_ = names
     return decoded
 
@@ -65,9 +65,9 @@ def _decode_written(written: Any, key: Key, table: Table) -> Any:
     if not isinstance(written, WrittenTree):
         raise PolicyError("a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded, and nothing else")
     opened = TreeKey.opened(key, table)
-    _class_order(list(written.classes), opened)
-    names = _released(table, opened)
-    return decode_tree(written.among(names).grown(Sight.of(opened, table, names), opened), key, table)
+    _index_classes(list(written.classes), opened)
+    names = _list_released_columns(table, opened)
+    return decode_tree(written.among(names).grown(DecodingTable.of(opened, table, names), opened), key, table)
 
 
 def refuse_settings(model: Any, key: TreeKey) -> None:
@@ -85,8 +85,8 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
     if model.n_outputs_ != 1:
         raise PolicyError("the model tells several columns at once; one target can be decoded")
     _refuse_rounding(given.get("class_weight") is not None, key)
-    drawn = isinstance(model, RandomForestClassifier) or model.max_features_ < model.n_features_in_
-    if drawn and any(not one.rising for one in key.columns.values()):
+    is_random = isinstance(model, RandomForestClassifier) or model.max_features_ < model.n_features_in_
+    if is_random and any(not column_key.rising for column_key in key.columns.values()):
         raise PolicyError(
             "some codes fall as values rise, so that branches change sides and columns are drawn for other nodes: "
             'encode with direction="monotone" for forests and for max_features'
@@ -101,17 +101,17 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
 
 def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
     """Weights of classes are fractions, and their sums depend on the order of the rows."""
-    if weighted and any(one.merged or not one.rising for one in key.columns.values()):
+    if weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
         raise PolicyError(
             "class_weight adds fractions up in the order of the rows, which is another under codes that fall, or that "
             'values closer than 1e-7 share: encode with direction="monotone", columns multiplied by a power of ten'
         )
 
 
-def feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
+def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
     """The columns that a model was grown on, in its order; if it does not name them, those of the release."""
     given, count = getattr(model, "feature_names_in_", None), int(model.n_features_in_)
-    released = _released(table, key)
+    released = _list_released_columns(table, key)
     if given is not None:
         names = tuple(str(name) for name in given)
     else:
@@ -124,16 +124,16 @@ def feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...]:
     return names
 
 
-def _released(table: Table, key: TreeKey) -> tuple[str, ...]:
+def _list_released_columns(table: Table, key: TreeKey) -> tuple[str, ...]:
     """The columns of numbers that a release holds, in its order."""
     return tuple(
         name
         for name, kind in table.frame.schema.items()
-        if name != key.target and is_number(kind) and table.roles.get(name) is not Role.IDENTIFYING
+        if name != key.target and is_learnable_type(kind) and table.roles.get(name) is not Role.IDENTIFYING
     )
 
 
-def _bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
+def _draw_bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
     """The rows that each tree was grown on, and how often each was drawn."""
     whole = np.arange(rows), np.ones(rows, dtype=np.int64)
     if hasattr(model, "tree_"):
@@ -142,20 +142,20 @@ def _bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
         raise DataError(f"{_STRANGER}: it was grown on another number of rows")
     if not model.bootstrap:
         return [whole] * len(model.estimators_)
-    drawn = [np.bincount(bag, minlength=rows) for bag in model.estimators_samples_]
-    return [(np.flatnonzero(times), times[times > 0]) for times in drawn]
+    bag_counts = [np.bincount(bag, minlength=rows) for bag in model.estimators_samples_]
+    return [(np.flatnonzero(times), times[times > 0]) for times in bag_counts]
 
 
-def _kept(codes: list[str], key: TreeKey) -> list[int]:
+def _list_kept_classes(codes: list[str], key: TreeKey) -> list[int]:
     """Which of the key's classes a model tells, in the originals' order."""
-    return [at for at, code in enumerate(key.labels.codes) if code in set(codes)]
+    return [index for index, code in enumerate(key.labels.codes) if code in set(codes)]
 
 
-def _class_order(codes: list[str], key: TreeKey) -> Ints:
+def _index_classes(codes: list[str], key: TreeKey) -> Ints:
     """For each of the key's classes, where it stands among the model's; −1 if the model does not tell it."""
-    place = {name: at for at, name in enumerate(codes)}
-    order = np.array([place.get(code, -1) for code in key.labels.codes], dtype=np.int64)
-    if int((order >= 0).sum()) != len(place):
+    class_index = {name: index for index, name in enumerate(codes)}
+    order = np.array([class_index.get(code, -1) for code in key.labels.codes], dtype=np.int64)
+    if int((order >= 0).sum()) != len(class_index):
         raise DataError(
             f"{_STRANGER}: it tells other classes than the key knows. It must be trained on the labels as they are in "
             "the release"
@@ -182,7 +182,7 @@ class Walked:
         count, missing = np.zeros(nodes, dtype=np.int64), np.zeros(nodes, dtype=np.uint8)
         return cls(count, missing, np.zeros((nodes, classes), dtype=np.int64), np.tile(nothing, (nodes, 1)))
 
-    def and_also(self, other: Walked) -> Walked:
+    def add_tally(self, other: Walked) -> Walked:
         """What two parts of the rows show together."""
         lower, upper = np.maximum(self.sides[:, 0], other.sides[:, 0]), np.minimum(self.sides[:, 1], other.sides[:, 1])
         missing = self.missing | other.missing
@@ -190,7 +190,7 @@ class Walked:
 
 
 @dataclass(frozen=True)
-class Sight:
+class DecodingTable:
     """A table twice: in codes, as the provider's learner saw it, and in originals."""
 
     seen: Singles
@@ -200,59 +200,59 @@ class Sight:
     """Each row's class, by its number among the key's classes."""
 
     @classmethod
-    def of(cls, key: TreeKey, table: Table, names: tuple[str, ...]) -> Sight:
+    def of(cls, key: TreeKey, table: Table, names: tuple[str, ...]) -> DecodingTable:
         """Encode the columns that a model was grown on."""
         places = key.places(table)
-        true = [as_learners_see(table.frame[name], table.source) for name in names]
+        true = [convert_for_learners(table.frame[name], table.source) for name in names]
         seen = [
-            key.columns[name].encoded(places[name]).astype(np.float32) if name in key.columns else one
-            for name, one in zip(names, true, strict=True)
+            key.columns[name].encoded(places[name]).astype(np.float32) if name in key.columns else column
+            for name, column in zip(names, true, strict=True)
         ]
         rising = [name not in key.columns or key.columns[name].rising for name in names]
         classes = key.labels.numbers(table.frame[key.target], table.source)
         if int(classes.min(initial=0)) < 0:
-            raise DataError(f"{table.source}: the target «{key.target}» is missing in some rows; leave them out")
+            raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
         return cls(np.column_stack(seen), np.column_stack(true), np.array(rising), classes)
 
     def decoded(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, weighted: bool) -> Any:
         """The same tree with the originals' thresholds and classes."""
         state = tree.__getstate__()
         nodes = state["nodes"].copy()
-        walked = self.walked(nodes, bag, order, int(state["values"].shape[2]))
+        walked = self.walk_bag(nodes, bag, order, int(state["values"].shape[2]))
         _refuse_stranger(nodes, state["values"], walked, weighted)
-        _put_right(nodes, self.rising, walked)
+        _restore_thresholds(nodes, self.rising, walked)
         values = np.ascontiguousarray(state["values"][:, :, order[order >= 0]])
         made = type(tree)(tree.n_features, np.asarray(tree.n_classes, dtype=np.intp), tree.n_outputs)
         made.__setstate__({**state, "nodes": nodes, "values": values})
         return made
 
-    def walked(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
+    def walk_bag(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> Walked:
         """Send the rows of a bag down a tree."""
-        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, NodeTally, add_up, walk
+        from sfumato.kernels.noise.tree_walk import FALLING, FEATURE, LEFT, NodeTally, sum_children, walk_tree
 
         names = ("left_child", "right_child", "feature", "missing_go_to_left")
         parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)
         tests = parts[:, LEFT] >= 0
         parts[tests, FALLING] = ~self.rising[parts[tests, FEATURE]]
         threshold = nodes["threshold"].astype(np.float64)
-        told = order[self.classes]
+        class_codes = order[self.classes]
         rows, weights = bag
-        if int(told[rows].min(initial=0)) < 0:
+        if int(class_codes[rows].min(initial=0)) < 0:
             raise DataError(f"{_STRANGER}: some rows have a class that it does not tell")
 
         def some(half: slice) -> Walked:
             found = Walked.empty(len(parts), classes)
             tally = NodeTally(found.count, found.missing, found.tally, found.sides)
             for begin in range(half.start, half.stop, _CHUNK):
-                tell("sending rows down the tree", begin, len(rows))
+                report_progress("sending rows down the tree", begin, len(rows))
                 part = slice(begin, min(begin + _CHUNK, half.stop))
-                walk(rows[part], weights[part], self.seen, self.true, told, parts, threshold, tally)
+                walk_tree(rows[part], weights[part], self.seen, self.true, class_codes, parts, threshold, tally)
             return found
 
         middle = len(rows) // 2 if len(rows) > _CHUNK else len(rows)
-        walked = side_by_side(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])
-        both = walked[0] if len(walked) == 1 else walked[0].and_also(walked[1])
-        add_up(parts, both.count, both.tally)
+        walked = map_in_threads(some, [slice(0, middle), slice(middle, len(rows))][: 2 if middle < len(rows) else 1])
+        both = walked[0] if len(walked) == 1 else walked[0].add_tally(walked[1])
+        sum_children(parts, both.count, both.tally)
         return both
 
 
@@ -260,15 +260,15 @@ def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) ->
     """Compare rows and classes at every node with what the model says of them."""
     if not np.array_equal(nodes["n_node_samples"], walked.count):
         raise DataError(f"{_STRANGER}: other numbers of rows reach its nodes")
-    said = values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
+    expected = values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
     # Weights of classes show at the root, and are the same at every other node.
-    weight = said[0] / np.maximum(walked.tally[0], 1) if weighted else 1.0
-    same = np.allclose(said, walked.tally * weight, rtol=1e-6, atol=1e-9)
+    weight = expected[0] / np.maximum(walked.tally[0], 1) if weighted else 1.0
+    same = np.allclose(expected, walked.tally * weight, rtol=1e-6, atol=1e-9)
     if not same:
         raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
 
 
-def _put_right(nodes: Any, rising: Flags, walked: Walked) -> None:
+def _restore_thresholds(nodes: Any, rising: Flags, walked: Walked) -> None:
     """Give every test the originals' threshold, and exchange the children where codes fall."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
     up = np.ones(len(nodes), dtype=bool)

@@ -17,7 +17,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.codes.tree_texts import WrittenTree, read_text
+from sfumato.mine.codes.tree_texts import WrittenTree, parse_tree_text
 
 FORM = 1
 """The version of the JSON form."""
@@ -45,13 +45,13 @@ def write_tree(model: Any, path: str | Path) -> Path:
     content = {
         "sfumato_tree": FORM,
         "learner": name,
-        "settings": {k: v for k, v in model.get_params(deep=False).items() if _plain(v)},
-        "features": None if names is None else [str(one) for one in names],
+        "settings": {k: v for k, v in model.get_params(deep=False).items() if _is_plain(v)},
+        "features": None if names is None else [str(name) for name in names],
         "columns": int(model.n_features_in_),
-        "classes": [str(one) for one in model.classes_],
+        "classes": [str(label) for label in model.classes_],
         "rows": getattr(model, "_n_samples", None),
         "rows_drawn": getattr(model, "_n_samples_bootstrap", None),
-        "trees": [_as_json(one) for one in trees],
+        "trees": [_encode_tree(tree) for tree in trees],
     }
     target = Path(path)
     try:
@@ -61,19 +61,19 @@ def write_tree(model: Any, path: str | Path) -> Path:
     return target
 
 
-def _plain(value: Any) -> bool:
+def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
 
 
-def _as_json(model: Any) -> dict[str, Any]:
+def _encode_tree(model: Any) -> dict[str, Any]:
     state = model.tree_.__getstate__()
-    parts: dict[str, Any] = {ours: state["nodes"][theirs].tolist() for ours, theirs in _each_part()}
-    parts["threshold"] = ["inf" if math.isinf(one) else one for one in parts["threshold"]]
+    parts: dict[str, Any] = {ours: state["nodes"][theirs].tolist() for ours, theirs in _list_node_parts()}
+    parts["threshold"] = ["inf" if math.isinf(threshold) else threshold for threshold in parts["threshold"]]
     seed = model.random_state if isinstance(model.random_state, int) else None
     return {**parts, "values": state["values"][:, 0, :].tolist(), "seed": seed}
 
 
-def _each_part() -> list[tuple[str, str]]:
+def _list_node_parts() -> list[tuple[str, str]]:
     return [(ours, theirs) for ours, (theirs, _) in _NODES.items()]
 
 
@@ -94,8 +94,8 @@ def read_tree(path: str | Path) -> Any:
     except UnicodeDecodeError:
         raise DataError(f"{source}: no tree that can be read: JSON, export_text's text, or .onnx") from None
     if text.lstrip().startswith("{"):
-        return _from_json(text, str(source))
-    return read_text(text, str(source))
+        return _parse_tree(text, str(source))
+    return parse_tree_text(text, str(source))
 
 
 def _refuse_pickle(content: bytes, source: Path) -> None:
@@ -108,42 +108,42 @@ def _refuse_pickle(content: bytes, source: Path) -> None:
         raise DataError(f"{source}: PMML is not read; have the tree written as JSON, export_text's text, or ONNX")
 
 
-def _from_json(text: str, source: str) -> Any:
+def _parse_tree(text: str, source: str) -> Any:
     try:
         given = json.loads(text)
         if given["sfumato_tree"] != FORM or given["learner"] not in _LEARNERS:
             raise DataError(f"{source}: a tree of another version, or of a learner that cannot be decoded")
-        return _model(given, source)
+        return _build_model(given, source)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise DataError(f"{source}: not a tree as sfumato writes it; see the page on encoding for trees") from None
 
 
-def _model(given: dict[str, Any], source: str) -> Any:
+def _build_model(given: dict[str, Any], source: str) -> Any:
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
-    classes, columns, settings = [str(one) for one in given["classes"]], int(given["columns"]), given["settings"]
+    classes, columns, settings = [str(label) for label in given["classes"]], int(given["columns"]), given["settings"]
     if len(set(classes)) != len(classes) or not given["trees"] or columns < 1:
         raise DataError(f"{source}: the tree has no nodes or columns, or a class twice")
     if given["learner"] == "DecisionTreeClassifier":
         model: Any = DecisionTreeClassifier(**settings)
-        model.tree_ = as_tree(given["trees"][0], columns, len(classes), source)
-        model.max_features_ = _features_tried(settings.get("max_features"), columns)
+        model.tree_ = build_sklearn_tree(given["trees"][0], columns, len(classes), source)
+        model.max_features_ = _count_features_tried(settings.get("max_features"), columns)
     else:
         model = RandomForestClassifier(**settings)
         model._n_samples, model._n_samples_bootstrap = int(given["rows"]), given["rows_drawn"]
         model._sample_weight = None
-        model.estimators_ = [_member(one, model, columns, len(classes), source) for one in given["trees"]]
+        model.estimators_ = [_build_member_tree(tree, model, columns, len(classes), source) for tree in given["trees"]]
     model.classes_, model.n_classes_ = np.array(classes), len(classes)
     model.n_outputs_, model.n_features_in_ = 1, columns
     if given["features"] is not None:
         if len(given["features"]) != columns:
             raise DataError(f"{source}: the tree names other columns than it counts")
-        model.feature_names_in_ = np.array([str(one) for one in given["features"]], dtype=object)
+        model.feature_names_in_ = np.array([str(name) for name in given["features"]], dtype=object)
     return model
 
 
-def _features_tried(asked: Any, columns: int) -> int:
+def _count_features_tried(asked: Any, columns: int) -> int:
     """How many columns are tried at a node, as scikit-learn counts them."""
     if asked is None:
         return columns
@@ -152,21 +152,21 @@ def _features_tried(asked: Any, columns: int) -> int:
     return int(asked) if isinstance(asked, int) else max(1, int(asked * columns))
 
 
-def _member(given: dict[str, Any], forest: Any, columns: int, classes: int, source: str) -> Any:
+def _build_member_tree(given: dict[str, Any], forest: Any, columns: int, classes: int, source: str) -> Any:
     """One tree of a forest, with the seed that its rows were drawn by."""
     from sklearn.tree import DecisionTreeClassifier
 
     shared = {name: getattr(forest, name) for name in forest.estimator_params}
     if forest.bootstrap and not isinstance(given["seed"], int):
         raise DataError(f"{source}: a tree of the forest lacks the seed by which its rows were drawn")
-    one: Any = DecisionTreeClassifier(**{**shared, "random_state": given["seed"]})
-    one.tree_ = as_tree(given, columns, classes, source)
-    one.classes_, one.n_classes_ = np.arange(classes, dtype=np.float64), classes
-    one.n_outputs_, one.n_features_in_ = 1, columns
-    return one
+    tree: Any = DecisionTreeClassifier(**{**shared, "random_state": given["seed"]})
+    tree.tree_ = build_sklearn_tree(given, columns, classes, source)
+    tree.classes_, tree.n_classes_ = np.arange(classes, dtype=np.float64), classes
+    tree.n_outputs_, tree.n_features_in_ = 1, columns
+    return tree
 
 
-def as_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> Any:
+def build_sklearn_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> Any:
     """scikit-learn's own tree from a node's parts."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -176,10 +176,10 @@ def as_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> A
     for ours, (theirs, kind) in _NODES.items():
         part = given[ours]
         if ours == "threshold":
-            part = [math.inf if one == "inf" else float(one) for one in part]
+            part = [math.inf if value == "inf" else float(value) for value in part]
         nodes[theirs] = np.asarray(part, dtype=kind)
     values = np.asarray(given["values"], dtype=np.float64)
-    depth = refuse_no_tree(nodes["left_child"], nodes["right_child"], nodes["feature"], columns, source)
+    depth = check_tree_shape(nodes["left_child"], nodes["right_child"], nodes["feature"], columns, source)
     if values.shape != (len(nodes), classes) or not np.isfinite(values).all() or (values < 0).any():
         raise DataError(f"{source}: the tree does not tell how many rows of each class reach its nodes")
     made = type(pattern)(columns, np.array([classes], dtype=np.intp), 1)
@@ -188,7 +188,7 @@ def as_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> A
     return made
 
 
-def refuse_no_tree(
+def check_tree_shape(
     left: Ints,
     right: Ints,
     feature: Ints,
@@ -197,21 +197,21 @@ def refuse_no_tree(
 ) -> int:
     """Refuse what is no tree: children come after their one parent, columns exist. Returns the depth."""
     many = len(left)
-    at = np.flatnonzero(left >= 0)
-    children = np.concatenate((left[at], right[at]))
+    inner_nodes = np.flatnonzero(left >= 0)
+    children = np.concatenate((left[inner_nodes], right[inner_nodes]))
     fits = (
         many > 0
         and np.array_equal(left < 0, right < 0)
         and np.array_equal(np.sort(children), np.arange(1, many))
-        and bool((left[at] > at).all() and (right[at] > at).all())
-        and bool(((feature[at] >= 0) & (feature[at] < columns)).all())
+        and bool((left[inner_nodes] > inner_nodes).all() and (right[inner_nodes] > inner_nodes).all())
+        and bool(((feature[inner_nodes] >= 0) & (feature[inner_nodes] < columns)).all())
     )
     if not fits:
         raise DataError(f"{source}: the nodes do not make a tree")
     depth = np.zeros(many, dtype=np.int64)
-    for node in at.tolist():
+    for node in inner_nodes.tolist():
         depth[left[node]] = depth[right[node]] = depth[node] + 1
     return int(depth.max())
 
 
-__all__ = ["FORM", "WrittenTree", "as_tree", "read_tree", "refuse_no_tree", "write_tree"]
+__all__ = ["FORM", "WrittenTree", "build_sklearn_tree", "check_tree_shape", "read_tree", "write_tree"]

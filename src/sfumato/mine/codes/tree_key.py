@@ -20,11 +20,11 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
-from sfumato.data.hierarchy import spelt
-from sfumato.errors import DataError
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import DataError, quote_names
 from sfumato.key import Key
-from sfumato.mine.codes.ranked import as_learners_see, class_range, placed, side_by_side
-from sfumato.public.sealed_key import sealed, unsealed
+from sfumato.mine.codes.learner_columns import convert_for_learners, find_class_ranges, look_up_cells, map_in_threads
+from sfumato.public.sealed_key import seal_key, unseal_key
 from sfumato.table import Table
 
 METHOD = "encode_for_trees"
@@ -51,13 +51,13 @@ class ColumnKey:
 
     def as_secret(self) -> dict[str, Any]:
         """For a key file."""
-        arrays = {name: _packed(getattr(self, name), kind) for name, kind in _KINDS.items()}
+        arrays = {name: _pack_array(getattr(self, name), kind) for name, kind in _KINDS.items()}
         return {"rising": self.rising, "decimals": self.decimals, **arrays}
 
     @classmethod
     def from_secret(cls, name: str, secret: Mapping[str, Any]) -> ColumnKey:
         """Read from a key file."""
-        arrays = {part: _unpacked(secret[part], kind) for part, kind in _KINDS.items()}
+        arrays = {part: _unpack_array(secret[part], kind) for part, kind in _KINDS.items()}
         if len(arrays["codes"]) != len(arrays["values"]) or len(arrays["pure"]) != len(arrays["starts"]):
             raise ValueError("parts of different lengths")
         return cls(name=name, rising=bool(secret["rising"]), decimals=int(secret["decimals"]), **arrays)
@@ -74,30 +74,30 @@ class ColumnKey:
 
     def places(self, column: pl.Series, source: str) -> Ints:
         """Where each cell stands among the known values, `UNKNOWN` if it is missing."""
-        cells = as_learners_see(column, source)
-        place = placed(cells, self.seen)
-        strange = int(((place < 0) & ~np.isnan(cells)).sum())
+        cells = convert_for_learners(column, source)
+        places = look_up_cells(cells, self.seen)
+        strange = int(((places < 0) & ~np.isnan(cells)).sum())
         if strange:
             raise DataError(
-                f"{source}: {strange} cells of «{self.name}» hold values that the key does not know, and a code for "
+                f'{source}: {strange} cells of "{self.name}" hold values that the key does not know, and a code for '
                 "them could change the tree; draw a new key for this table"
             )
-        return place
+        return places
 
-    def encoded(self, place: Ints) -> Floats:
+    def encoded(self, places: Ints) -> Floats:
         """The codes of cells by their places; missing as NaN."""
-        return np.asarray(np.append(self.codes, np.nan)[place])
+        return np.asarray(np.append(self.codes, np.nan)[places])
 
-    def published(self, place: Ints, kind: pl.DataType) -> pl.Series:
+    def published(self, places: Ints, kind: pl.DataType) -> pl.Series:
         """The column as codes: whole numbers if it held whole numbers."""
-        numbers = pl.Series(self.name, self.encoded(place)).fill_nan(None)
+        numbers = pl.Series(self.name, self.encoded(places)).fill_nan(None)
         return numbers.cast(pl.Int64) if self.decimals <= 0 and not kind.is_float() else numbers
 
-    def torn(self, place: Ints, classes: Ints) -> int:
+    def torn(self, places: Ints, classes: Ints) -> int:
         """How many pure pieces hold several classes in some table."""
         if not self.pure.any():
             return 0
-        low, high = class_range(place, classes, len(self.values))
+        low, high = find_class_ranges(places, classes, len(self.values))
         empty = low > high
         least = np.minimum.reduceat(np.where(empty, np.iinfo(np.int64).max, low), self.starts)
         most = np.maximum.reduceat(np.where(empty, -1, high), self.starts)
@@ -109,15 +109,15 @@ class ColumnKey:
         in_order = self.codes[order]
         if not len(in_order):
             return np.full(len(codes), np.nan)
-        place = np.minimum(np.searchsorted(in_order, codes), len(in_order) - 1)
-        strange = int(((in_order[place] != codes) & ~np.isnan(codes)).sum())
+        code_places = np.minimum(np.searchsorted(in_order, codes), len(in_order) - 1)
+        strange = int(((in_order[code_places] != codes) & ~np.isnan(codes)).sum())
         if strange:
-            raise DataError(f"{source}: {strange} cells of «{self.name}» are no codes of this key")
-        return np.where(np.isnan(codes), np.nan, self.values[order[place]])
+            raise DataError(f'{source}: {strange} cells of "{self.name}" are no codes of this key')
+        return np.where(np.isnan(codes), np.nan, self.values[order[code_places]])
 
 
 @dataclass(frozen=True)
-class Names:
+class ValueNames:
     """New names for the values of a column, or for the classes."""
 
     values: tuple[Any, ...]
@@ -126,19 +126,19 @@ class Names:
 
     def numbers(self, column: pl.Series, source: str) -> Ints:
         """The number of each cell's value; −1 where it is missing."""
-        known = spelt(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
+        known = spell_cells(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
         # Each distinct cell is spelt once: spelling is what takes time.
         distinct = column.unique(maintain_order=True)
-        place = {word: at for at, word in enumerate(known)}
-        found = [-1 if word is None else place.get(word, -2) for word in spelt(distinct).to_list()]
-        first = pl.DataFrame({"cell": distinct, "number": pl.Series(found, dtype=pl.Int64)})
+        word_index = {word: index for index, word in enumerate(known)}
+        codes = [-1 if word is None else word_index.get(word, -2) for word in spell_cells(distinct).to_list()]
+        first = pl.DataFrame({"cell": distinct, "number": pl.Series(codes, dtype=pl.Int64)})
         cells = pl.DataFrame({"cell": column})
         joined = cells.join(first, on="cell", how="left", nulls_equal=True, maintain_order="left")["number"]
         numbers: Ints = joined.to_numpy()
         strange = int((numbers < -1).sum())
         if strange:
             raise DataError(
-                f"{source}: {strange} cells of «{column.name}» hold values that the key does not know; draw a new key"
+                f'{source}: {strange} cells of "{column.name}" hold values that the key does not know; draw a new key'
             )
         return numbers
 
@@ -155,33 +155,32 @@ class TreeKey:
 
     target: str
     columns: Mapping[str, ColumnKey]
-    categories: Mapping[str, Names]
-    labels: Names
+    categories: Mapping[str, ValueNames]
+    labels: ValueNames
     permuted: bool
     """Whether values of pure pieces changed places."""
 
     @staticmethod
     def sealed(secret: Mapping[str, Any]) -> Key:
         """A key with a seal over its content."""
-        return sealed(METHOD, secret)
+        return seal_key(METHOD, secret)
 
     @classmethod
     def opened(cls, key: Key, table: Table) -> TreeKey:
         """Read a key, for a table; one that was changed, or that belongs to other columns, is refused."""
-        secret = unsealed(key, METHOD)
-        named = {*secret["columns"], *secret["categories"], secret["target"]}
-        strange = sorted(named - set(table.frame.columns))
+        secret = unseal_key(key, METHOD)
+        column_names = {*secret["columns"], *secret["categories"], secret["target"]}
+        strange = sorted(column_names - set(table.frame.columns))
         if strange:
             raise DataError(
-                f"{table.source}: the key is for another table, with the columns "
-                f"{', '.join(f'«{name}»' for name in strange[:12])}"
+                f"{table.source}: the key is for another table, with the columns {quote_names(strange[:12])}"
             )
         try:
             return cls(
                 secret["target"],
-                {name: ColumnKey.from_secret(name, one) for name, one in secret["columns"].items()},
-                {name: _names(one) for name, one in secret["categories"].items()},
-                _names(secret["labels"]),
+                {name: ColumnKey.from_secret(name, column_secret) for name, column_secret in secret["columns"].items()},
+                {name: _read_value_names(column_secret) for name, column_secret in secret["categories"].items()},
+                _read_value_names(secret["labels"]),
                 bool(secret["permuted"]),
             )
         except (KeyError, TypeError, ValueError, binascii.Error):
@@ -189,26 +188,28 @@ class TreeKey:
 
     def places(self, table: Table) -> dict[str, Ints]:
         """For each column of numbers, where its cells stand among the values."""
-        found = side_by_side(lambda one: one.places(table.frame[one.name], table.source), self.columns.values())
-        return dict(zip(self.columns, found, strict=True))
+        places = map_in_threads(
+            lambda column_key: column_key.places(table.frame[column_key.name], table.source), self.columns.values()
+        )
+        return dict(zip(self.columns, places, strict=True))
 
     def encoded(self, table: Table, places: Mapping[str, Ints]) -> pl.DataFrame:
         """The table as codes."""
         frame, source = table.frame, table.source
         return frame.with_columns(
-            *(one.published(places[name], frame[name].dtype) for name, one in self.columns.items()),
-            *(one.renamed(frame[name], source) for name, one in self.categories.items()),
+            *(column_key.published(places[name], frame[name].dtype) for name, column_key in self.columns.items()),
+            *(column_key.renamed(frame[name], source) for name, column_key in self.categories.items()),
             self.labels.renamed(frame[self.target], source),
         )
 
 
-def _names(secret: Mapping[str, Any]) -> Names:
-    return Names(tuple(secret["values"]), tuple(secret["codes"]))
+def _read_value_names(secret: Mapping[str, Any]) -> ValueNames:
+    return ValueNames(tuple(secret["values"]), tuple(secret["codes"]))
 
 
-def _packed(array: npt.NDArray[Any], kind: str) -> str:
+def _pack_array(array: npt.NDArray[Any], kind: str) -> str:
     return base64.b64encode(array.astype(kind).tobytes()).decode()
 
 
-def _unpacked(text: str, kind: str) -> npt.NDArray[Any]:
+def _unpack_array(text: str, kind: str) -> npt.NDArray[Any]:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind).astype(np.dtype(kind).newbyteorder("="))

@@ -25,79 +25,82 @@ def read_onnx(content: bytes, source: str) -> WrittenTree:
         raise PolicyError(f"{source}: ONNX files are read with the package onnx: pip install 'sfumato[onnx]'") from None
     try:
         model = onnx.load_model_from_string(content)
-        found = [node for node in model.graph.node if node.op_type == _OPERATION]
+        tree_nodes = [node for node in model.graph.node if node.op_type == _OPERATION]
     except Exception as error:  # whatever the parser raises at a broken file
         raise DataError(f"{source}: not an ONNX file ({type(error).__name__})") from None
-    if len(found) != 1:
-        raise DataError(f"{source}: {len(found)} classifiers of trees in the file, and one is needed")
-    parts = {one.name: onnx.helper.get_attribute_value(one) for one in found[0].attribute}
+    if len(tree_nodes) != 1:
+        raise DataError(f"{source}: {len(tree_nodes)} classifiers of trees in the file, and one is needed")
+    parts = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in tree_nodes[0].attribute}
     try:
-        return _written(parts, source)
+        return _parse_onnx_tree(parts, source)
     except (KeyError, ValueError, IndexError):
         raise DataError(f"{source}: the file's tree lacks some of its nodes") from None
 
 
-def _written(parts: dict[str, Any], source: str) -> WrittenTree:
-    from sfumato.mine.codes.tree_files import refuse_no_tree
+def _parse_onnx_tree(parts: dict[str, Any], source: str) -> WrittenTree:
+    from sfumato.mine.codes.tree_files import check_tree_shape
 
     if len(set(parts["nodes_treeids"])) != 1:
         raise DataError(f"{source}: a forest in ONNX does not tell which rows each tree was grown on; use write_tree")
     ids = list(parts["nodes_nodeids"])
-    modes = [one.decode() for one in parts["nodes_modes"]]
+    modes = [mode.decode() for mode in parts["nodes_modes"]]
     if set(modes) - {"LEAF", "BRANCH_LEQ"}:
-        raise DataError(f"{source}: tests of another kind than «at most»")
-    place = {node: at for at, node in enumerate(_downwards(ids, modes, parts))}
-    order = sorted(range(len(ids)), key=lambda at: place[ids[at]])
-    tests = np.array([modes[at] != "LEAF" for at in order])
+        raise DataError(f'{source}: tests of another kind than "at most"')
+    node_index = {node: index for index, node in enumerate(_order_nodes(ids, modes, parts))}
+    order = sorted(range(len(ids)), key=lambda index: node_index[ids[index]])
+    tests = np.array([modes[index] != "LEAF" for index in order])
     left, right = (
-        np.array([place[parts[side][at]] if modes[at] != "LEAF" else -1 for at in order], dtype=np.int64)
+        np.array([node_index[parts[side][index]] if modes[index] != "LEAF" else -1 for index in order], dtype=np.int64)
         for side in ("nodes_truenodeids", "nodes_falsenodeids")
     )
-    feature = np.array([parts["nodes_featureids"][at] if modes[at] != "LEAF" else -2 for at in order], dtype=np.int64)
-    threshold = np.array([float(parts["nodes_values"][at]) if modes[at] != "LEAF" else -2.0 for at in order])
+    feature = np.array(
+        [parts["nodes_featureids"][index] if modes[index] != "LEAF" else -2 for index in order], dtype=np.int64
+    )
+    threshold = np.array([float(parts["nodes_values"][index]) if modes[index] != "LEAF" else -2.0 for index in order])
     columns = int(feature.max(initial=0)) + 1
-    refuse_no_tree(left, right, feature, columns, source)
+    check_tree_shape(left, right, feature, columns, source)
     tracks = parts.get("nodes_missing_value_tracks_true")
-    missing = None if tracks is None else np.array([tracks[at] for at in order], dtype=np.uint8)
+    missing = None if tracks is None else np.array([tracks[index] for index in order], dtype=np.uint8)
     slack = np.where(tests, np.abs(threshold) * 2.0**-23, 0.0)
-    told = _leaves(parts, [ids[at] for at in order], tests, source)
-    return WrittenTree(source, None, left, right, feature, threshold, slack, told, missing)
+    leaf_classes = _list_leaf_classes(parts, [ids[index] for index in order], tests, source)
+    return WrittenTree(source, None, left, right, feature, threshold, slack, leaf_classes, missing)
 
 
-def _downwards(ids: list[int], modes: list[str], parts: dict[str, Any]) -> list[int]:
+def _order_nodes(ids: list[int], modes: list[str], parts: dict[str, Any]) -> list[int]:
     """The nodes from the root down, parents first."""
-    at = {node: place for place, node in enumerate(ids)}
-    kids = [k for p, mode in enumerate(modes) if mode != "LEAF" for k in _children(parts, p)]
+    index_of = {node: position for position, node in enumerate(ids)}
+    kids = [k for p, mode in enumerate(modes) if mode != "LEAF" for k in _list_children(parts, p)]
     waiting = [node for node in ids if node not in set(kids)]
-    found: list[int] = []
-    while waiting and len(found) <= len(ids):
+    order: list[int] = []
+    while waiting and len(order) <= len(ids):
         node = waiting.pop()
-        found.append(node)
-        if modes[at[node]] != "LEAF":
-            waiting += reversed(_children(parts, at[node]))
-    if sorted(found) != sorted(ids):
+        order.append(node)
+        if modes[index_of[node]] != "LEAF":
+            waiting += reversed(_list_children(parts, index_of[node]))
+    if sorted(order) != sorted(ids):
         raise ValueError
-    return found
+    return order
 
 
-def _children(parts: dict[str, Any], place: int) -> list[int]:
-    return [int(parts["nodes_truenodeids"][place]), int(parts["nodes_falsenodeids"][place])]
+def _list_children(parts: dict[str, Any], index: int) -> list[int]:
+    return [int(parts["nodes_truenodeids"][index]), int(parts["nodes_falsenodeids"][index])]
 
 
-def _leaves(parts: dict[str, Any], ids: list[int], tests: Any, source: str) -> tuple[str, ...]:
+def _list_leaf_classes(parts: dict[str, Any], ids: list[int], tests: Any, source: str) -> tuple[str, ...]:
     """The class of each leaf: the one with the greatest weight, the first of several."""
     if not parts.get("classlabels_strings"):
         raise DataError(f"{source}: the classes have no names; the model must be trained on the release's own labels")
-    labels = [one.decode() for one in parts["classlabels_strings"]]
+    labels = [label.decode() for label in parts["classlabels_strings"]]
     weights: dict[int, dict[int, float]] = {}
     for node, kind, weight in zip(parts["class_nodeids"], parts["class_ids"], parts["class_weights"], strict=True):
         weights.setdefault(int(node), {})[int(kind)] = float(weight)
     return tuple(
-        "" if test else labels[_heaviest(weights[node], len(labels))] for node, test in zip(ids, tests, strict=True)
+        "" if test else labels[_find_heaviest_class(weights[node], len(labels))]
+        for node, test in zip(ids, tests, strict=True)
     )
 
 
-def _heaviest(weights: dict[int, float], classes: int) -> int:
+def _find_heaviest_class(weights: dict[int, float], classes: int) -> int:
     """Of two classes, a converter may write the weight of the second alone."""
     if classes == 2 and set(weights) == {1}:
         return int(weights[1] > 0.5)

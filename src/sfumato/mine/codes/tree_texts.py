@@ -46,32 +46,32 @@ class WrittenTree:
     @property
     def classes(self) -> tuple[str, ...]:
         """The classes that leaves tell."""
-        return tuple(sorted({one for one in self.told if one}))
+        return tuple(sorted({leaf_class for leaf_class in self.told if leaf_class}))
 
     def among(self, names: tuple[str, ...]) -> WrittenTree:
         """The same tree, its columns numbered as given: those it never tests need not be named in the file."""
         if self.features is None:
-            place = np.arange(len(names))
+            column_places = np.arange(len(names))
         else:
             unknown = [name for name in self.features if name not in names]
             if unknown:
                 raise PolicyError(f"{self.source}: {len(unknown)} columns are not the release's columns of numbers")
-            place = np.array([names.index(name) for name in self.features], dtype=np.int64)
+            column_places = np.array([names.index(name) for name in self.features], dtype=np.int64)
         tests = self.left >= 0
-        if int(self.feature[tests].max(initial=-1)) >= len(place):
+        if int(self.feature[tests].max(initial=-1)) >= len(column_places):
             raise PolicyError(f"{self.source}: the model has more columns than the release has columns of numbers")
         feature = self.feature.copy()
-        feature[tests] = place[feature[tests]]
+        feature[tests] = column_places[feature[tests]]
         return replace(self, features=names, feature=feature)
 
     def grown(self, sight: Any, key: TreeKey) -> Any:
         """A scikit-learn model of it, with the counts that the encoded table gives."""
         from sklearn.tree import DecisionTreeClassifier
 
-        from sfumato.mine.codes.tree_files import as_tree
+        from sfumato.mine.codes.tree_files import build_sklearn_tree
 
         names = self.features or ()
-        kept = sorted(code for at, code in enumerate(key.labels.codes) if bool((sight.classes == at).any()))
+        kept = sorted(code for index, code in enumerate(key.labels.codes) if bool((sight.classes == index).any()))
         order = np.array([kept.index(code) if code in kept else -1 for code in key.labels.codes], dtype=np.int64)
         walked = self._walked(sight, order, len(kept))
         self._refuse_other_leaves(walked.tally, kept)
@@ -83,7 +83,7 @@ class WrittenTree:
             "rows": walked.count, "weight": walked.count, "values": shares,
         }  # fmt: skip
         model: Any = DecisionTreeClassifier()
-        model.tree_ = as_tree(parts, len(names), len(kept), self.source)
+        model.tree_ = build_sklearn_tree(parts, len(names), len(kept), self.source)
         model.classes_, model.n_classes_, model.n_outputs_ = np.array(kept), len(kept), 1
         model.n_features_in_ = model.max_features_ = len(names)
         model.feature_names_in_ = np.array(names, dtype=object)
@@ -106,7 +106,7 @@ class WrittenTree:
         if self.missing_left is not None:
             nodes["missing_go_to_left"] = self.missing_left
         rows = np.arange(len(sight.seen))
-        walked = codes.walked(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
+        walked = codes.walk_bag(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
         tests = self.left >= 0
         if self.missing_left is None and bool(walked.missing[tests].any()):
             raise DataError(f"{self.source}: the file does not tell where missing cells go; use write_tree's JSON")
@@ -134,19 +134,19 @@ class WrittenTree:
                 )
 
 
-def read_text(text: str, source: str) -> WrittenTree:
+def parse_tree_text(text: str, source: str) -> WrittenTree:
     """Read what scikit-learn's `export_text` wrote."""
     lines = [_LINE.match(line) for line in text.splitlines() if line.strip()]
     if not lines or any(line is None for line in lines):
         raise DataError(f"{source}: not a tree that export_text wrote, nor any other form that is read")
     if any("truncated branch" in line["said"] for line in lines if line):
         raise DataError(f"{source}: branches are cut off; export_text has max_depth=…")
-    reader = _Reader(source, [(len(line["bars"]) // 4, line["said"]) for line in lines if line])
+    reader = _TreeTextReader(source, [(len(line["bars"]) // 4, line["said"]) for line in lines if line])
     reader.branch(0)
     return reader.made()
 
 
-class _Reader:
+class _TreeTextReader:
     """Goes through the lines once; a node's first test is followed by its branch, then by the opposite test."""
 
     def __init__(self, source: str, lines: list[tuple[int, str]]) -> None:
@@ -175,9 +175,9 @@ class _Reader:
 
     def _node(self, depth: int) -> int:
         """A leaf, or the first of a node's two tests."""
-        said = self._said(depth)
+        parsed_test = self._said(depth)
         node = len(self.told)
-        leaf, test = _LEAF.match(said), _TEST.match(said)
+        leaf, test = _LEAF.match(parsed_test), _TEST.match(parsed_test)
         if leaf is None and (test is None or test["sign"] != "<="):
             self._refuse()
         self.left.append(-1)
@@ -207,13 +207,13 @@ class _Reader:
         """The tree read."""
         used = [name for name in dict.fromkeys(self.names) if name]
         bare = all(re.fullmatch(r"feature_\d+", name) for name in used)
-        place = {name: int(name[8:]) if bare else at for at, name in enumerate(used)}
+        column_index = {name: int(name[8:]) if bare else index for index, name in enumerate(used)}
         return WrittenTree(
             self.source,
             None if bare else tuple(used),
             np.array(self.left, dtype=np.int64),
             np.array(self.right, dtype=np.int64),
-            np.array([place.get(name, -2) for name in self.names], dtype=np.int64),
+            np.array([column_index.get(name, -2) for name in self.names], dtype=np.int64),
             np.array(self.threshold),
             np.array(self.slack),
             tuple(self.told),

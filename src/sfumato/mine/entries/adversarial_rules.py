@@ -20,14 +20,14 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.arrays import Codes, Flags, Floats, Ints, Words
-from sfumato.data.private_entries import AnyEntries, private_mask
+from sfumato.data.private_entries import AnyEntries, build_private_mask
 from sfumato.data.roles import Role
 from sfumato.errors import PolicyError
-from sfumato.mine.entries.adversarial_search import Budget, find_rules
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
-from sfumato.mine.entries.found_rules import FoundRules
-from sfumato.progress import tell
-from sfumato.public.thresholds import Confidence, Support, exact, least_count
+from sfumato.mine.entries.adversarial_search import SearchBudget, find_adversarial_rules
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.rule_arrays import RuleArrays
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
@@ -35,8 +35,13 @@ STRIDE = 4096
 """Rules that are marked between two words of progress."""
 
 __all__ = [
-    "AdversarialRule", "AdversarialRules", "FoundRules", "adversarial_rules", "find_rules", "sensitive_entries",
-    "sensitive_mask",
+    "AdversarialRule",
+    "AdversarialRules",
+    "RuleArrays",
+    "adversarial_rules",
+    "count_sensitive_entries",
+    "find_adversarial_rules",
+    "mask_sensitive_entries",
 ]  # fmt: skip
 
 
@@ -89,34 +94,36 @@ def adversarial_rules(
     also takes the empty one. Identifying columns are not published and take no part. `seconds` and `memory` (bytes)
     stop the search early, and the list then says that it is not complete.
     """
-    threshold = exact(confidence)
-    least = least_count(min_support, len(table))
+    threshold = parse_exact_confidence(confidence)
+    least = compute_least_count(min_support, len(table))
     if max_length is not None and (isinstance(max_length, bool) or max_length < 1):
         raise PolicyError("max_length is a number of columns, at least 1")
     chance = (randomness or Randomness.secure()).generator()
     published = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
-    cells = Cells.of(table, private_mask(_entries(private), table.frame, chance, table.source, published))
-    budget = Budget(seconds, memory)
-    found = find_rules(cells, cells.states, threshold, least, max_length, prior, budget=budget)
-    rules = AdversarialRules(_spelt(cells, found))
-    rules.complete = found.complete
+    cells = TableCells.of(
+        table, build_private_mask(_validate_entries(private), table.frame, chance, table.source, published)
+    )
+    budget = SearchBudget(seconds, memory)
+    rule_arrays = find_adversarial_rules(cells, cells.states, threshold, least, max_length, prior, budget=budget)
+    rules = AdversarialRules(_spell_rules(cells, rule_arrays))
+    rules.complete = rule_arrays.complete
     return rules
 
 
-def _entries(private: Any) -> Any:
+def _validate_entries(private: Any) -> Any:
     try:
         return TypeAdapter(AnyEntries).validate_python(private)
     except ValidationError as error:
-        reasons = "; ".join(sorted({one["msg"].removeprefix("Value error, ") for one in error.errors()}))
+        reasons = "; ".join(sorted({problem["msg"].removeprefix("Value error, ") for problem in error.errors()}))
         raise PolicyError(f"private: {reasons}") from None
 
 
-def _spelt(cells: Cells, found: FoundRules) -> list[AdversarialRule]:
+def _spell_rules(cells: TableCells, rule_arrays: RuleArrays) -> list[AdversarialRule]:
     """Rules in words; what repeats (values, fractions) is made once."""
     items = [(name, value) for name, values in zip(cells.names, cells.values, strict=True) for value in values]
-    spelling = found.items.tolist()
-    starts = list(pairwise(found.start.tolist()))
-    exposed_start, exposed = _exposed(cells, found)
+    spelling = rule_arrays.items.tolist()
+    starts = list(pairwise(rule_arrays.start.tolist()))
+    exposed_start, exposed = _list_exposed_rows(cells, rule_arrays)
     rows = exposed.tolist()
     return [
         AdversarialRule(
@@ -130,86 +137,91 @@ def _spelt(cells: Cells, found: FoundRules) -> list[AdversarialRule]:
             lift,
         )
         for antecedent, target, public, seen, right, lift, (begin, end) in zip(
-            found.antecedent.tolist(), found.target.tolist(), found.public.tolist(),
-            _fractions(found.public_fit, found.public), _fractions(found.hidden_fit, found.hidden),
-            _lifts(cells, found).tolist(), pairwise(exposed_start.tolist()), strict=True,
+            rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), rule_arrays.public.tolist(),
+            _build_fractions(rule_arrays.public_fit, rule_arrays.public),
+            _build_fractions(rule_arrays.hidden_fit, rule_arrays.hidden),
+            _compute_lifts(cells, rule_arrays).tolist(), pairwise(exposed_start.tolist()), strict=True,
         )
     ]  # fmt: skip
 
 
-def _fractions(parts: Codes, wholes: Codes) -> list[Fraction]:
+def _build_fractions(parts: Codes, wholes: Codes) -> list[Fraction]:
     """Fractions of whole numbers, equal ones made once."""
-    pairs, place = np.unique(parts * np.int64(2**31) + wholes, return_inverse=True)
+    pairs, pair_index = np.unique(parts * np.int64(2**31) + wholes, return_inverse=True)
     made = [Fraction(pair >> 31, pair & (2**31 - 1)) for pair in pairs.tolist()]
-    return [made[at] for at in place.tolist()]
+    return [made[index] for index in pair_index.tolist()]
 
 
-def _exposed(cells: Cells, found: FoundRules) -> tuple[Ints, Codes]:
+def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints, Codes]:
     """The rows that each rule foretells rightly, one rule after the other, and where each begins."""
     from sfumato.kernels.entries.adversarial_marks import ListedRules, list_exposed
 
-    start = np.concatenate([[0], np.cumsum(found.hidden_fit, dtype=np.int64)])
+    start = np.concatenate([[0], np.cumsum(rule_arrays.hidden_fit, dtype=np.int64)])
     exposed = np.zeros(int(start[-1]), dtype=np.int32)
     hiding = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
-    seen, used = _row_sets(cells, found, hiding, PUBLIC)
-    secret, _ = _row_sets(cells, found, hiding, PRIVATE)
-    rules = ListedRules(seen, found.start, used[found.items], found.antecedent, used[found.target])
-    for begin in range(0, len(found), STRIDE):
-        tell("rows exposed", begin, len(found))
-        end = min(begin + STRIDE, len(found))
+    seen, used = _build_row_sets(cells, rule_arrays, hiding, PUBLIC)
+    secret, _ = _build_row_sets(cells, rule_arrays, hiding, PRIVATE)
+    rules = ListedRules(
+        seen, rule_arrays.start, used[rule_arrays.items], rule_arrays.antecedent, used[rule_arrays.target]
+    )
+    for begin in range(0, len(rule_arrays), STRIDE):
+        report_progress("rows exposed", begin, len(rule_arrays))
+        end = min(begin + STRIDE, len(rule_arrays))
         list_exposed(rules, secret, hiding, start, exposed, begin, end)
     return start, exposed
 
 
-def _row_sets(cells: Cells, found: FoundRules, rows: Codes | slice, state: int) -> tuple[Words, Codes]:
+def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | slice, state: int) -> tuple[Words, Codes]:
     """For each item that a rule speaks of, the rows, as bits, that have it in this state; and each item's place."""
-    from sfumato.kernels.entries.adversarial_marks import set_bits
+    from sfumato.kernels.entries.adversarial_marks import set_row_bits
 
-    used = np.unique(np.concatenate([found.items, found.target]))
+    used = np.unique(np.concatenate([rule_arrays.items, rule_arrays.target]))
     # The last place is for missing entries.
-    place = np.full(int(cells.first[-1]) + 1, -1, dtype=np.int32)
-    place[used] = np.arange(len(used))
+    item_rows = np.full(int(cells.first[-1]) + 1, -1, dtype=np.int32)
+    item_rows[used] = np.arange(len(used))
     codes = np.where(cells.states[rows] == state, cells.codes[rows], NOTHING)
     sets = np.zeros((len(used), -(-len(codes) // 64)), dtype=np.uint64)
-    set_bits(place[codes], sets)
-    return sets, place
+    set_row_bits(item_rows[codes], sets)
+    return sets, item_rows
 
 
-def _lifts(cells: Cells, found: FoundRules) -> Floats:
+def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
     """The public confidence of each rule against the share of its value in what its column shows."""
     seen = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
     counts = np.bincount(seen, minlength=int(cells.first[-1]))
     shown = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
-    column = np.searchsorted(cells.first, found.target, side="right") - 1
-    lifts: Floats = found.public_fit / found.public * shown[column] / counts[found.target]
+    column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
+    lifts: Floats = rule_arrays.public_fit / rule_arrays.public * shown[column] / counts[rule_arrays.target]
     return lifts
 
 
-def sensitive_entries(cells: Cells, found: FoundRules) -> int:
+def count_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> int:
     """How many entries outside P some rule rests on: the paper's sensitive entries."""
-    return int(sensitive_mask(cells, found).sum())
+    return int(mask_sensitive_entries(cells, rule_arrays).sum())
 
 
-def sensitive_mask(cells: Cells, found: FoundRules) -> Flags:
+def mask_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> Flags:
     """Which entries some rule rests on.
 
     The public entries of X and y in rows of its public set that have y, and those of X in rows of its hidden set:
     just those whose blanking the paper gives a weight.
     """
-    from sfumato.kernels.entries.adversarial_marks import ListedRules, mark, set_bits
+    from sfumato.kernels.entries.adversarial_marks import ListedRules, mark_supporting_rows, set_row_bits
 
     rows, columns = cells.codes.shape
-    seen, place = _row_sets(cells, found, slice(None), PUBLIC)
+    seen, item_rows = _build_row_sets(cells, rule_arrays, slice(None), PUBLIC)
     hidden, marks = np.zeros((2, columns, seen.shape[1]), dtype=np.uint64)
-    set_bits(np.where(cells.states == PRIVATE, np.arange(columns, dtype=np.int32), np.int32(-1)), hidden)
+    set_row_bits(np.where(cells.states == PRIVATE, np.arange(columns, dtype=np.int32), np.int32(-1)), hidden)
     column = np.zeros(len(seen), dtype=np.int32)
-    known = np.flatnonzero(place >= 0)
-    column[place[known]] = np.searchsorted(cells.first, known, side="right") - 1
-    rules = ListedRules(seen, found.start, place[found.items], found.antecedent, place[found.target])
-    for begin in range(0, len(found), STRIDE):
-        tell("sensitive entries", begin, len(found))
-        end = min(begin + STRIDE, len(found))
-        mark(rules, hidden, column, marks, begin, end)
+    known = np.flatnonzero(item_rows >= 0)
+    column[item_rows[known]] = np.searchsorted(cells.first, known, side="right") - 1
+    rules = ListedRules(
+        seen, rule_arrays.start, item_rows[rule_arrays.items], rule_arrays.antecedent, item_rows[rule_arrays.target]
+    )
+    for begin in range(0, len(rule_arrays), STRIDE):
+        report_progress("sensitive entries", begin, len(rule_arrays))
+        end = min(begin + STRIDE, len(rule_arrays))
+        mark_supporting_rows(rules, hidden, column, marks, begin, end)
     # Bits of a word are counted from the low end; so are its bytes, whatever the machine.
     bits = np.unpackbits(marks.astype("<u8").view(np.uint8), axis=1, count=rows, bitorder="little")
     return np.ascontiguousarray(bits.T.astype(bool))

@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from sfumato import progress
 from sfumato.arrays import Bytes, Codes, Flags, Ints
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
-from sfumato.mine.entries.found_rules import FoundRules, joined, no_rules
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.rule_arrays import RuleArrays, build_no_rules, join_rule_arrays
 
 if TYPE_CHECKING:
     from sfumato.kernels.entries.adversarial_frames import RuleSettings
@@ -42,7 +42,7 @@ BUDGET = 20_000_000
 
 
 @dataclass(frozen=True)
-class Budget:
+class SearchBudget:
     """What a search may spend, from the moment it is given."""
 
     seconds: float | None = None
@@ -57,7 +57,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class _Packed:
+class _PackedTable:
     """What the kernel reads."""
 
     cell: Codes
@@ -72,8 +72,8 @@ class _Packed:
     """The items of column j are `first[j]` up to `first[j + 1]`."""
 
 
-def find_rules(
-    cells: Cells,
+def find_adversarial_rules(
+    cells: TableCells,
     states: Bytes,
     confidence: Fraction,
     least: int,
@@ -83,29 +83,29 @@ def find_rules(
     touched: Flags | None = None,
     before: Bytes | None = None,
     with_rows: bool = False,
-    budget: Budget | None = None,
-) -> FoundRules:
+    budget: SearchBudget | None = None,
+) -> RuleArrays:
     """All adversarial rules of a table whose entries are in these states.
 
     With `touched`, only the rules whose antecedent publicly appeared in a touched row under the states `before`
     (the same as `states` if not given): no other rule can have come up, gone or changed when these rows changed.
     """
     if least > len(cells.codes) or (touched is not None and not touched.any()):
-        return no_rules()
-    budget = budget or Budget()
-    packed = _packed(cells, states, touched, before, in_order=with_rows or touched is not None)
-    settings = _settings(packed, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
-    shares = _shares(packed) if touched is None and packed.cell.size >= WORTH_THREADS else []
+        return build_no_rules()
+    budget = budget or SearchBudget()
+    packed = _pack_table(cells, states, touched, before, in_order=with_rows or touched is not None)
+    settings = _build_settings(packed, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
+    shares = _split_first_items(packed) if touched is None and packed.cell.size >= WORTH_THREADS else []
     if len(shares) < 2:
-        run = _Search(packed, settings, np.ones(packed.items, dtype=bool))
+        run = _KernelSearch(packed, settings, np.ones(packed.items, dtype=bool))
         return run.found(complete=run.run(budget))
     # Of several searches that share the work, only the first tells the rules of the empty antecedent.
     others = settings._replace(prior=0)
-    searches = [_Search(packed, settings if at == 0 else others, share) for at, share in enumerate(shares)]
-    return joined(_side_by_side(searches, budget))
+    searches = [_KernelSearch(packed, settings if index == 0 else others, share) for index, share in enumerate(shares)]
+    return join_rule_arrays(_run_searches(searches, budget))
 
 
-def _shares(packed: _Packed) -> list[Flags]:
+def _split_first_items(packed: _PackedTable) -> list[Flags]:
     """Which items may come first in each thread's antecedents: about as much work for one as for the other.
 
     A row is met below an item once for each set of items in later columns that it has in common with others.
@@ -122,12 +122,12 @@ def _shares(packed: _Packed) -> list[Flags]:
         least = int(given.argmin())
         shares[least, item] = True
         given[least] += work[item]
-    for at in range(threads):
-        shares[at, order[LARGEST + at :: threads]] = True
+    for index in range(threads):
+        shares[index, order[LARGEST + index :: threads]] = True
     return list(shares)
 
 
-def _side_by_side(searches: list[_Search], budget: Budget) -> list[FoundRules]:
+def _run_searches(searches: list[_KernelSearch], budget: SearchBudget) -> list[RuleArrays]:
     """Run searches in a thread each; this thread tells how far they are, and halts them if it is interrupted."""
     share = replace(budget, memory=None if budget.memory is None else budget.memory // len(searches))
     with ThreadPoolExecutor(len(searches)) as threads:
@@ -135,7 +135,7 @@ def _side_by_side(searches: list[_Search], budget: Budget) -> list[FoundRules]:
         try:
             running = True
             while running:
-                progress.tell(STEP, sum(search.rules for search in searches))
+                progress.report_progress(STEP, sum(search.rules for search in searches))
                 running = bool(wait(runs, timeout=0.05).not_done)
         finally:
             for search in searches:
@@ -143,25 +143,27 @@ def _side_by_side(searches: list[_Search], budget: Budget) -> list[FoundRules]:
     return [search.found(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
 
 
-def _packed(cells: Cells, states: Bytes, touched: Flags | None, before: Bytes | None, *, in_order: bool) -> _Packed:
+def _pack_table(
+    cells: TableCells, states: Bytes, touched: Flags | None, before: Bytes | None, *, in_order: bool
+) -> _PackedTable:
     items = int(cells.first[-1])
-    cell = _codes(cells.codes, states, items)
+    cell = _encode_states(cells.codes, states, items)
     if not in_order:
-        cell = cell[_neighbours(cell, cells.first, items)]
+        cell = cell[_order_rows(cell, cells.first, items)]
     earlier = np.zeros((0, cell.shape[1]), dtype=np.int32)
     if touched is not None:
         seen = states if before is None else before
-        earlier = _codes(cells.codes[touched], seen[touched], items)
-    return _Packed(cell, earlier, touched is not None, items, cells.first.astype(np.int64))
+        earlier = _encode_states(cells.codes[touched], seen[touched], items)
+    return _PackedTable(cell, earlier, touched is not None, items, cells.first.astype(np.int64))
 
 
-def _codes(codes: Codes, states: Bytes, items: int) -> Codes:
+def _encode_states(codes: Codes, states: Bytes, items: int) -> Codes:
     cell = np.where(states == PRIVATE, codes + np.int32(items), codes)
     cell[(codes == NOTHING) | ((states != PRIVATE) & (states != PUBLIC))] = 2 * items
     return cell
 
 
-def _neighbours(cell: Codes, first: Codes, items: int) -> Ints:
+def _order_rows(cell: Codes, first: Codes, items: int) -> Ints:
     """An order in which rows that agree in the first columns are near one another, as memory likes it."""
     key = np.zeros(len(cell), dtype=np.int64)
     reach = 1
@@ -173,13 +175,13 @@ def _neighbours(cell: Codes, first: Codes, items: int) -> Ints:
     return np.argsort(key, kind="stable")
 
 
-def _settings(
-    packed: _Packed, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
+def _build_settings(
+    packed: _PackedTable, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
 ) -> RuleSettings:
     from sfumato.kernels.entries.adversarial_frames import RuleSettings
 
     columns = packed.cell.shape[1]
-    threshold = rounded_up(confidence, len(packed.cell))
+    threshold = round_up_fraction(confidence, len(packed.cell))
     longest = columns if max_length is None else min(max_length, columns)
     return RuleSettings(
         values=packed.items,
@@ -196,7 +198,7 @@ def _settings(
     )
 
 
-def rounded_up(share: Fraction, most: int) -> Fraction:
+def round_up_fraction(share: Fraction, most: int) -> Fraction:
     """The least fraction that is not under `share` and counts at most so many things.
 
     Shares of up to `most` rows compare with it as they do with `share`, and in 64 bits.
@@ -211,10 +213,10 @@ def rounded_up(share: Fraction, most: int) -> Fraction:
     return Fraction(1 + near.numerator * denominator, below * denominator)
 
 
-class _Search:
+class _KernelSearch:
     """One run of the kernel: what it reads, its state, and buffers that grow."""
 
-    def __init__(self, packed: _Packed, settings: RuleSettings, ours: Flags) -> None:
+    def __init__(self, packed: _PackedTable, settings: RuleSettings, ours: Flags) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
         columns = packed.cell.shape[1]
@@ -251,13 +253,13 @@ class _Search:
             listed=np.zeros(0, dtype=np.int32),
         )
 
-    def run(self, budget: Budget) -> bool:
+    def run(self, budget: SearchBudget) -> bool:
         """Search to the end, or until a budget is spent; whether the end was reached."""
         from sfumato.kernels.entries.adversarial_frames import DONE, MORE
 
         while True:
             came_back = self._step()
-            progress.tell(STEP, self.rules)
+            progress.report_progress(STEP, self.rules)
             if came_back == DONE:
                 return True
             if came_back != MORE:
@@ -266,27 +268,29 @@ class _Search:
                 return False
 
     def _step(self) -> int:
-        from sfumato.kernels.entries.adversarial_rules import search
+        from sfumato.kernels.entries.adversarial_rules import search_adversarial_rules
 
-        return int(search(self._packed, self._stacks, self._room, self._found, BUDGET))
+        return int(search_adversarial_rules(self._packed, self._stacks, self._room, self._found, BUDGET))
 
     def _grow(self, full: int) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
 
         need, stacks, found = int(self._stacks.state[places.NEED]), self._stacks, self._found
         if full == places.RULES_FULL:
-            rules = _longer(found.rules, need)
-            starts, list_starts = (_longer(starts, len(rules) + 1) for starts in (found.starts, found.list_starts))
+            rules = _lengthen_buffer(found.rules, need)
+            starts, list_starts = (
+                _lengthen_buffer(starts, len(rules) + 1) for starts in (found.starts, found.list_starts)
+            )
             self._found = found._replace(rules=rules, starts=starts, list_starts=list_starts)
         elif full in (places.ITEMS_FULL, places.LISTS_FULL):
             name = "items" if full == places.ITEMS_FULL else "listed"
-            self._found = found._replace(**{name: _longer(getattr(found, name), need)})
+            self._found = found._replace(**{name: _lengthen_buffer(getattr(found, name), need)})
         else:
             name = {
                 places.STACK_FULL: "rows", places.BITS_FULL: "bits", places.STEPS_FULL: "steps",
                 places.PAIRS_FULL: "pairs",
             }[full]  # fmt: skip
-            self._stacks = stacks._replace(**{name: _longer(getattr(stacks, name), need)})
+            self._stacks = stacks._replace(**{name: _lengthen_buffer(getattr(stacks, name), need)})
 
     @property
     def rules(self) -> int:
@@ -301,26 +305,26 @@ class _Search:
         own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._found))
         return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
 
-    def found(self, *, complete: bool) -> FoundRules:
+    def found(self, *, complete: bool) -> RuleArrays:
         """What was found, the rules of an antecedent in the order of their targets."""
         from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
 
         state, rules = self._stacks.state, self._found.rules[: self.rules]
         order = np.argsort(rules[:, 0] * np.int64(self._packed.settings.values) + rules[:, 1], kind="stable")
         names = ("antecedent", "target", "public", "public_fit", "hidden", "hidden_fit")
-        counted: dict[str, Codes] = {name: rules[order, at] for at, name in enumerate(names)}
+        counts: dict[str, Codes] = {name: rules[order, index] for index, name in enumerate(names)}
         antecedents = int(state[ANTECEDENTS])
-        return FoundRules(
+        return RuleArrays(
             start=self._found.starts[: antecedents + 1].copy(),
             items=self._found.items[: state[ITEMS]].copy(),
             row_start=self._found.list_starts[: antecedents + 1].copy(),
             rows=self._found.listed[: state[LISTED]].copy(),
             complete=complete,
-            **counted,
+            **counts,
         )
 
 
-def _longer(buffer: npt.NDArray[Any], need: int) -> npt.NDArray[Any]:
+def _lengthen_buffer(buffer: npt.NDArray[Any], need: int) -> npt.NDArray[Any]:
     grown = np.zeros((max(need, 2 * len(buffer)), *buffer.shape[1:]), dtype=buffer.dtype)
     grown[: len(buffer)] = buffer
     return grown

@@ -25,7 +25,7 @@ PUBLIC, PRIVATE, BLANKED = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Cells:
+class TableCells:
     """Item codes and states, rows by columns. Identifying columns are not published, and not here."""
 
     names: tuple[str, ...]
@@ -39,20 +39,20 @@ class Cells:
     """`PUBLIC`, `PRIVATE` or `BLANKED`; missing entries are public, and hold nothing."""
 
     @classmethod
-    def of(cls, table: Table, private: Flags) -> Cells:
+    def of(cls, table: Table, private: Flags) -> TableCells:
         """Number the entries of the columns that are published; `private` covers all columns of the table."""
         frame = table.frame
-        kept = [at for at, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING]
-        coded = [_coded(frame.to_series(at)) for at in kept]
-        values = tuple(one for _, one in coded)
+        kept = [index for index, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING]
+        coded = [_encode_cells(frame.to_series(index)) for index in kept]
+        values = tuple(values_of_column for _, values_of_column in coded)
         first = np.cumsum([0, *map(len, values)])
         if first[-1] >= np.iinfo(np.int32).max:
             raise DataError(f"{table.source}: {first[-1]} distinct values are more than can be numbered; discretize")
         codes = np.full((frame.height, len(kept)), NOTHING, dtype=np.int32)
-        for at, (numbers, _) in enumerate(coded):
-            codes[:, at] = np.where(numbers < 0, NOTHING, numbers + first[at])
+        for index, (numbers, _) in enumerate(coded):
+            codes[:, index] = np.where(numbers < 0, NOTHING, numbers + first[index])
         hidden = np.where(private[:, kept] & (codes != NOTHING), PRIVATE, PUBLIC).astype(np.uint8)
-        names = tuple(frame.columns[at] for at in kept)
+        names = tuple(frame.columns[index] for index in kept)
         return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(hidden))
 
     def column_of(self, item: int) -> int:
@@ -65,7 +65,7 @@ class Cells:
         return self.values[column][item - int(self.first[column])]
 
 
-def _coded(column: pl.Series) -> tuple[Ints, pl.Series]:
+def _encode_cells(column: pl.Series) -> tuple[Ints, pl.Series]:
     """The number of each cell's value among the sorted distinct ones, −1 where it is missing; and these values."""
     values = column.drop_nulls().unique().sort()
     ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()

@@ -19,9 +19,9 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import spelt
-from sfumato.errors import DataError, PolicyError
-from sfumato.progress import tell
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.progress import report_progress
 
 LEARNERS = ("boosting", "bayes", "neighbours")
 """Gradient boosting, naive Bayes over values and bins of numbers, and the nearest rows by the entries that differ."""
@@ -42,7 +42,7 @@ _BLOCK = 4096
 
 
 @dataclass(frozen=True)
-class Budget:
+class LearningBudget:
     """How much is learnt from, and how finely."""
 
     training_rows: int = TRAINING_ROWS
@@ -52,7 +52,7 @@ class Budget:
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class GuessedClasses:
     """What is guessed of a column: its values, or intervals of its numbers."""
 
     values: pl.Series | None
@@ -61,14 +61,14 @@ class Classes:
     """Where one interval ends and the next begins."""
 
     @classmethod
-    def of(cls, visible: pl.Series, intervals: int) -> Classes:
+    def of(cls, visible: pl.Series, intervals: int) -> GuessedClasses:
         """Take them from what is visible; values that are there too rarely to be held out are left out."""
         known = visible.drop_nulls()
         if known.dtype.is_numeric() and known.n_unique() > intervals:
             numbers = known.cast(pl.Float64).to_numpy()
             edges = np.quantile(numbers, np.arange(1, intervals) / intervals, method="higher")
             return cls(None, np.unique(edges))
-        counts = spelt(known).alias("value").value_counts().sort("value")
+        counts = spell_cells(known).alias("value").value_counts().sort("value")
         return cls(counts.filter(pl.col("count") >= FOLDS)["value"], np.zeros(0))
 
     @property
@@ -80,14 +80,16 @@ class Classes:
         """The class of each value, given as text or number; −1 for a missing one or one that is not learnt."""
         if self.values is None:
             numbers = texts.cast(pl.Float64, strict=False)
-            found = np.searchsorted(self.edges, numbers.fill_null(0.0).to_numpy(), side="right")
-            return np.where(numbers.is_null().to_numpy(), -1, found).astype(np.int64)
-        place = spelt(texts).replace_strict(self.values, range(len(self.values)), default=-1, return_dtype=pl.Int64)
-        return place.fill_null(-1).to_numpy().astype(np.int64)
+            codes = np.searchsorted(self.edges, numbers.fill_null(0.0).to_numpy(), side="right")
+            return np.where(numbers.is_null().to_numpy(), -1, codes).astype(np.int64)
+        value_codes = spell_cells(texts).replace_strict(
+            self.values, range(len(self.values)), default=-1, return_dtype=pl.Int64
+        )
+        return value_codes.fill_null(-1).to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class LearnerFeatures:
     """A table as learners read it: once as numbers, once as bins; a blank entry is a value of its own."""
 
     names: tuple[str, ...]
@@ -100,36 +102,36 @@ class Features:
     """Which columns are codes, without order."""
 
     @classmethod
-    def of(cls, frame: pl.DataFrame) -> Features:
+    def of(cls, frame: pl.DataFrame) -> LearnerFeatures:
         """Read a table."""
-        read = [_feature(column) for column in frame.get_columns()]
+        read = [_build_feature(column) for column in frame.get_columns()]
         shape = (frame.height, frame.width)
         numbers, bins = np.empty(shape), np.empty(shape, dtype=np.int64)
-        for at, one in enumerate(read):
-            numbers[:, at], bins[:, at] = one.numbers, one.bins
-        widths = np.array([one.width for one in read], dtype=np.int64)
-        coded = np.array([one.coded for one in read], dtype=np.bool_)
+        for index, feature in enumerate(read):
+            numbers[:, index], bins[:, index] = feature.numbers, feature.bins
+        widths = np.array([feature.width for feature in read], dtype=np.int64)
+        coded = np.array([feature.coded for feature in read], dtype=np.bool_)
         return cls(tuple(frame.columns), numbers, bins, widths, coded)
 
-    def rows(self, rows: Ints) -> Features:
+    def rows(self, rows: Ints) -> LearnerFeatures:
         """Some of the rows."""
-        return Features(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded)
+        return LearnerFeatures(self.names, self.numbers[rows], self.bins[rows], self.widths, self.coded)
 
-    def without(self, column: int) -> Features:
+    def without(self, column: int) -> LearnerFeatures:
         """The other columns."""
         kept = np.arange(len(self.names)) != column
-        names = tuple(name for at, name in enumerate(self.names) if at != column)
-        return Features(names, self.numbers[:, kept], self.bins[:, kept], self.widths[kept], self.coded[kept])
+        names = tuple(name for index, name in enumerate(self.names) if index != column)
+        return LearnerFeatures(names, self.numbers[:, kept], self.bins[:, kept], self.widths[kept], self.coded[kept])
 
-    def blank(self, column: int) -> Features:
+    def blank(self, column: int) -> LearnerFeatures:
         """The same rows with one column blank."""
         numbers, bins = self.numbers.copy(), self.bins.copy()
         numbers[:, column], bins[:, column] = np.nan, self.widths[column]
-        return Features(self.names, numbers, bins, self.widths, self.coded)
+        return LearnerFeatures(self.names, numbers, bins, self.widths, self.coded)
 
-    def nothing(self) -> Features:
+    def nothing(self) -> LearnerFeatures:
         """A row of which nothing is seen."""
-        return Features(
+        return LearnerFeatures(
             self.names, np.full((1, len(self.names)), np.nan), self.widths[None, :], self.widths, self.coded
         )
 
@@ -140,14 +142,14 @@ class Features:
 
 
 @dataclass(frozen=True)
-class _Feature:
+class _ColumnFeature:
     numbers: Floats
     bins: Ints
     width: int
     coded: bool
 
 
-def _feature(column: pl.Series) -> _Feature:
+def _build_feature(column: pl.Series) -> _ColumnFeature:
     blank = column.is_null().to_numpy()
     if column.dtype.is_numeric():
         numbers = column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
@@ -155,18 +157,18 @@ def _feature(column: pl.Series) -> _Feature:
         edges = np.unique(np.quantile(known, np.arange(1, _BINS) / _BINS)) if len(known) else np.zeros(0)
         width = len(edges) + 1
         bins = np.where(blank, width, np.searchsorted(edges, numbers, side="right"))
-        return _Feature(numbers, bins.astype(np.int64), width, coded=False)
-    texts = spelt(column).alias("value")
+        return _ColumnFeature(numbers, bins.astype(np.int64), width, coded=False)
+    texts = spell_cells(column).alias("value")
     counts = texts.drop_nulls().value_counts().sort(["count", "value"], descending=[True, False])
     values = counts["value"].head(_MOST_VALUES)
     width = len(values) + 1
     codes = texts.replace_strict(values, range(len(values)), default=len(values), return_dtype=pl.Int64).to_numpy()
     bins = np.where(blank, width, codes).astype(np.int64)
-    return _Feature(np.where(blank, np.nan, codes), bins, width, coded=True)
+    return _ColumnFeature(np.where(blank, np.nan, codes), bins, width, coded=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Trained:
+class TrainedLearner:
     """A learner that has learnt: rows in, the probability of every class out."""
 
     learner: str
@@ -176,42 +178,42 @@ class Trained:
     shares: Floats
     """How often each class was seen."""
 
-    def probabilities(self, rows: Features) -> Floats:
+    def probabilities(self, rows: LearnerFeatures) -> Floats:
         """Rows × classes."""
         if self.model is None:
             return np.broadcast_to(self.shares, (len(rows.bins), len(self.shares))).copy()
         from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-        given = _given(self.learner, rows)
-        found = np.zeros((len(given), len(self.shares)))
+        given = _select_inputs(self.learner, rows)
+        probabilities = np.zeros((len(given), len(self.shares)))
         with threadpool_limits(1):
             for start in range(0, len(given), _BLOCK):
                 part = slice(start, start + _BLOCK)
-                found[part, self.present] = self.model.predict_proba(given[part])
-        return found
+                probabilities[part, self.present] = self.model.predict_proba(given[part])
+        return probabilities
 
 
-def trained(learner: str, rows: Features, classes: Ints, count: int, seed: int) -> Trained:
+def train_learner(learner: str, rows: LearnerFeatures, classes: Ints, count: int, seed: int) -> TrainedLearner:
     """Teach a learner rows and their classes, of `count` that there are."""
     seen = np.bincount(classes, minlength=count).astype(np.float64)
     shares = seen / max(seen.sum(), 1.0)
     present = np.flatnonzero(seen)
     if learner == PRIOR or len(present) < 2 or not len(rows.names):
-        return Trained(PRIOR, None, present, shares)
+        return TrainedLearner(PRIOR, None, present, shares)
     from threadpoolctl import threadpool_limits
 
-    model = _untrained(learner, rows, len(present), seed)
+    model = _make_untrained_learner(learner, rows, len(present), seed)
     # One thread adds up in one order, so that the same chance gives the same guesses; and cores are shared.
     with threadpool_limits(1):
-        model.fit(_given(learner, rows), classes)
-    return Trained(learner, model, present, shares)
+        model.fit(_select_inputs(learner, rows), classes)
+    return TrainedLearner(learner, model, present, shares)
 
 
-def _given(learner: str, rows: Features) -> npt.NDArray[Any]:
+def _select_inputs(learner: str, rows: LearnerFeatures) -> npt.NDArray[Any]:
     return rows.numbers if learner == "boosting" else rows.bins
 
 
-def _untrained(learner: str, rows: Features, classes: int, seed: int) -> Any:
+def _make_untrained_learner(learner: str, rows: LearnerFeatures, classes: int, seed: int) -> Any:
     if learner == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -236,13 +238,13 @@ def _untrained(learner: str, rows: Features, classes: int, seed: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Guesses:
+class ColumnGuesses:
     """What was guessed of one column."""
 
     column: str
     learner: str
     """The learner that did best on visible entries, or `prior`."""
-    classes: Classes
+    classes: GuessedClasses
     rows: Ints
     """The rows asked for."""
     guess: Ints
@@ -259,8 +261,8 @@ class Guesses:
     trained_on: int
     rare: int
     """Visible entries whose value is too rare to be learnt."""
-    model: Trained
-    features: Features
+    model: TrainedLearner
+    features: LearnerFeatures
     """The other columns, all rows."""
 
 
@@ -269,9 +271,9 @@ def predict_hidden(
     cells: pl.DataFrame,
     learners: Sequence[str],
     chance: np.random.Generator,
-    budget: Budget | None = None,
+    budget: LearningBudget | None = None,
     known: Flags | None = None,
-) -> tuple[Guesses, ...]:
+) -> tuple[ColumnGuesses, ...]:
     """Guess entries of a table (`row`, `column`) from what is visible in it, column by column.
 
     An entry that is asked for is not learnt from, visible or not. `known` says which rows may be learnt from.
@@ -282,85 +284,85 @@ def predict_hidden(
     columns = cells["column"].unique(maintain_order=True).to_list()
     absent = [name for name in columns if name not in frame.columns]
     if absent:
-        raise DataError(f"there is no column {', '.join(f'«{name}»' for name in absent)} to guess entries of")
-    features = Features.of(frame)
-    found = []
+        raise DataError(f"there is no column {quote_names(absent)} to guess entries of")
+    features = LearnerFeatures.of(frame)
+    guesses = []
     for done, name in enumerate(columns):
-        tell("learning", done, len(columns))
+        report_progress("learning", done, len(columns))
         rows = cells.filter(pl.col("column") == name)["row"].to_numpy().astype(np.int64)
-        found.append(_guessed(frame, features, name, rows, learners, chance, budget or Budget(), known))
-    return tuple(found)
+        guesses.append(_guess_column(frame, features, name, rows, learners, chance, budget or LearningBudget(), known))
+    return tuple(guesses)
 
 
-def _guessed(
+def _guess_column(
     frame: pl.DataFrame,
-    features: Features,
+    features: LearnerFeatures,
     name: str,
     rows: Ints,
     learners: Sequence[str],
     chance: np.random.Generator,
-    budget: Budget,
+    budget: LearningBudget,
     known: Flags | None,
-) -> Guesses:
+) -> ColumnGuesses:
     column = frame[name]
     may = column.is_not_null().to_numpy() if known is None else column.is_not_null().to_numpy() & known
     may[rows] = False
-    classes = Classes.of(column.filter(pl.Series(may)), budget.intervals)
+    classes = GuessedClasses.of(column.filter(pl.Series(may)), budget.intervals)
     number = classes.number(column)
     lesson = np.flatnonzero(may & (number >= 0))
     others = features.without(frame.columns.index(name))
     seed = int(chance.integers(2**31))
-    choice = _chosen(others, number, np.flatnonzero(may), classes.count, learners, chance, seed)
-    taught = _some(lesson, budget.training_rows, chance)
-    model = trained(choice.learner, others.rows(taught), number[taught], classes.count, seed)
+    choice = _choose_learner(others, number, np.flatnonzero(may), classes.count, learners, chance, seed)
+    taught = _draw_rows(lesson, budget.training_rows, chance)
+    model = train_learner(choice.learner, others.rows(taught), number[taught], classes.count, seed)
     odds = model.probabilities(others.rows(rows)) if classes.count else np.zeros((len(rows), 1))
     guess = odds.argmax(axis=1) if len(lesson) else np.full(len(rows), -1, dtype=np.int64)
     prior = int(np.bincount(number[lesson]).argmax()) if len(lesson) else -1
-    return Guesses(
+    return ColumnGuesses(
         name, choice.learner, classes, rows, guess, odds.max(axis=1, initial=0.0), prior, choice.held_out,
         choice.scores, int(may.sum()), len(taught), int(may.sum()) - len(lesson), model, others,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
-class _Choice:
+class _LearnerChoice:
     learner: str
     held_out: Flags
     scores: Mapping[str, float]
 
 
-def _chosen(
-    others: Features,
+def _choose_learner(
+    others: LearnerFeatures,
     number: Ints,
     visible: Ints,
     count: int,
     learners: Sequence[str],
     chance: np.random.Generator,
     seed: int,
-) -> _Choice:
+) -> _LearnerChoice:
     """The learner that guesses most of the visible entries that it was not taught; the prior if none beats it."""
-    tried = _some(visible, CHOOSING_ROWS, chance)
+    tried = _draw_rows(visible, CHOOSING_ROWS, chance)
     fold = chance.permutation(len(tried)) % FOLDS
     right: dict[str, Flags] = {}
     for name in (PRIOR, *learners):
         right[name] = np.zeros(len(tried), dtype=np.bool_)
         for part in range(FOLDS) if len(tried) >= 2 * FOLDS and count else ():
-            tell("learning")
+            report_progress("learning")
             test, train = tried[fold == part], tried[(fold != part) & (number[tried] >= 0)]
-            model = trained(name, others.rows(train), number[train], count, seed)
+            model = train_learner(name, others.rows(train), number[train], count, seed)
             right[name][fold == part] = model.probabilities(others.rows(test)).argmax(axis=1) == number[test]
     # Of equals the first: with nothing gained, nothing learnt.
     best = max(right, key=lambda name: int(right[name].sum()))
     scores = {name: round(float(flags.mean()), 12) if len(flags) else 0.0 for name, flags in right.items()}
-    return _Choice(best, right[best], scores)
+    return _LearnerChoice(best, right[best], scores)
 
 
-def _some(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
+def _draw_rows(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
     """At most so many rows, drawn by lot."""
     return rows if len(rows) <= most else np.sort(chance.choice(rows, most, replace=False))
 
 
-def leaning(guesses: Guesses, which: Ints, features: Features) -> Floats:
+def measure_leaning(guesses: ColumnGuesses, which: Ints, features: LearnerFeatures) -> Floats:
     """How much each entry of some asked rows lends to the guess: what its probability loses when the entry is blank.
 
     `which` are places among the rows asked for, `features` the same rows; −∞ for an entry that is blank already.
@@ -372,6 +374,6 @@ def leaning(guesses: Guesses, which: Ints, features: Features) -> Floats:
     for column in range(len(features.names)):
         seen = features.visible[:, column]
         if seen.any():
-            after = guesses.model.probabilities(features.rows(np.flatnonzero(seen)).blank(column))
-            lost[seen, column] = before[seen] - after[np.arange(int(seen.sum())), picked[seen]]
+            probabilities_without = guesses.model.probabilities(features.rows(np.flatnonzero(seen)).blank(column))
+            lost[seen, column] = before[seen] - probabilities_without[np.arange(int(seen.sum())), picked[seen]]
     return lost

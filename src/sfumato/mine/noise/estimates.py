@@ -7,30 +7,30 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, quote_names
 from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
 from sfumato.mine.noise.reconstruction import reconstruct_distribution
-from sfumato.public.noise_law import noisy_columns
+from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
 
 
-def estimated(release: Release, columns: Sequence[str]) -> pl.DataFrame:
+def estimate_released_columns(release: Release, columns: Sequence[str]) -> pl.DataFrame:
     """The distribution of one column, or of two randomized ones together; without a name, what there is to estimate."""
     known = release.public
     unknown = [name for name in columns if name not in release.data.frame.columns]
     if unknown or len(columns) > 2:
-        said = ", ".join(f"«{name}»" for name in unknown) or f"{len(columns)} columns at once"
-        raise PolicyError(f"nothing can be estimated of {said}; changed by chance are: {', '.join(known) or 'none'}")
+        problem = quote_names(unknown) or f"{len(columns)} columns at once"
+        raise PolicyError(f"nothing can be estimated of {problem}; changed by chance are: {', '.join(known) or 'none'}")
     if not columns:
         return pl.DataFrame(
-            {"column": list(known), "kind": [told["kind"] for told in known.values()]},
+            {"column": list(known), "kind": [facts["kind"] for facts in known.values()]},
             schema={"column": pl.String, "kind": pl.String},
         )
     if len(columns) == 2:
         return estimate_joint(release, (columns[0], columns[1]))
     name = columns[0]
     if name not in known or known[name]["kind"] == "synthetic":
-        raise PolicyError(f"«{name}» was not changed in a way that could be undone: count it as it is published")
-    if name in noisy_columns(release):
+        raise PolicyError(f'"{name}" was not changed in a way that could be undone: count it as it is published')
+    if name in list_noisy_columns(release):
         return reconstruct_distribution(release, column=name).to_frame()
     return estimate_proportions(release, name)

@@ -20,23 +20,33 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import (
+    build_noisy_edges,
+    build_true_edges,
     channel_of,
-    counted,
-    even,
-    finer,
-    noise_told,
-    noisy_edges_of,
+    check_rising_edges,
+    compute_even_shares,
+    count_in_bins,
+    parse_noise,
+    refine_edges,
     refuse_bins,
-    refuse_far,
-    refuse_sizes,
-    rising,
-    true_edges_of,
+    refuse_far_values,
+    refuse_overflowing_sizes,
 )
-from sfumato.mine.noise.reconstruction_em import MOST, TOLERANCE, Estimate, Fit, Stop, binned_em, em, iterate, started
+from sfumato.mine.noise.reconstruction_em import (
+    MOST,
+    TOLERANCE,
+    ChiSquareFit,
+    EmEstimate,
+    Stop,
+    binned_em,
+    choose_start,
+    iterate_estimate,
+    run_em,
+)
 from sfumato.mine.noise.reconstruction_intervals import Intervals
-from sfumato.mine.noise.reconstruction_intervals import intervals as bounded
-from sfumato.progress import tell
-from sfumato.public.noise_law import Noise, noise_of, noisy_columns, numbers_of
+from sfumato.mine.noise.reconstruction_intervals import compute_intervals as bounded
+from sfumato.progress import report_progress
+from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -44,12 +54,12 @@ from sfumato.table import Table
 __all__ = [
     "Reconstruction",
     "binned_em",
+    "build_noisy_edges",
+    "build_true_edges",
     "channel_of",
-    "counted",
-    "even",
-    "noisy_edges_of",
+    "compute_even_shares",
+    "count_in_bins",
     "reconstruct_distribution",
-    "true_edges_of",
 ]
 
 _AT_ONCE = 4_000_000
@@ -102,18 +112,18 @@ class Reconstruction:
     @property
     def middles(self) -> Floats:
         """The middle of each bin."""
-        return _middles(self.edges)
+        return _compute_bin_middles(self.edges)
 
     @property
     def mean(self) -> float:
         """The mean of true values."""
-        return float(self.fine_probabilities @ _middles(self.fine_edges))
+        return float(self.fine_probabilities @ _compute_bin_middles(self.fine_edges))
 
     @property
     def std(self) -> float:
         """The standard deviation of true values, even within bins."""
         within = (np.diff(self.fine_edges) ** 2 - self.step**2) / 12
-        about = (_middles(self.fine_edges) - self.mean) ** 2
+        about = (_compute_bin_middles(self.fine_edges) - self.mean) ** 2
         return float(np.sqrt(max(float(self.fine_probabilities @ (within + about)), 0.0)))
 
     def quantile(self, q: float | Sequence[float]) -> Any:
@@ -125,8 +135,8 @@ class Reconstruction:
         used = np.flatnonzero(self.fine_probabilities > 0)
         # Bins of probability 0 are stepped over: before the first one, nothing is.
         places = np.concatenate([[used[0]], used + 1])
-        found = np.interp(asked * running[-1], running[places], self.fine_edges[places])
-        return float(found) if asked.ndim == 0 else found
+        values = np.interp(asked * running[-1], running[places], self.fine_edges[places])
+        return float(values) if asked.ndim == 0 else values
 
     def to_frame(self) -> pl.DataFrame:
         """One row a bin: `from`, `to`, `probability`, `low`, `high`, `density`. Of dates, its first and last day."""
@@ -188,80 +198,84 @@ def reconstruct_distribution(
     """
     confidence = precision.pop("confidence", 0.95)
     limits: StepLimits = precision
-    series, told, within = _read(values, noise, column, range)
-    noisy = _numbers(series)
-    refuse_sizes(told, noisy, within, bins)
-    true = _true_edges(noisy, told, bins, within)
-    refuse_far(noisy, told, true)
-    fine, starts = finer(true, told) if form == "bins" else (true, np.arange(len(true) - 1))
-    noisy_edges = noisy_edges_of(told, fine)
-    channel = channel_of(told, fine, noisy_edges)
-    counts = counted(noisy, noisy_edges)
-    fit = Fit.of(counts, channel)
+    series, parsed_noise, within = _read_noisy_values(values, noise, column, range)
+    noisy = _read_noisy_numbers(series)
+    refuse_overflowing_sizes(parsed_noise, noisy, within, bins)
+    true = _choose_true_edges(noisy, parsed_noise, bins, within)
+    refuse_far_values(noisy, parsed_noise, true)
+    fine, starts = refine_edges(true, parsed_noise) if form == "bins" else (true, np.arange(len(true) - 1))
+    noisy_edges = build_noisy_edges(parsed_noise, fine)
+    channel = channel_of(parsed_noise, fine, noisy_edges)
+    counts = count_in_bins(noisy, noisy_edges)
+    fit = ChiSquareFit.of(counts, channel)
     if form not in ("bins", "values"):
-        raise PolicyError(f'form is "bins" or "values", and not «{form}»')
+        raise PolicyError(f'form is "bins" or "values", and not "{form}"')
     if form == "bins" or stop == "chi2":
-        found = em(counts, channel, even(fine), stop, **limits)
+        estimate = run_em(counts, channel, compute_even_shares(fine), stop, **limits)
     if form == "values":
-        steps = found.iterations if stop == "chi2" else stop
-        summed = _by_values(noisy, told, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST))
-        found = summed if stop != "chi2" else replace(summed, stopped=found.stopped)
-    low, high = bounded(intervals, found, counts, channel, (even(fine), starts), confidence, randomness)
-    statistic = fit.statistic(found.probabilities)
+        steps = estimate.iterations if stop == "chi2" else stop
+        summed = _iterate_over_values(
+            noisy, parsed_noise, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
+        )
+        estimate = summed if stop != "chi2" else replace(summed, stopped=estimate.stopped)
+    low, high = bounded(
+        intervals, estimate, counts, channel, (compute_even_shares(fine), starts), confidence, randomness
+    )
+    statistic = fit.statistic(estimate.probabilities)
     return Reconstruction(
         edges=true,
-        probabilities=np.add.reduceat(found.probabilities, starts),
+        probabilities=np.add.reduceat(estimate.probabilities, starts),
         low=low,
         high=high,
         intervals="none" if np.isnan(low).any() else intervals,
         confidence=confidence,
-        iterations=found.iterations,
-        stopped=found.stopped,
+        iterations=estimate.iterations,
+        stopped=estimate.stopped,
         statistic=statistic,
         freedom=fit.freedom,
         p_value=fit.p_value(statistic),
         count=len(noisy),
         fine_edges=fine,
-        fine_probabilities=found.probabilities,
-        step=float(getattr(told, "step", 0.0)),
+        fine_probabilities=estimate.probabilities,
+        step=float(getattr(parsed_noise, "step", 0.0)),
         dates=series.dtype in (pl.Date, pl.String),
     )
 
 
-def _middles(edges: Floats) -> Floats:
+def _compute_bin_middles(edges: Floats) -> Floats:
     return np.asarray((edges[:-1] + edges[1:]) / 2)
 
 
-def _read(
+def _read_noisy_values(
     values: Any, noise: Any, column: str | None, within: tuple[float, float] | None
 ) -> tuple[pl.Series, Any, tuple[float, float] | None]:
     """The noisy values, the noise, and the range of true values if it is known."""
     if isinstance(values, Release):
-        names = noisy_columns(values)
+        names = list_noisy_columns(values)
         name = names[0] if column is None and len(names) == 1 else column
         if name is None:
             raise PolicyError(f"say which column to reconstruct: noise is in {', '.join(names) or 'none'}")
-        told = noise_of(values, name) if noise is None else noise_told(noise)
+        parsed_noise = get_noise(values, name) if noise is None else parse_noise(noise)
         within = within or (tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None)
-        return _taken(values.data.frame, name), told, within
+        return _select_series(values.data.frame, name), parsed_noise, within
     if noise is None:
         raise PolicyError('the noise must be known: noise = ("gaussian", 2.5), {"alpha": 10} …')
     if isinstance(values, Table | Mapping) or hasattr(values, "columns"):
         table = values if isinstance(values, Table) else Table.of(values)
-        return _taken(table.frame, column), noise_told(noise), within
-    return _series(values), noise_told(noise), within
+        return _select_series(table.frame, column), parse_noise(noise), within
+    return _make_series(values), parse_noise(noise), within
 
 
-def _taken(frame: pl.DataFrame, column: str | None) -> pl.Series:
+def _select_series(frame: pl.DataFrame, column: str | None) -> pl.Series:
     if column is None and frame.width == 1:
         return frame.to_series()
     if column not in frame.columns:
-        said = "say which column to reconstruct" if column is None else f"there is no column «{column}»"
-        raise PolicyError(f"{said}; there are {', '.join(frame.columns[:12])}")
+        problem = "say which column to reconstruct" if column is None else f'there is no column "{column}"'
+        raise PolicyError(f"{problem}; there are {', '.join(frame.columns[:12])}")
     return frame[column]
 
 
-def _series(values: Any) -> pl.Series:
+def _make_series(values: Any) -> pl.Series:
     """Values of any kind; None is missing."""
     try:
         native = nw.from_native(values, series_only=True, pass_through=True)
@@ -269,33 +283,33 @@ def _series(values: Any) -> pl.Series:
             return native.to_polars()
         listed: Any = np.asarray(values if isinstance(values, np.ndarray) else list(values)).ravel()
         if listed.dtype == object:  # None and numbers, dates, text
-            numeric = all(isinstance(one, int | float | np.number) for one in listed if one is not None)
+            numeric = all(isinstance(value, int | float | np.number) for value in listed if value is not None)
             listed = listed.astype(np.float64) if numeric else listed.tolist()
         return pl.Series("values", listed)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
         raise DataError("the noisy values are no list, array or series of numbers, or of dates, alone") from None
 
 
-def _numbers(series: pl.Series) -> Floats:
+def _read_noisy_numbers(series: pl.Series) -> Floats:
     there = series.drop_nulls()
     if not len(there):
         raise DataError("there are no noisy values to reconstruct from")
-    found = numbers_of(there)
-    found = found[~np.isnan(found)]
-    strange = int(len(found) - np.isfinite(found).sum())
+    numbers = read_numbers(there)
+    numbers = numbers[~np.isnan(numbers)]
+    strange = int(len(numbers) - np.isfinite(numbers).sum())
     if strange:
-        raise DataError(f"{strange} of {len(found)} noisy values are not finite; make them missing")
-    if not len(found):
+        raise DataError(f"{strange} of {len(numbers)} noisy values are not finite; make them missing")
+    if not len(numbers):
         raise DataError("there are no noisy values to reconstruct from")
-    return found
+    return numbers
 
 
-def _true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float, float] | None) -> Floats:
+def _choose_true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float, float] | None) -> Floats:
     if np.ndim(bins) == 1:
-        return rising(bins, "true")
+        return check_rising_edges(bins, "true")
     low, high = within if within is not None else (float(noisy.min()), float(noisy.max()))
     if not isinstance(noise, Noise) or noise.kind != "discretize":
-        return true_edges_of(low, high, bins, float(getattr(noise, "step", 0.0)))
+        return build_true_edges(low, high, bins, float(getattr(noise, "step", 0.0)))
     # Nothing is told of where in its interval a value lies: a bin is an interval, or several.
     first = np.floor((low - noise.origin) / noise.scale + 1e-9)
     last = max(np.ceil((high - noise.origin + noise.step) / noise.scale - 1e-9), first + 1)
@@ -304,28 +318,30 @@ def _true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float, float
     return np.asarray(noise.origin + ends * noise.scale - noise.step / 2)
 
 
-def _by_values(noisy: Floats, noise: Any, true: Floats, stop: Stop, tolerance: float, most: int) -> Estimate:
+def _iterate_over_values(
+    noisy: Floats, noise: Any, true: Floats, stop: Stop, tolerance: float, most: int
+) -> EmEstimate:
     """The published form: each step sums over all values, with the noise's density at the middles of the bins."""
-    middles = _middles(true)
+    middles = _compute_bin_middles(true)
     rows = max(1, _AT_ONCE // len(middles))
-    parts = [noisy[at : at + rows] for at in range(0, len(noisy), rows)]
-    kept = _densities(parts[0], middles, noise) if len(parts) == 1 else None
+    parts = [noisy[index : index + rows] for index in range(0, len(noisy), rows)]
+    kept = _compute_densities(parts[0], middles, noise) if len(parts) == 1 else None
 
     def step(now: Floats) -> Floats:
         total = np.zeros(len(now))
         for number, part in enumerate(parts):
-            dense = _densities(part, middles, noise) if kept is None else kept
+            dense = _compute_densities(part, middles, noise) if kept is None else kept
             likely = dense @ now
             possible = likely > 0
             total += (dense[possible] / likely[possible, None]).sum(axis=0)
             if len(parts) > 1:
-                tell("summing over values", number, len(parts))
+                report_progress("summing over values", number, len(parts))
         return np.asarray(now * total / len(noisy))
 
-    return iterate(step, started(even(true), len(middles)), stop, tolerance, most)
+    return iterate_estimate(step, choose_start(compute_even_shares(true), len(middles)), stop, tolerance, most)
 
 
-def _densities(values: Floats, middles: Floats, noise: Any) -> Floats:
+def _compute_densities(values: Floats, middles: Floats, noise: Any) -> Floats:
     away = values[:, None] - middles[None, :]
     if not isinstance(noise, Noise):
         return np.asarray(noise.pdf(away))

@@ -29,23 +29,23 @@ _MOST_STEPS = 4_000_000
 _NODES = 16
 
 
-def noise_told(told: Any) -> Any:
+def parse_noise(given: Any) -> Any:
     """A `Noise` from any of its spellings; a frozen continuous scipy distribution is taken as it is."""
-    if not (hasattr(told, "cdf") and hasattr(told, "ppf")):
-        return Noise.of(told)
-    if hasattr(told, "freeze"):
+    if not (hasattr(given, "cdf") and hasattr(given, "ppf")):
+        return Noise.of(given)
+    if hasattr(given, "freeze"):
         raise PolicyError(
             "a scipy distribution is noise once its parameters are told: scipy.stats.norm(0, 2.5), not scipy.stats.norm"
         )
-    if hasattr(told, "pmf") and not hasattr(getattr(told, "dist", told), "pdf"):
+    if hasattr(given, "pmf") and not hasattr(getattr(given, "dist", given), "pdf"):
         raise PolicyError(
             "a discrete distribution is not taken as noise; if the noise is rounded, say "
             'Noise(kind="gaussian", scale=2.5, step=1)'
         )
-    return told
+    return given
 
 
-def true_edges_of(low: float, high: float, bins: int, step: float = 0.0) -> Floats:
+def build_true_edges(low: float, high: float, bins: int, step: float = 0.0) -> Floats:
     """Edges of equally wide bins from `low` to `high`; where values are whole, between whole numbers.
 
     Whole numbers are shared out as evenly as can be, and there are never more bins than whole numbers.
@@ -73,23 +73,27 @@ def refuse_bins(bins: Any) -> None:
         raise PolicyError("this is no number of bins; ask for one or more, or tell their edges")
 
 
-def refuse_sizes(noise: Any, *told: Any) -> None:
+def refuse_overflowing_sizes(noise: Any, *given: Any) -> None:
     """Numbers whose squares are not; what is no number is refused elsewhere."""
-    numbers = (np.asarray(one, dtype=np.float64) for one in (getattr(noise, "scale", 0.0), *told) if _numeric(one))
-    if any((np.abs(one[np.isfinite(one)]) >= _HUGE).any() for one in numbers):
+    numbers = (
+        np.asarray(numbers_given, dtype=np.float64)
+        for numbers_given in (getattr(noise, "scale", 0.0), *given)
+        if _is_numeric(numbers_given)
+    )
+    if any((np.abs(numbers_given[np.isfinite(numbers_given)]) >= _HUGE).any() for numbers_given in numbers):
         raise PolicyError("values, range or noise are beyond 1e150; divide them all by the same number")
 
 
-def _numeric(told: Any) -> bool:
-    return bool(np.asarray(told).dtype.kind in "iuf")
+def _is_numeric(given: Any) -> bool:
+    return bool(np.asarray(given).dtype.kind in "iuf")
 
 
-def even(edges: Floats) -> Floats:
+def compute_even_shares(edges: Floats) -> Floats:
     """The probability of each bin if every value were as likely as another: the iteration begins there."""
     return np.asarray(np.diff(edges) / (edges[-1] - edges[0]))
 
 
-def finer(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
+def refine_edges(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
     """Edges with each bin cut into equal parts, so that there are some fifty in all, and the first part of each bin.
 
     Within a bin values are taken to be even. In wide bins they are not, and the estimate would pay for it. Intervals
@@ -98,10 +102,10 @@ def finer(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
     parts = -(-FINE // (len(edges) - 1))
     if parts < 2 or getattr(noise, "kind", "") == "discretize":
         return edges, np.arange(len(edges) - 1, dtype=np.int64)
-    cuts, step = [], _step(noise)
+    cuts, step = [], _get_step(noise)
     ends = edges
     if step:  # between whole numbers
-        ends = np.asarray((_firsts(edges, step) - 0.5) * step, dtype=np.float64)
+        ends = np.asarray((_find_first_whole_numbers(edges, step) - 0.5) * step, dtype=np.float64)
     for low, high in pairwise(ends):
         inner = np.linspace(low, high, parts + 1)[:-1]
         cuts.append(np.unique((np.floor(inner / step + 0.5 + 1e-9) - 0.5) * step) if step else inner)
@@ -109,19 +113,19 @@ def finer(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
     return np.append(np.concatenate(cuts), ends[-1]), starts.astype(np.int64)
 
 
-def noisy_edges_of(noise: Any, true_edges: Floats) -> Floats:
+def build_noisy_edges(noise: Any, true_edges: Floats) -> Floats:
     """Edges of noisy bins: as wide as the true ones are in the mean, and beyond them as far as the noise reaches.
 
     Of more than 400 true bins, noisy ones are as wide as a 32nd of the deviation of Gaussian noise, a 128th of that of
     other noise, if that is wider: the noise leaves nothing finer to see.
     """
-    told, step = noise_told(noise), _step(noise)
+    parsed_noise, step = parse_noise(noise), _get_step(noise)
     width = (true_edges[-1] - true_edges[0]) / (len(true_edges) - 1)
     inner = true_edges
-    if len(true_edges) > _MANY and (wide := _finest(told)) > width:
+    if len(true_edges) > _MANY and (wide := _find_finest_width(parsed_noise)) > width:
         inner = np.linspace(true_edges[0], true_edges[-1], int(np.ceil((true_edges[-1] - true_edges[0]) / wide)) + 1)
         width = inner[1] - inner[0]
-    below, above = _reach(told)
+    below, above = _measure_noise_reach(parsed_noise)
     before, after = (int(np.ceil(far / width - 1e-9)) for far in (below, above))
     outer = (inner[0] - width * np.arange(before, 0, -1), inner[-1] + width * np.arange(1, after + 1))
     edges = np.concatenate([outer[0], inner, outer[1]])
@@ -130,7 +134,7 @@ def noisy_edges_of(noise: Any, true_edges: Floats) -> Floats:
     return np.asarray(edges, dtype=np.float64)
 
 
-def _finest(noise: Any) -> float:
+def _find_finest_width(noise: Any) -> float:
     """How wide noisy bins can be and still tell as much."""
     if getattr(noise, "kind", "") == "discretize":
         return 0.0
@@ -139,7 +143,7 @@ def _finest(noise: Any) -> float:
     return float(wide) if np.isfinite(wide) else 0.0
 
 
-def counted(values: Floats, edges: Floats) -> Ints:
+def count_in_bins(values: Floats, edges: Floats) -> Ints:
     """How many values each bin has; the first and the last one take what lies beyond."""
     inner = edges[1:-1]
     if len(values) < 2 or not len(inner):
@@ -159,33 +163,33 @@ def channel_of(noise: Any, true_edges: Any, noisy_edges: Any) -> Floats:
     and published values are whole numbers of steps, and a bin holds those from its lower edge to below its upper one;
     the last true bin has its upper edge too, as in a histogram.
     """
-    told = noise_told(noise)
-    true, noisy = rising(true_edges, "true"), rising(noisy_edges, "noisy")
-    if isinstance(told, Noise) and told.kind == "discretize":
-        below = _intervals_below(told, true, noisy[1:-1])
-    elif _step(told) and (true[-1] - true[0]) / _step(told) < _MOST_STEPS:
-        below = _whole_below(told, true, noisy[1:-1])
+    parsed_noise = parse_noise(noise)
+    true, noisy = check_rising_edges(true_edges, "true"), check_rising_edges(noisy_edges, "noisy")
+    if isinstance(parsed_noise, Noise) and parsed_noise.kind == "discretize":
+        below = _compute_intervals_below(parsed_noise, true, noisy[1:-1])
+    elif _get_step(parsed_noise) and (true[-1] - true[0]) / _get_step(parsed_noise) < _MOST_STEPS:
+        below = _compute_whole_below(parsed_noise, true, noisy[1:-1])
     else:
-        below = _smooth_below(told, true, noisy[1:-1])
+        below = _compute_smooth_below(parsed_noise, true, noisy[1:-1])
     ends = np.zeros((1, below.shape[1])), np.ones((1, below.shape[1]))
-    found = np.diff(np.concatenate([ends[0], below, ends[1]]), axis=0)
-    found[found < 1e-14] = 0.0  # what is left of a difference of rounded numbers
-    return np.asarray(found / found.sum(axis=0))
+    probabilities = np.diff(np.concatenate([ends[0], below, ends[1]]), axis=0)
+    probabilities[probabilities < 1e-14] = 0.0  # what is left of a difference of rounded numbers
+    return np.asarray(probabilities / probabilities.sum(axis=0))
 
 
-def rising(told: Any, word: str) -> Floats:
+def check_rising_edges(given: Any, word: str) -> Floats:
     """Edges of bins, or an error."""
-    edges = np.ascontiguousarray(told, dtype=np.float64)
+    edges = np.ascontiguousarray(given, dtype=np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
         raise PolicyError(f"the edges of {word} bins are two or more rising finite numbers")
     return edges
 
 
-def _step(noise: Any) -> float:
+def _get_step(noise: Any) -> float:
     return float(getattr(noise, "step", 0.0) or 0.0)
 
 
-def _reach(noise: Any) -> tuple[float, float]:
+def _measure_noise_reach(noise: Any) -> tuple[float, float]:
     """How far noise takes a value, down and up."""
     if isinstance(noise, Noise):
         far = {"uniform": 1.0, "gaussian": FAR, "discretize": 0.5}[noise.kind] * noise.scale + noise.step / 2
@@ -196,25 +200,27 @@ def _reach(noise: Any) -> tuple[float, float]:
     return max(-low, 0.0), max(high, 0.0)
 
 
-def _smooth_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
+def _compute_smooth_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
     """P(x + y < cut) for x even in each true bin: the mean of the distribution function over the bin."""
     if not isinstance(noise, Noise):
-        return _quadrature(noise, true, cuts)
-    integral = _integral(noise, cuts[:, None] - true[None, :])
+        return _integrate_by_quadrature(noise, true, cuts)
+    integral = _integrate_noise(noise, cuts[:, None] - true[None, :])
     return np.asarray((integral[:, :-1] - integral[:, 1:]) / np.diff(true))
 
 
-def _integral(noise: Noise, at: Floats) -> Floats:
+def _integrate_noise(noise: Noise, differences: Floats) -> Floats:
     """∫ F up to some differences, F the noise's distribution function."""
     if noise.kind == "gaussian":
         from scipy.special import ndtr
 
-        return np.asarray(at * ndtr(at / noise.scale) + noise.scale * (noise.scale * noise.density(at)))
-    inside = np.clip(at, -noise.scale, noise.scale) + noise.scale
-    return np.asarray(inside**2 / (4 * noise.scale) + np.maximum(at - noise.scale, 0.0))
+        return np.asarray(
+            differences * ndtr(differences / noise.scale) + noise.scale * (noise.scale * noise.density(differences))
+        )
+    inside = np.clip(differences, -noise.scale, noise.scale) + noise.scale
+    return np.asarray(inside**2 / (4 * noise.scale) + np.maximum(differences - noise.scale, 0.0))
 
 
-def _quadrature(noise: Any, true: Floats, cuts: Floats) -> Floats:
+def _integrate_by_quadrature(noise: Any, true: Floats, cuts: Floats) -> Floats:
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     middles, halves = (true[:-1] + true[1:]) / 2, np.diff(true) / 2
     return np.asarray(
@@ -225,27 +231,27 @@ def _quadrature(noise: Any, true: Floats, cuts: Floats) -> Floats:
     )
 
 
-def _whole_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
+def _compute_whole_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
     """P(published < cut) for x even among the whole numbers of each true bin.
 
     x + rounded y < cut says that y < m + ½ for m the last whole number below cut − x. Summed over all x of a bin it
     is a difference of running sums of F(m + ½), one table for all bins and cuts.
     """
-    step = _step(noise)
-    firsts = _firsts(true, step)
+    step = _get_step(noise)
+    firsts = _find_first_whole_numbers(true, step)
     sizes = np.diff(firsts)
     lasts = np.ceil(cuts / step - 1e-9).astype(np.int64) - 1
     if not len(lasts):
         return np.zeros((0, len(sizes)))
     least, most = int(lasts.min() - firsts[-1]), int(lasts.max() - firsts[0])
     halves = np.arange(least, most + 1, dtype=np.float64) + 0.5
-    sums = np.concatenate([[0.0], np.cumsum(_below(noise, np.asarray(halves * step)))])
+    sums = np.concatenate([[0.0], np.cumsum(_compute_below(noise, np.asarray(halves * step)))])
     # Σ over x from a to b − 1 of F(m − x + ½) = sums up to m − a less sums up to m − b
     to = sums[lasts[:, None] - firsts[None, :] - least + 1]
     return np.asarray((to[:, :-1] - to[:, 1:]) / sizes)
 
 
-def _firsts(true: Floats, step: float) -> Ints:
+def _find_first_whole_numbers(true: Floats, step: float) -> Ints:
     """The first whole number of each bin, and the first after the last one."""
     firsts = np.ceil(true / step - 1e-9).astype(np.int64)
     firsts[-1] = np.floor(true[-1] / step + 1e-9).astype(np.int64) + 1
@@ -255,11 +261,11 @@ def _firsts(true: Floats, step: float) -> Ints:
     return firsts
 
 
-def _below(noise: Any, at: Floats) -> Floats:
-    return noise.below(at) if isinstance(noise, Noise) else np.asarray(noise.cdf(at))
+def _compute_below(noise: Any, differences: Floats) -> Floats:
+    return noise.below(differences) if isinstance(noise, Noise) else np.asarray(noise.cdf(differences))
 
 
-def _intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats:
+def _compute_intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats:
     """P(middle < cut) for x even in each true bin: the share of the bin before the interval whose middle is not."""
     # The middle of interval i is origin + (i + ½) W, for whole numbers the lower one: below the cut while i < this.
     half = (
@@ -267,24 +273,26 @@ def _intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats:
     )
     ends = noise.origin + np.ceil((cuts - noise.origin - half) / noise.scale - 1e-9) * noise.scale
     if noise.step:
-        true = np.asarray(_firsts(true, noise.step) * noise.step, dtype=np.float64)
+        true = np.asarray(_find_first_whole_numbers(true, noise.step) * noise.step, dtype=np.float64)
     return np.asarray(np.clip((ends[:, None] - true[:-1]) / np.diff(true), 0.0, 1.0))
 
 
-def refuse_far(values: Floats, noise: Any, true: Floats) -> None:
+def refuse_far_values(values: Floats, noise: Any, true: Floats) -> None:
     """Values further beyond the true bins than bounded noise reaches; the last noisy bins would take them."""
     if isinstance(noise, Noise) and noise.kind != "gaussian":
-        below, above = _reach(noise)
+        below, above = _measure_noise_reach(noise)
         slack = 1e-9 * (true[-1] - true[0] + below)
-        _refuse(int(((values < true[0] - below - slack) | (values > true[-1] + above + slack)).sum()), len(values))
+        _refuse_strange_values(
+            int(((values < true[0] - below - slack) | (values > true[-1] + above + slack)).sum()), len(values)
+        )
 
 
-def refuse_impossible(counts: Ints, channel: Floats) -> None:
+def refuse_impossible_values(counts: Ints, channel: Floats) -> None:
     """Values that no true value could have led to."""
-    _refuse(int(counts[channel.sum(axis=1) <= 0].sum()), int(counts.sum()))
+    _refuse_strange_values(int(counts[channel.sum(axis=1) <= 0].sum()), int(counts.sum()))
 
 
-def _refuse(strange: int, count: int) -> None:
+def _refuse_strange_values(strange: int, count: int) -> None:
     if strange:
         raise DataError(
             f"{strange} of {count} values cannot come from that range under that noise; "

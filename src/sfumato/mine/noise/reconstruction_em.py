@@ -4,13 +4,13 @@
 Every step raises the likelihood (it is the EM algorithm of Agrawal and Aggarwal, PODS 2001), but the likeliest
 distribution is not the best one: it fits the chance in the noisy values, and oscillates. `stop="chi2"` weighs what a
 step gains against what it risks. The gain is in χ² between the noisy histogram that the estimate predicts and the one
-observed. The risk is known beforehand, from the noise alone (`Risk`): how many parameters the estimate has fitted after
-so many steps, each of which lowers χ² by 1 if it means nothing, and how far chance has then moved the probabilities.
-The estimate is best where χ² + 2 · parameters (Mallows's Cp, Akaike's criterion) + 1000 · (error by chance)⁴ is least,
-over all steps and not only up to the first plateau; the last term is 1 where chance has moved 9 % of the values, and
-keeps a lucky histogram from taking thousands of steps. Half as many steps again are taken: what is smoothed away is
-lost, and a few steps too many cost little. The numbers were chosen by trial; docs/reconstruction.md tells how they do
-on other cases.
+observed. The risk is known beforehand, from the noise alone (`StepRisk`): how many parameters the estimate has fitted
+after so many steps, each of which lowers χ² by 1 if it means nothing, and how far chance has then moved the
+probabilities. The estimate is best where χ² + 2 · parameters (Mallows's Cp, Akaike's criterion) + 1000 · (error by
+chance)⁴ is least, over all steps and not only up to the first plateau; the last term is 1 where chance has moved 9 % of
+the values, and keeps a lucky histogram from taking thousands of steps. Half as many steps again are taken: what is
+smoothed away is lost, and a few steps too many cost little. The numbers were chosen by trial; docs/reconstruction.md
+tells how they do on other cases.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import numpy.typing as npt
 
 from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.noise.reconstruction_channel import refuse_impossible
-from sfumato.progress import tell
+from sfumato.mine.noise.reconstruction_channel import refuse_impossible_values
+from sfumato.progress import report_progress
 
 Stop = Literal["chi2", "difference"] | int
 Step = Callable[[Floats], Floats]
@@ -44,7 +44,7 @@ _COARSE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class ChiSquareFit:
     """How well an estimate predicts the noisy histogram: Pearson's statistic over groups of noisy bins."""
 
     grouped: Floats
@@ -53,9 +53,9 @@ class Fit:
     freedom: int
 
     @classmethod
-    def of(cls, counts: Ints, channel: Floats) -> Fit:
+    def of(cls, counts: Ints, channel: Floats) -> ChiSquareFit:
         """Neighbouring noisy bins are put together until ten values or more are in each."""
-        starts = grouped_bins(counts, channel)
+        starts = group_noisy_bins(counts, channel)
         observed = np.add.reduceat(counts, starts).astype(np.float64)
         return cls(np.add.reduceat(channel, starts, axis=0), observed, len(starts) - 1)
 
@@ -78,7 +78,7 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Risk:
+class StepRisk:
     """What steps cost, whatever the values are: the iteration taken as linear about where it begins.
 
     Of a direction in which noise leaves a share λ, t steps have fitted 1 − (1 − λ)ᵗ, and chance with it.
@@ -90,9 +90,9 @@ class Risk:
     """The variance that each direction, fitted in full, brings to each bin: bins × directions."""
 
     @classmethod
-    def of(cls, channel: Floats, start: Floats, count: int) -> Risk:
+    def of(cls, channel: Floats, start: Floats, count: int) -> StepRisk:
         """Of so many values whose estimate begins there."""
-        channel, start = coarser(channel, start)
+        channel, start = merge_true_bins(channel, start)
         predicted = channel @ start
         seen = predicted > 0
         scaled = channel[seen] * np.sqrt(start) / np.sqrt(predicted[seen])[:, None]
@@ -108,7 +108,7 @@ class Risk:
         return float(_PARAMETER * fitted.sum() + _ERROR * error**4)
 
 
-def coarser(channel: Floats, start: Floats) -> tuple[Floats, Floats]:
+def merge_true_bins(channel: Floats, start: Floats) -> tuple[Floats, Floats]:
     """Neighbouring true bins put together until there are few hundred: about steps they tell the same."""
     bins = len(start)
     if bins <= _COARSE:
@@ -119,7 +119,7 @@ def coarser(channel: Floats, start: Floats) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class EmEstimate:
     """Where the iteration stopped, and why."""
 
     probabilities: Floats
@@ -138,11 +138,11 @@ def binned_em(
     most: int = MOST,
 ) -> Floats:
     """The probabilities of the true bins, from counts of noisy bins and `channel[i, j]` = P(noisy i | true j)."""
-    found = np.asarray(counts, dtype=np.int64)
-    return em(found, channel, start, stop, level=level, tolerance=tolerance, most=most).probabilities
+    histogram = np.asarray(counts, dtype=np.int64)
+    return run_em(histogram, channel, start, stop, level=level, tolerance=tolerance, most=most).probabilities
 
 
-def em(
+def run_em(
     counts: Ints,
     channel: Floats,
     start: npt.ArrayLike | None = None,
@@ -151,19 +151,19 @@ def em(
     level: float | None = None,
     tolerance: float = TOLERANCE,
     most: int = MOST,
-) -> Estimate:
+) -> EmEstimate:
     """As `binned_em`, telling where it stopped. With a `level`, where χ² first has so large a p-value."""
     if channel.ndim != 2 or channel.shape[0] != len(counts):
         raise PolicyError(f"{len(counts)} counts do not go with a channel of shape {channel.shape}")
     if (counts < 0).any() or not counts.any():
         raise DataError("there are no noisy values to reconstruct from")
-    refuse_impossible(counts, channel)
-    begun = started(start, channel.shape[1])
+    refuse_impossible_values(counts, channel)
+    begun = choose_start(start, channel.shape[1])
     if stop == "chi2" and len(begun) > _COARSE:
-        few = coarser(channel, begun)
-        told = em(counts, few[0], few[1], stop, level=level, most=most)
-        found = em(counts, channel, begun, told.iterations)
-        return Estimate(found.probabilities, told.iterations, told.stopped)
+        few = merge_true_bins(channel, begun)
+        coarse_estimate = run_em(counts, few[0], few[1], stop, level=level, most=most)
+        estimate = run_em(counts, channel, begun, coarse_estimate.iterations)
+        return EmEstimate(estimate.probabilities, coarse_estimate.iterations, coarse_estimate.stopped)
     seen = counts > 0
     rows, share = np.ascontiguousarray(channel[seen]), counts[seen] / counts.sum()
     columns = np.ascontiguousarray(rows.T)
@@ -172,88 +172,94 @@ def em(
         return np.asarray(now * (columns @ (share / (rows @ now))))
 
     if stop != "chi2":
-        return iterate(step, begun, stop, tolerance, most)
-    fit = Fit.of(counts, channel)
-    with one_thread():
+        return iterate_estimate(step, begun, stop, tolerance, most)
+    fit = ChiSquareFit.of(counts, channel)
+    with limit_to_one_thread():
         if level is not None:
-            return _until_fit(step, begun, fit, level, most)
-        return _balanced(step, begun, fit, Risk.of(channel, begun, int(counts.sum())), most)
+            return _iterate_until_fit(step, begun, fit, level, most)
+        return _balance_fit_and_risk(step, begun, fit, StepRisk.of(channel, begun, int(counts.sum())), most)
 
 
-def started(start: npt.ArrayLike | None, bins: int) -> Floats:
+def choose_start(start: npt.ArrayLike | None, bins: int) -> Floats:
     """Where the iteration begins: evenly, or where it is told; nothing is impossible from the outset."""
     if start is None:
         return np.full(bins, 1 / bins)
-    told = np.asarray(start, dtype=np.float64)
-    if told.shape != (bins,) or not np.isfinite(told).all() or (told < 0).any() or not told.any():
+    shares = np.asarray(start, dtype=np.float64)
+    if shares.shape != (bins,) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
         raise PolicyError(f"a start has {bins} probabilities")
-    told = told / told.sum() + 1e-9  # a bin of probability 0 would never be left
-    return np.asarray(told / told.sum())
+    shares = shares / shares.sum() + 1e-9  # a bin of probability 0 would never be left
+    return np.asarray(shares / shares.sum())
 
 
-def iterate(step: Step, start: Floats, stop: Stop, tolerance: float = TOLERANCE, most: int = MOST) -> Estimate:
+def iterate_estimate(
+    step: Step, start: Floats, stop: Stop, tolerance: float = TOLERANCE, most: int = MOST
+) -> EmEstimate:
     """Refine an estimate so many times, or until it hardly changes."""
     if isinstance(stop, bool) or not (stop == "difference" or (isinstance(stop, int) and stop >= 0)):
         raise PolicyError('`stop` is "chi2", "difference" or a number of iterations')
-    with one_thread():
-        return _repeated(step, start, stop) if isinstance(stop, int) else _until_same(step, start, tolerance, most)
+    with limit_to_one_thread():
+        return (
+            _repeat_steps(step, start, stop)
+            if isinstance(stop, int)
+            else _iterate_until_same(step, start, tolerance, most)
+        )
 
 
-def one_thread() -> AbstractContextManager[object]:
+def limit_to_one_thread() -> AbstractContextManager[object]:
     """Matrices are small, and threads would wait for each other: sixty times as long on busy cores."""
-    limit: AbstractContextManager[object] = _threads().limit(limits=1)
+    limit: AbstractContextManager[object] = _get_thread_controller().limit(limits=1)
     return limit
 
 
 @cache
-def _threads() -> Any:
+def _get_thread_controller() -> Any:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
 
 
-def _repeated(step: Step, now: Floats, times: int) -> Estimate:
+def _repeat_steps(step: Step, now: Floats, times: int) -> EmEstimate:
     for done in range(times):
-        now = _whole(step(now))
+        now = _normalize(step(now))
         if done % 256 == 0:
-            tell("reconstructing", done, times)
-    return Estimate(now, times, "iterations")
+            report_progress("reconstructing", done, times)
+    return EmEstimate(now, times, "iterations")
 
 
-def _until_same(step: Step, now: Floats, tolerance: float, most: int) -> Estimate:
+def _iterate_until_same(step: Step, now: Floats, tolerance: float, most: int) -> EmEstimate:
     for done in range(1, most + 1):
-        before, now = now, _whole(step(now))
+        before, now = now, _normalize(step(now))
         if float(np.abs(now - before).sum()) <= tolerance:
-            return Estimate(now, done, "difference")
+            return EmEstimate(now, done, "difference")
         if done % 256 == 0:
-            tell("reconstructing", done, most)
-    return Estimate(now, most, "iterations")
+            report_progress("reconstructing", done, most)
+    return EmEstimate(now, most, "iterations")
 
 
-def _looks(step: Step, now: Floats, most: int) -> Iterator[tuple[int, Floats]]:
+def _list_look_points(step: Step, now: Floats, most: int) -> Iterator[tuple[int, Floats]]:
     """The estimate after 1 to 8 steps, then four times until their number has doubled, and after the last one."""
     look = 1
     for done in range(1, most + 1):
-        now = _whole(step(now))
+        now = _normalize(step(now))
         if done < look and done < most:
             continue
         look += max(1, 1 << (look.bit_length() - 3)) if look >= 4 else 1
-        tell("reconstructing", done, most)
+        report_progress("reconstructing", done, most)
         yield done, now
 
 
-def _until_fit(step: Step, start: Floats, fit: Fit, level: float, most: int) -> Estimate:
+def _iterate_until_fit(step: Step, start: Floats, fit: ChiSquareFit, level: float, most: int) -> EmEstimate:
     enough, now = fit.enough(level), start
-    for done, now in _looks(step, start, most):
+    for done, now in _list_look_points(step, start, most):
         if fit.statistic(now) <= enough:
-            return Estimate(now, done, "chi2")
-    return Estimate(now, most, "iterations")
+            return EmEstimate(now, done, "chi2")
+    return EmEstimate(now, most, "iterations")
 
 
-def _balanced(step: Step, start: Floats, fit: Fit, risk: Risk, most: int) -> Estimate:
+def _balance_fit_and_risk(step: Step, start: Floats, fit: ChiSquareFit, risk: StepRisk, most: int) -> EmEstimate:
     """Half as many steps again as where χ² and risk together are least."""
     kept, best, least, done = dict[int, Floats](), 1, np.inf, 0
-    for done, now in _looks(step, start, most):
+    for done, now in _list_look_points(step, start, most):
         kept[done] = now
         cost = risk.of_steps(done)
         if (both := fit.statistic(now) + cost) < least:
@@ -262,18 +268,18 @@ def _balanced(step: Step, start: Floats, fit: Fit, risk: Risk, most: int) -> Est
         if done >= _ON * best and (cost >= least or done >= max(_AHEAD * best, _FAR)):
             break
     if not kept:
-        return Estimate(start, 0, "iterations")
+        return EmEstimate(start, 0, "iterations")
     # Where nothing mixes with anything, the first step has found it all.
     wanted = int(_ON * best)
     taken = min(steps for steps in kept if steps >= min(wanted, done))
-    return Estimate(kept[taken], taken, "chi2" if wanted <= done else "iterations")
+    return EmEstimate(kept[taken], taken, "chi2" if wanted <= done else "iterations")
 
 
-def _whole(probabilities: Floats) -> Floats:
+def _normalize(probabilities: Floats) -> Floats:
     return np.asarray(probabilities / probabilities.sum())
 
 
-def grouped_bins(counts: Ints, channel: Floats, least: int = _GROUPS) -> Ints:
+def group_noisy_bins(counts: Ints, channel: Floats, least: int = _GROUPS) -> Ints:
     """Where groups of neighbouring noisy bins begin, about equally full, with ten values or more: so many groups, or
     twice as many as there are bins that the noise leaves apart."""
     apart = float(np.sum(channel**2 / np.maximum(channel.sum(axis=1, keepdims=True), 1e-300)))

@@ -18,8 +18,8 @@ import numpy as np
 
 from sfumato.arrays import Floats, Ints
 from sfumato.errors import PolicyError
-from sfumato.mine.noise.reconstruction_em import Estimate, grouped_bins, one_thread
-from sfumato.progress import tell
+from sfumato.mine.noise.reconstruction_em import EmEstimate, group_noisy_bins, limit_to_one_thread
+from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
 
 Intervals = Literal["bootstrap", "strict", "none"]
@@ -29,9 +29,9 @@ _WORK = 5e10
 """Multiplications that intervals may take: some seconds."""
 
 
-def intervals(
+def compute_intervals(
     kind: Intervals,
-    found: Estimate,
+    em_estimate: EmEstimate,
     counts: Ints,
     channel: Floats,
     bins: tuple[Floats, Ints],
@@ -45,50 +45,50 @@ def intervals(
     """
     begun, starts = bins
     if kind not in ("bootstrap", "strict", "none"):
-        raise PolicyError(f'intervals are "bootstrap", "strict" or "none", and not «{kind}»')
+        raise PolicyError(f'intervals are "bootstrap", "strict" or "none", and not "{kind}"')
     if not 0 < confidence < 1:
         raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
     if kind == "none":
         return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
     if kind == "strict":
-        low, high = _strict(counts, channel, starts, confidence)
+        low, high = _bound_bins_strictly(counts, channel, starts, confidence)
     else:
         chance = (randomness or Randomness.seeded(0)).generator()
-        low, high = _bootstrap(found, counts, channel, begun, starts, confidence, chance)
-    estimate = np.add.reduceat(found.probabilities, starts)
+        low, high = _bootstrap_intervals(em_estimate, counts, channel, begun, starts, confidence, chance)
+    estimate = np.add.reduceat(em_estimate.probabilities, starts)
     ends = np.minimum(low, estimate), np.maximum(high, estimate)
     return np.clip(ends[0], 0.0, 1.0), np.clip(ends[1], 0.0, 1.0)
 
 
-def _affordable(found: Estimate, cells: int) -> tuple[int, int] | None:
+def _choose_affordable_draws(em_estimate: EmEstimate, cells: int) -> tuple[int, int] | None:
     """How many histograms to draw and how many steps to take on each; none if even few are too many."""
-    further = max(found.iterations, min(_FURTHER * found.iterations, _FURTHEST))
-    ways = ((_RESAMPLES, further), (_FEWER, further), (_FEWER, found.iterations))
+    further = max(em_estimate.iterations, min(_FURTHER * em_estimate.iterations, _FURTHEST))
+    ways = ((_RESAMPLES, further), (_FEWER, further), (_FEWER, em_estimate.iterations))
     return next(((times, steps) for times, steps in ways if 4.0 * cells * times * steps <= _WORK), None)
 
 
-def _strict(counts: Ints, channel: Floats, starts: Ints, confidence: float) -> tuple[Floats, Floats]:
+def _bound_bins_strictly(counts: Ints, channel: Floats, starts: Ints, confidence: float) -> tuple[Floats, Floats]:
     """The least and greatest probability of each bin, over all distributions within the band."""
-    rows, low, high = _band(counts, channel, confidence)
-    stretch = _stretch(rows, low, high)
+    rows, low, high = _build_band(counts, channel, confidence)
+    stretch = _measure_band_stretch(rows, low, high)
     middle, half = (low + high) / 2, (high - low) / 2 * stretch
     ends, stops = np.empty((2, len(starts))), [*starts[1:], channel.shape[1]]
-    for at, (begin, end) in enumerate(zip(starts, stops, strict=True)):
-        tell("bounding probabilities", at, len(starts))
+    for index, (begin, end) in enumerate(zip(starts, stops, strict=True)):
+        report_progress("bounding probabilities", index, len(starts))
         for side, sign in enumerate((1.0, -1.0)):
             goal = np.zeros(channel.shape[1])
             goal[begin:end] = sign
-            ends[side, at] = sign * _least(goal, rows, middle - half, middle + half)
+            ends[side, index] = sign * _minimize_in_band(goal, rows, middle - half, middle + half)
     return ends[0], ends[1]
 
 
-def _band(counts: Ints, channel: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
+def _build_band(counts: Ints, channel: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
     """Sums of predicted shares, and between what they lie: running sums by the bound of Dvoretzky, Kiefer, Wolfowitz
     and Massart, groups of noisy bins by exact binomial intervals; each with half of what may go wrong."""
     from scipy.special import betaincinv
 
     count, wrong = int(counts.sum()), (1 - confidence) / 2
-    starts = grouped_bins(counts, channel, least=20)  # the more there are, the wider each must be
+    starts = group_noisy_bins(counts, channel, least=20)  # the more there are, the wider each must be
     cells, seen = np.add.reduceat(channel, starts, axis=0), np.add.reduceat(counts, starts)
     far = np.sqrt(np.log(2 / wrong) / (2 * count))
     running, share = np.cumsum(cells, axis=0)[:-1], np.cumsum(seen)[:-1] / count
@@ -102,30 +102,32 @@ def _band(counts: Ints, channel: Floats, confidence: float) -> tuple[Floats, Flo
     )
 
 
-def _stretch(rows: Floats, low: Floats, high: Floats) -> float:
+def _measure_band_stretch(rows: Floats, low: Floats, high: Floats) -> float:
     """By how much the band must be widened about its middle for any distribution to be in it; mostly not at all."""
     middle, half = (low + high) / 2, (high - low) / 2
     bins = rows.shape[1]
     wider = np.block([[rows, -half[:, None]], [-rows, -half[:, None]]])
-    found = _solved(
+    solution = _solve_linear_program(
         np.append(np.zeros(bins), 1.0), wider, np.concatenate([middle, -middle]), np.append(np.ones(bins), 0.0)
     )
-    return max(1.0, float(found.fun) * (1 + 1e-6) + 1e-9)
+    return max(1.0, float(solution.fun) * (1 + 1e-6) + 1e-9)
 
 
-def _least(goal: Floats, rows: Floats, low: Floats, high: Floats) -> float:
-    found = _solved(goal, np.concatenate([rows, -rows]), np.concatenate([high, -low]), np.ones(len(goal)))
-    return float(found.fun) if found.fun is not None else float(min(goal.min(), 0.0))
+def _minimize_in_band(goal: Floats, rows: Floats, low: Floats, high: Floats) -> float:
+    solution = _solve_linear_program(
+        goal, np.concatenate([rows, -rows]), np.concatenate([high, -low]), np.ones(len(goal))
+    )
+    return float(solution.fun) if solution.fun is not None else float(min(goal.min(), 0.0))
 
 
-def _solved(goal: Floats, rows: Floats, most: Floats, sums: Floats) -> Any:
+def _solve_linear_program(goal: Floats, rows: Floats, most: Floats, sums: Floats) -> Any:
     from scipy.optimize import linprog
 
     return linprog(goal, A_ub=rows, b_ub=most, A_eq=sums[None, :], b_eq=[1.0], bounds=(0, None), method="highs")
 
 
-def _bootstrap(
-    found: Estimate,
+def _bootstrap_intervals(
+    em_estimate: EmEstimate,
     counts: Ints,
     channel: Floats,
     begun: Floats,
@@ -134,28 +136,30 @@ def _bootstrap(
     chance: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """Draw noisy histograms, reconstruct each in as many steps as their source, see how far they stray from it."""
-    work = _affordable(found, channel.size)
+    work = _choose_affordable_draws(em_estimate, channel.size)
     if work is None:
         return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
     times, steps = work
-    source = _stepped((counts / counts.sum())[:, None], channel, begun, steps)[:, 0]
+    source = _step_estimates((counts / counts.sum())[:, None], channel, begun, steps)[:, 0]
     expected = channel @ source
-    drawn = chance.multinomial(int(counts.sum()), expected / expected.sum(), size=times).T
-    strayed = np.add.reduceat(_stepped(drawn / counts.sum(), channel, begun, steps) - source[:, None], starts, axis=0)
+    histograms = chance.multinomial(int(counts.sum()), expected / expected.sum(), size=times).T
+    strayed = np.add.reduceat(
+        _step_estimates(histograms / counts.sum(), channel, begun, steps) - source[:, None], starts, axis=0
+    )
     source = np.add.reduceat(source, starts)
     below, above = np.quantile(strayed, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
     # Either way round: strayed estimates lie about their source as it does about the truth, or the truth about it.
     return source + np.minimum(below, -above), source + np.maximum(above, -below)
 
 
-def _stepped(shares: Floats, channel: Floats, begun: Floats, steps: int) -> Floats:
+def _step_estimates(shares: Floats, channel: Floats, begun: Floats, steps: int) -> Floats:
     """The estimate for each column of shares of noisy bins, after some steps."""
     rows = np.ascontiguousarray(channel.T)
     now = np.repeat(begun[:, None], shares.shape[1], axis=1)
-    with one_thread():
+    with limit_to_one_thread():
         for done in range(steps):
             predicted = channel @ now
             now = now * (rows @ np.divide(shares, predicted, out=np.zeros_like(shares), where=shares > 0))
             if done % 64 == 0:
-                tell("drawing intervals", done, steps)
+                report_progress("drawing intervals", done, steps)
     return np.asarray(now / now.sum(axis=0))

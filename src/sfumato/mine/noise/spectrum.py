@@ -23,7 +23,7 @@ _NOTHING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class NoisyMoments:
     """The means and covariances of some columns, missing cells at their column's mean."""
 
     rows: int
@@ -40,7 +40,7 @@ class Moments:
         return np.divide(self.covariance, self.together, out=np.zeros_like(self.covariance), where=self.together > 0)
 
 
-def moments(blocks: Iterable[Floats], columns: int) -> Moments:
+def read_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
     """Read blocks of rows once; sums are taken around the first block's means, so that large numbers lose nothing."""
     rows, centre = 0, np.zeros(columns)
     sums, products = np.zeros(columns), np.zeros((columns, columns))
@@ -66,21 +66,21 @@ def moments(blocks: Iterable[Floats], columns: int) -> Moments:
     shift = sums / np.maximum(counts.diagonal(), 1)
     centred = products - crossed * shift - (crossed * shift).T + counts * np.outer(shift, shift)
     most = max(rows, 1)
-    return Moments(rows, centre + shift, (centred + centred.T) / (2 * most), counts / most)
+    return NoisyMoments(rows, centre + shift, (centred + centred.T) / (2 * most), counts / most)
 
 
 @dataclass(frozen=True)
-class Bounds:
+class EigenvalueBounds:
     """Where the eigenvalues of pure noise lie."""
 
     low: float
     high: float
 
 
-def noise_bounds(columns: int, rows: int, variance: float = 1.0) -> Bounds:
+def compute_noise_bounds(columns: int, rows: int, variance: float = 1.0) -> EigenvalueBounds:
     """The ends of the law of Marchenko and Pastur, σ²(1 ± √(n/m))²; with more columns than rows the lower one is 0."""
     spread = float(np.sqrt(columns / rows)) if rows else float("inf")
-    return Bounds(variance * max(0.0, 1 - spread) ** 2, variance * (1 + spread) ** 2)
+    return EigenvalueBounds(variance * max(0.0, 1 - spread) ** 2, variance * (1 + spread) ** 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class Spectrum:
     """Takes them back."""
     silent: Floats
     """Projects on the directions in which there is no noise at all."""
-    bounds: Bounds
+    bounds: EigenvalueBounds
     """Where the eigenvalues of noise alone would lie."""
 
     @property
@@ -111,7 +111,7 @@ class Spectrum:
         return np.asarray(self.back @ most @ most.T @ self.whiten + self.silent)
 
 
-def spectrum(found: Moments, noise: Floats) -> Spectrum:
+def compute_spectrum(noisy_moments: NoisyMoments, noise: Floats) -> Spectrum:
     """Compare the covariance of noisy numbers with that of the noise, whatever its shape and the columns' units."""
     scale = np.sqrt(noise.diagonal())
     sizes, axes = np.linalg.eigh(noise / np.outer(scale, scale))
@@ -120,12 +120,12 @@ def spectrum(found: Moments, noise: Floats) -> Spectrum:
     whiten = (axes_loud / root).T / scale
     back = scale[:, None] * axes_loud * root
     silent = scale[:, None] * (axes_silent @ axes_silent.T) / scale
-    values, vectors = np.linalg.eigh(whiten @ found.complete @ whiten.T)
-    bounds = noise_bounds(int(loud.sum()), found.rows)
+    values, vectors = np.linalg.eigh(whiten @ noisy_moments.complete @ whiten.T)
+    bounds = compute_noise_bounds(int(loud.sum()), noisy_moments.rows)
     return Spectrum(values[::-1], vectors[:, ::-1], whiten, back, silent, bounds)
 
 
-def positive(matrix: Floats) -> Floats:
+def make_positive(matrix: Floats) -> Floats:
     """The nearest positive semi-definite matrix: eigenvalues below 0 become 0."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

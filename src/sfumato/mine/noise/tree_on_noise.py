@@ -26,11 +26,11 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.noise.tree_on_noise_columns import Column, Labels, columns_of, labels_of
-from sfumato.mine.noise.tree_on_noise_intervals import Intervals, in_intervals
-from sfumato.mine.noise.tree_on_noise_nodes import Nodes, grown
+from sfumato.mine.noise.tree_on_noise_columns import ClassLabels, TreeColumn, read_class_labels, read_tree_columns
+from sfumato.mine.noise.tree_on_noise_intervals import NoisyIntervals, assign_intervals
+from sfumato.mine.noise.tree_on_noise_nodes import TreeNodes, grow_nodes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -49,9 +49,9 @@ class TreeOnNoise:
     """The column that the tree predicts."""
     classes_: npt.NDArray[Any]
     """The classes, in their order."""
-    columns: tuple[Column, ...]
+    columns: tuple[TreeColumn, ...]
     """The columns that it tests."""
-    nodes: Nodes
+    nodes: TreeNodes
     """The nodes, as arrays."""
     reconstruct: Reconstruct
     """How noise was taken out of the training data."""
@@ -63,7 +63,7 @@ class TreeOnNoise:
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The columns that it may test."""
-        return tuple(one.name for one in self.columns)
+        return tuple(column.name for column in self.columns)
 
     @property
     def n_leaves(self) -> int:
@@ -86,25 +86,25 @@ class TreeOnNoise:
 
     def accuracy(self, records: Any) -> float:
         """The share of records whose class is told right; those without a class are left out."""
-        frame = _frame(records)
+        frame = _read_records(records)
         if self.target not in frame.columns:
-            raise DataError(f"there is no column «{self.target}» to compare with")
+            raise DataError(f'there is no column "{self.target}" to compare with')
         truth = frame.filter(pl.col(self.target).is_not_null())
         if truth.is_empty():
-            raise DataError(f"«{self.target}» is missing in all {frame.height} rows; nothing can be compared")
-        told = spelt(pl.Series(self.classes_))[self.nodes.told[self._leaves(truth)]]
-        return float((told == spelt(truth[self.target])).mean())  # type: ignore[arg-type]
+            raise DataError(f'"{self.target}" is missing in all {frame.height} rows; nothing can be compared')
+        predicted = spell_cells(pl.Series(self.classes_))[self.nodes.told[self._leaves(truth)]]
+        return float((predicted == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
 
     def rules(self) -> str:
         """The tree as text: a line for each test and each leaf, with the rows that it was grown on."""
         return self.nodes.text(self.columns, list(self.classes_), self.target)
 
     def _leaves(self, records: Any) -> Ints:
-        frame = _frame(records)
+        frame = _read_records(records)
         absent = [name for name in self.feature_names if name not in frame.columns]
         if absent:
             raise DataError(f"the tree tests columns that are not there: {', '.join(absent[:12])}")
-        return self.nodes.reached(np.column_stack([one.numbers(frame) for one in self.columns]))
+        return self.nodes.reached(np.column_stack([column.numbers(frame) for column in self.columns]))
 
     def __repr__(self) -> str:
         """Sizes, never a value."""
@@ -113,7 +113,7 @@ class TreeOnNoise:
         )
 
 
-def _frame(records: Any) -> pl.DataFrame:
+def _read_records(records: Any) -> pl.DataFrame:
     if isinstance(records, Release):
         records = records.data
     return records.frame if isinstance(records, Table) else Table.of(records).frame
@@ -138,26 +138,30 @@ def train_tree_on_noise(
     rows out and prunes by them; left open, it is done wherever something is reconstructed. `randomness` says who is
     held out, and how equal values are put in order. A plain table has no noise in it.
     """
-    told = _refused(release, reconstruct, bins, min_rows, max_depth)
-    labels = labels_of(told, target)
-    names = _names(told.data, target, columns)
-    commonest = np.zeros(len(told.data), dtype=np.bool_)
+    checked_release = _check_tree_arguments(release, reconstruct, bins, min_rows, max_depth)
+    labels = read_class_labels(checked_release, target)
+    names = _choose_tree_columns(checked_release.data, target, columns)
+    commonest = np.zeros(len(checked_release.data), dtype=np.bool_)
     commonest[labels.rows] = labels.codes == np.bincount(labels.codes).argmax()
-    tested = columns_of(told, names, commonest, bins, noisy=reconstruct != "none")
+    tested = read_tree_columns(checked_release, names, commonest, bins, noisy=reconstruct != "none")
     chance = (randomness or Randomness.seeded(0)).generator()
-    frame = told.data.frame[labels.rows]
-    cells = np.column_stack([one.numbers(frame) for one in tested])
+    frame = checked_release.data.frame[labels.rows]
+    cells = np.column_stack([column.numbers(frame) for column in tested])
     held = np.zeros(len(cells), dtype=np.bool_)
     if prune or (prune is None and reconstruct != "none"):
         held = chance.permutation(len(cells)) % HELD_OUT == HELD_OUT - 1
-    noisy = {at: Intervals.of(one, cells[:, at], chance) for at, one in enumerate(tested) if one.noise is not None}
-    cells = in_intervals(cells, noisy, _groups(labels, held, reconstruct))
-    nodes = _tree(cells, noisy, labels, held, min_rows, max_depth, local=reconstruct == "local")
-    nodes = nodes.with_thresholds(tested, [one.noise is not None for one in tested])
+    noisy = {
+        index: NoisyIntervals.of(column, cells[:, index], chance)
+        for index, column in enumerate(tested)
+        if column.noise is not None
+    }
+    cells = assign_intervals(cells, noisy, _group_rows(labels, held, reconstruct))
+    nodes = _grow_tree(cells, noisy, labels, held, min_rows, max_depth, local=reconstruct == "local")
+    nodes = nodes.with_thresholds(tested, [column.noise is not None for column in tested])
     return TreeOnNoise(target, labels.classes, tested, nodes, reconstruct, int((~held).sum()), int(held.sum()))
 
 
-def _groups(labels: Labels, held: Flags, reconstruct: Reconstruct) -> list[Flags]:
+def _group_rows(labels: ClassLabels, held: Flags, reconstruct: Reconstruct) -> list[Flags]:
     """The rows that are reconstructed together: held-out ones never with others."""
     parts = [~held, held] if held.any() else [~held]
     if reconstruct == "global":
@@ -165,37 +169,38 @@ def _groups(labels: Labels, held: Flags, reconstruct: Reconstruct) -> list[Flags
     return [part & (labels.codes == which) for part in parts for which in range(len(labels.classes))]
 
 
-def _tree(
-    cells: Floats, noisy: dict[int, Intervals], labels: Labels, held: Flags, min_rows: int, max_depth: int | None, *,
+def _grow_tree(
+    cells: Floats, noisy: dict[int, NoisyIntervals], labels: ClassLabels, held: Flags, min_rows: int,
+    max_depth: int | None, *,
     local: bool,
-) -> Nodes:  # fmt: skip
+) -> TreeNodes:  # fmt: skip
     count = len(labels.classes)
     if local:
-        from sfumato.mine.noise.tree_on_noise_local import Coded, LocalGrower
+        from sfumato.mine.noise.tree_on_noise_local import CodedColumns, LocalGrower
 
-        grower = LocalGrower(Coded.of(cells, noisy), noisy, labels.codes, count, min_rows, max_depth)
+        grower = LocalGrower(CodedColumns.of(cells, noisy), noisy, labels.codes, count, min_rows, max_depth)
         nodes, seen = grower.grow(np.flatnonzero(~held), np.flatnonzero(held))
         return nodes.pruned(seen) if held.any() else nodes
-    nodes = grown(cells[~held], labels.codes[~held], count, min_rows, max_depth)
+    nodes = grow_nodes(cells[~held], labels.codes[~held], count, min_rows, max_depth)
     return nodes.pruned(nodes.counted(cells[held], labels.codes[held])) if held.any() else nodes
 
 
-def _refused(
+def _check_tree_arguments(
     release: Release | Table, reconstruct: str, bins: int | None, min_rows: int, max_depth: int | None
 ) -> Release:
-    told = Release(release, None, (), {}) if isinstance(release, Table) else release
+    checked_release = Release(release, None, (), {}) if isinstance(release, Table) else release
     if reconstruct not in get_args(Reconstruct):
-        raise PolicyError(f"reconstruct = «{reconstruct}» is not known; choose {', '.join(get_args(Reconstruct))}")
-    if not isinstance(told.data, Table):
+        raise PolicyError(f'reconstruct = "{reconstruct}" is not known; choose {", ".join(get_args(Reconstruct))}')
+    if not isinstance(checked_release.data, Table):
         raise PolicyError("a tree is grown on a table")
-    if not len(told.data):
-        raise DataError(f"{told.data.source}: there are no rows to grow a tree on")
+    if not len(checked_release.data):
+        raise DataError(f"{checked_release.data.source}: there are no rows to grow a tree on")
     if (bins is not None and bins < 2) or min_rows < 1 or (max_depth is not None and max_depth < 1):
         raise PolicyError("`bins` is 2 or more, `min_rows` 1 or more, `max_depth` 1 or more")
-    return told
+    return checked_release
 
 
-def _names(table: Table, target: str, columns: tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
+def _choose_tree_columns(table: Table, target: str, columns: tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
     hidden = set(table.identifying) if table.roles else set()
     if columns is None:
         names = tuple(name for name in table.frame.columns if name != target and name not in hidden)

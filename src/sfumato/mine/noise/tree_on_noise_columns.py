@@ -16,10 +16,10 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
-from sfumato.mine.noise.reconstruction_channel import true_edges_of
-from sfumato.public.noise_law import Noise, noise_of, noisy_columns, numbers_of
+from sfumato.mine.noise.reconstruction_channel import build_true_edges
+from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
 from sfumato.release import Release
 
 ROWS_PER_INTERVAL, FEWEST, MOST = 100, 10, 100
@@ -31,7 +31,7 @@ RARE = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class TreeColumn:
     """One column that a tree tests."""
 
     name: str
@@ -49,75 +49,80 @@ class Column:
         cells = frame[self.name]
         if self.categories is not None:
             codes = {word: float(code) for code, word in enumerate(self.categories)}
-            place = spelt(cells).replace_strict(codes, default=None, return_dtype=pl.Float64)
-            return np.asarray(place.fill_null(float("nan")).to_numpy())
-        found = numbers_of(cells)
-        infinite = int(np.isinf(found).sum())
+            category_codes = spell_cells(cells).replace_strict(codes, default=None, return_dtype=pl.Float64)
+            return np.asarray(category_codes.fill_null(float("nan")).to_numpy())
+        numbers = read_numbers(cells)
+        infinite = int(np.isinf(numbers).sum())
         if infinite:
-            raise DataError(f"{infinite} values of «{self.name}» are infinite; make them missing")
-        return found
+            raise DataError(f'{infinite} values of "{self.name}" are infinite; make them missing')
+        return numbers
 
     def test(self, threshold: float) -> tuple[str, str]:
         """How a rule tells that a value is below a threshold, and that it is not."""
         if self.categories is not None:
             last = int(np.floor(threshold)) + 1
-            return f"{self.name} in {_set(self.categories[:last])}", f"{self.name} in {_set(self.categories[last:])}"
-        said = _day(threshold) if self.dated else f"{threshold:.6g}"
-        return f"{self.name} <= {said}", f"{self.name} > {said}"
+            return (
+                f"{self.name} in {_format_word_set(self.categories[:last])}",
+                f"{self.name} in {_format_word_set(self.categories[last:])}",
+            )
+        shown = _format_day(threshold) if self.dated else f"{threshold:.6g}"
+        return f"{self.name} <= {shown}", f"{self.name} > {shown}"
 
 
-def _set(words: tuple[str, ...]) -> str:
+def _format_word_set(words: tuple[str, ...]) -> str:
     return "{" + ", ".join(words) + "}"
 
 
-def _day(number: float) -> str:
+def _format_day(number: float) -> str:
     return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(np.floor(number)))).isoformat()
 
 
-def columns_of(
+def read_tree_columns(
     release: Release, names: tuple[str, ...], in_commonest: Flags, bins: int | None, *, noisy: bool
-) -> tuple[Column, ...]:
+) -> tuple[TreeColumn, ...]:
     """How a tree reads some columns; `noisy` tells whether their noise is to be reckoned with."""
-    changed = noisy_columns(release) if noisy else ()
+    changed = list_noisy_columns(release) if noisy else ()
     frame: pl.DataFrame = release.data.frame
-    found = []
+    columns = []
     for name in names:
         kind = frame.schema[name]
         dated = kind == pl.Date or (kind == pl.String and name in changed)
         if name in changed:
-            noise = noise_of(release, name)
-            low, high = _range(release.public[name], noise, numbers_of(frame[name]), name)
-            found.append(Column(name, dated, noise=noise, edges=_edges(noise, low, high, bins, frame.height)))
+            noise = get_noise(release, name)
+            low, high = _choose_value_range(release.public[name], noise, read_numbers(frame[name]), name)
+            columns.append(
+                TreeColumn(name, dated, noise=noise, edges=_build_interval_edges(noise, low, high, bins, frame.height))
+            )
         elif kind.is_numeric() or dated:
-            found.append(Column(name, dated))
+            columns.append(TreeColumn(name, dated))
         else:
-            found.append(Column(name, categories=_ordered(spelt(frame[name]), in_commonest)))
-    return tuple(found)
+            columns.append(TreeColumn(name, categories=_order_words(spell_cells(frame[name]), in_commonest)))
+    return tuple(columns)
 
 
-def _edges(noise: Noise, low: float, high: float, bins: int | None, rows: int) -> Floats:
+def _build_interval_edges(noise: Noise, low: float, high: float, bins: int | None, rows: int) -> Floats:
     """Equally wide intervals; values that were published as intervals stay in them, since nothing tells more."""
     if noise.kind != "discretize":
-        return true_edges_of(low, high, bins or int(np.clip(rows // ROWS_PER_INTERVAL, FEWEST, MOST)), noise.step)
+        return build_true_edges(low, high, bins or int(np.clip(rows // ROWS_PER_INTERVAL, FEWEST, MOST)), noise.step)
     first, last = (np.floor((end - noise.origin) / noise.scale + 1e-9) for end in (low, high))
     return np.asarray(noise.origin + np.arange(first, last + 2) * noise.scale - noise.step / 2)
 
 
-def _range(told: Any, noise: Noise, values: Floats, name: str) -> tuple[float, float]:
+def _choose_value_range(told_range: Any, noise: Noise, values: Floats, name: str) -> tuple[float, float]:
     """Where the originals lie: as the release tells, else as far as noise lets it be seen."""
-    if "range" in told:
-        low, high = (_number(end) for end in told["range"])
+    if "range" in told_range:
+        low, high = (_parse_range_end(end) for end in told_range["range"])
         return low, high
     known = values[~np.isnan(values)]
     if not len(known):
-        raise DataError(f"«{name}» is missing in all rows; leave it out by `columns`")
+        raise DataError(f'"{name}" is missing in all rows; leave it out by `columns`')
     if noise.kind == "uniform":
         return float(known.min()) + noise.scale, max(float(known.max()) - noise.scale, float(known.min()) + noise.scale)
     inner = np.quantile(known, (0.005, 0.995))
     return float(inner[0]), float(inner[1])
 
 
-def _number(end: Any) -> float:
+def _parse_range_end(end: Any) -> float:
     if isinstance(end, str):
         end = datetime.date.fromisoformat(end)
     if isinstance(end, datetime.date):
@@ -125,7 +130,7 @@ def _number(end: Any) -> float:
     return float(end)
 
 
-def _ordered(words: pl.Series, in_commonest: Flags) -> tuple[str, ...]:
+def _order_words(words: pl.Series, in_commonest: Flags) -> tuple[str, ...]:
     """Words by how often they go with the commonest class; rare ones would be in order by chance, and are left out."""
     counts = (
         pl.DataFrame({"word": words, "in": in_commonest})
@@ -139,7 +144,7 @@ def _ordered(words: pl.Series, in_commonest: Flags) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class ClassLabels:
     """The classes, and each row's."""
 
     classes: npt.NDArray[Any]
@@ -151,24 +156,24 @@ class Labels:
 MOST_CLASSES = 1000
 
 
-def labels_of(release: Release, target: str) -> Labels:
+def read_class_labels(release: Release, target: str) -> ClassLabels:
     """The classes that a tree is to tell."""
     frame: pl.DataFrame = release.data.frame
     if target not in frame.columns:
-        raise DataError(f"there is no column «{target}» to foretell; there are: {', '.join(frame.columns[:20])}")
+        raise DataError(f'there is no column "{target}" to foretell; there are: {", ".join(frame.columns[:20])}')
     if release.public.get(target, {}).get("kind", "synthetic") != "synthetic":
         raise PolicyError(
-            f"the target «{target}» was itself changed by chance; a tree needs the classes as they are. "
+            f'the target "{target}" was itself changed by chance; a tree needs the classes as they are. '
             "Leave that column out of the noise"
         )
     column = frame[target]
     known = column.is_not_null().to_numpy()
     if not known.any():
-        raise DataError(f"the target «{target}» is missing in all {frame.height} rows")
+        raise DataError(f'the target "{target}" is missing in all {frame.height} rows')
     classes = column.drop_nulls().unique().sort()
     if len(classes) > MOST_CLASSES:
         raise DataError(
-            f"the target «{target}» has {len(classes)} different values; a tree tells classes: cut it into intervals"
+            f'the target "{target}" has {len(classes)} different values; a tree tells classes: cut it into intervals'
         )
     codes = column.filter(pl.Series(known)).rank("dense").cast(pl.Int64).to_numpy() - 1
-    return Labels(classes.to_numpy(), codes.astype(np.int64), np.flatnonzero(known))
+    return ClassLabels(classes.to_numpy(), codes.astype(np.int64), np.flatnonzero(known))

@@ -13,17 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.mine.noise.reconstruction_channel import channel_of, counted, even, noisy_edges_of
+from sfumato.mine.noise.reconstruction_channel import (
+    build_noisy_edges,
+    channel_of,
+    compute_even_shares,
+    count_in_bins,
+)
 from sfumato.mine.noise.reconstruction_em import binned_em
-from sfumato.mine.noise.tree_on_noise_columns import Column
-from sfumato.progress import tell
+from sfumato.mine.noise.tree_on_noise_columns import TreeColumn
+from sfumato.progress import report_progress
 
 STEPS = 1000
 """The most steps of one reconstruction; its χ² test nearly always stops it much earlier."""
 
 
 @dataclass(frozen=True, eq=False)
-class Intervals:
+class NoisyIntervals:
     """One noisy column, ready to be reconstructed over any of its rows."""
 
     noisy_edges: Floats
@@ -37,17 +42,17 @@ class Intervals:
     """The place of each row in that order; −1 where the value is missing."""
 
     @classmethod
-    def of(cls, column: Column, values: Floats, chance: np.random.Generator) -> Intervals:
+    def of(cls, column: TreeColumn, values: Floats, chance: np.random.Generator) -> NoisyIntervals:
         """Work out what noise does to the column's intervals."""
         assert column.noise is not None
-        noisy_edges = noisy_edges_of(column.noise, column.edges)
+        noisy_edges = build_noisy_edges(column.noise, column.edges)
         channel = channel_of(column.noise, column.edges, noisy_edges)
         shuffled = chance.permutation(len(values))
         order = shuffled[np.argsort(values[shuffled], kind="stable")]
         order = order[: int((~np.isnan(values)).sum())]  # sorting puts NaN last
         rank = np.full(len(values), -1, dtype=np.int64)
         rank[order] = np.arange(len(order))
-        return cls(noisy_edges, channel, even(column.edges), values, order, rank)
+        return cls(noisy_edges, channel, compute_even_shares(column.edges), values, order, rank)
 
     @property
     def width(self) -> int:
@@ -58,7 +63,7 @@ class Intervals:
         """The interval of each of some rows, which are given by rising value."""
         if not len(ordered):
             return np.zeros(0, dtype=np.int64)
-        counts = counted(self.values[ordered], self.noisy_edges)
+        counts = count_in_bins(self.values[ordered], self.noisy_edges)
         shares = binned_em(counts, self.channel, self.even, most=STEPS)
         ends = np.rint(np.cumsum(shares) * len(ordered)).astype(np.int64)
         ends[-1] = len(ordered)
@@ -69,12 +74,12 @@ class Intervals:
         return self.order[chosen[self.order]]
 
 
-def in_intervals(cells: Floats, noisy: dict[int, Intervals], groups: Sequence[Flags]) -> Floats:
+def assign_intervals(cells: Floats, noisy: dict[int, NoisyIntervals], groups: Sequence[Flags]) -> Floats:
     """Cells with the interval's number in the place of each noisy value, reconstructed for each group of rows apart."""
-    found = cells.copy()
-    for done, (at, column) in enumerate(noisy.items()):
-        tell("reconstructing columns", done, len(noisy))
+    intervals = cells.copy()
+    for done, (index, column) in enumerate(noisy.items()):
+        report_progress("reconstructing columns", done, len(noisy))
         for rows in groups:
             ordered = column.among(rows)
-            found[ordered, at] = column.assigned(ordered)
-    return found
+            intervals[ordered, index] = column.assigned(ordered)
+    return intervals

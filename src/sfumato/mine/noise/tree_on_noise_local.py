@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Growing a tree that reconstructs again at every node («Local»).
+"""Growing a tree that reconstructs again at every node ("Local").
 
 At a node, the distribution of every noisy column is reconstructed anew from the rows that are there, for each class
 apart, and the rows are put into intervals anew. A column that was tested on the way keeps the intervals it had: its
@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints, Shorts
-from sfumato.mine.noise.tree_on_noise_intervals import Intervals
-from sfumato.mine.noise.tree_on_noise_nodes import LEAF, Nodes
-from sfumato.progress import tell
+from sfumato.mine.noise.tree_on_noise_intervals import NoisyIntervals
+from sfumato.mine.noise.tree_on_noise_nodes import LEAF, TreeNodes
+from sfumato.progress import report_progress
 
 RECONSTRUCT_FROM = 2000
 """With fewer rows at a node nothing is reconstructed there."""
@@ -26,7 +26,7 @@ _LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class CodedColumns:
     """All columns in small numbers: intervals of noisy ones, and of the others places between cuts."""
 
     codes: Shorts
@@ -36,25 +36,27 @@ class Coded:
     missing: int
 
     @classmethod
-    def of(cls, cells: Floats, noisy: Mapping[int, Intervals]) -> Coded:
+    def of(cls, cells: Floats, noisy: Mapping[int, NoisyIntervals]) -> CodedColumns:
         """Code the plain columns; noisy ones are in intervals already."""
-        cuts = tuple(np.zeros(0) if at in noisy else _cuts(cells[:, at]) for at in range(cells.shape[1]))
-        widths = [noisy[at].width if at in noisy else len(cuts[at]) + 1 for at in range(cells.shape[1])]
+        cuts = tuple(
+            np.zeros(0) if index in noisy else _choose_cuts(cells[:, index]) for index in range(cells.shape[1])
+        )
+        widths = [noisy[index].width if index in noisy else len(cuts[index]) + 1 for index in range(cells.shape[1])]
         missing = max(widths)
         codes = np.empty(cells.shape, dtype=np.int16)
-        for at, between in enumerate(cuts):
-            column = cells[:, at]
+        for index, between in enumerate(cuts):
+            column = cells[:, index]
             known = ~np.isnan(column)
-            found = column if at in noisy else np.searchsorted(between, column, side="left")
-            codes[:, at] = np.where(known, np.where(known, found, 0), missing)
+            column_codes = column if index in noisy else np.searchsorted(between, column, side="left")
+            codes[:, index] = np.where(known, np.where(known, column_codes, 0), missing)
         return cls(codes, cuts, missing)
 
-    def threshold(self, at: int, code: int) -> float:
+    def threshold(self, column_index: int, code: int) -> float:
         """Where a split after a code lies: a value, or for noisy columns the number of the interval and a half."""
-        return float(self.cuts[at][code]) if len(self.cuts[at]) else code + 0.5
+        return float(self.cuts[column_index][code]) if len(self.cuts[column_index]) else code + 0.5
 
 
-def _cuts(column: Floats) -> Floats:
+def _choose_cuts(column: Floats) -> Floats:
     """Between neighbouring values, or between quantiles where there are very many."""
     values = np.unique(column[~np.isnan(column)])
     if len(values) > _MOST_CUTS + 1:
@@ -63,18 +65,18 @@ def _cuts(column: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class _NodeRows:
     """Rows at a node, and how they are coded there."""
 
     rows: Ints
     codes: Shorts
 
-    def side(self, chosen: Flags) -> _Part:
-        return _Part(self.rows[chosen], self.codes[chosen])
+    def side(self, chosen: Flags) -> _NodeRows:
+        return _NodeRows(self.rows[chosen], self.codes[chosen])
 
 
 @dataclass(frozen=True)
-class _Split:
+class _NodeSplit:
     feature: int
     code: int
     """Codes up to it go left."""
@@ -82,101 +84,108 @@ class _Split:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pending:
+class _PendingNode:
     parent: int
     is_left: bool
     depth: int
     tested: frozenset[int]
-    grow: _Part
-    held: _Part
+    grow: _NodeRows
+    held: _NodeRows
 
 
 @dataclass(frozen=True, eq=False)
 class LocalGrower:
     """What growing needs to know."""
 
-    coded: Coded
-    noisy: Mapping[int, Intervals]
+    coded: CodedColumns
+    noisy: Mapping[int, NoisyIntervals]
     classes: Ints
     count: int
     min_rows: int
     max_depth: int | None
     reconstruct_from: int = RECONSTRUCT_FROM
 
-    def grow(self, grow: Ints, held: Ints) -> tuple[Nodes, Ints]:
+    def grow(self, grow: Ints, held: Ints) -> tuple[TreeNodes, Ints]:
         """A tree on some rows, and how many of the held-out ones come by each node (nodes × classes)."""
-        found: list[tuple[int, float, bool]] = []
+        tests: list[tuple[int, float, bool]] = []
         children: list[list[int]] = []
         tallies: list[Ints] = []
         seen: list[Ints] = []
-        start = [_Part(rows, self.coded.codes[rows]) for rows in (grow, held)]
-        stack = [_Pending(-1, False, 0, frozenset(), start[0], start[1])]
+        start = [_NodeRows(rows, self.coded.codes[rows]) for rows in (grow, held)]
+        stack = [_PendingNode(-1, False, 0, frozenset(), start[0], start[1])]
         while stack:
-            one = stack.pop()
-            node = len(found)
-            tell("growing the tree", node)
-            if one.parent >= 0:
-                children[one.parent][0 if one.is_left else 1] = node
-            tallies.append(self._tally(one.grow.rows))
-            seen.append(self._tally(one.held.rows))
+            pending = stack.pop()
+            node = len(tests)
+            report_progress("growing the tree", node)
+            if pending.parent >= 0:
+                children[pending.parent][0 if pending.is_left else 1] = node
+            tallies.append(self._tally(pending.grow.rows))
+            seen.append(self._tally(pending.held.rows))
             children.append([LEAF, LEAF])
-            split, one = self._split(one, tallies[-1])
+            split, pending = self._split(pending, tallies[-1])
             if split is None:
-                found.append((LEAF, np.nan, False))
+                tests.append((LEAF, np.nan, False))
                 continue
-            found.append((split.feature, self.coded.threshold(split.feature, split.code), split.missing_left))
-            stack += self._children(one, split, node)
-        feature, threshold, missing = (np.array(part) for part in zip(*found, strict=True))
+            tests.append((split.feature, self.coded.threshold(split.feature, split.code), split.missing_left))
+            stack += self._children(pending, split, node)
+        feature, threshold, missing = (np.array(part) for part in zip(*tests, strict=True))
         sides = np.array(children, dtype=np.int64)
-        nodes = Nodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
+        nodes = TreeNodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
         return nodes, np.array(seen)
 
     def _tally(self, rows: Ints) -> Ints:
         return np.bincount(self.classes[rows], minlength=self.count).astype(np.int64)
 
-    def _split(self, one: _Pending, tally: Ints) -> tuple[_Split | None, _Pending]:
+    def _split(self, pending: _PendingNode, tally: Ints) -> tuple[_NodeSplit | None, _PendingNode]:
         """The best test at a node, and the node with its rows coded anew where that was worth it."""
-        rows = len(one.grow.rows)
-        if rows < 2 * self.min_rows or one.depth == self.max_depth or int((tally > 0).sum()) < 2:
-            return None, one
-        if one.depth and rows >= self.reconstruct_from:  # at the root it has been done
-            grow, held = (self._reconstructed(part, one.tested) for part in (one.grow, one.held))
-            one = replace(one, grow=grow, held=held)
-        return best_split(
-            one.grow.codes, self.classes[one.grow.rows], self.count, self.coded.missing, self.min_rows
-        ), one
+        rows = len(pending.grow.rows)
+        if rows < 2 * self.min_rows or pending.depth == self.max_depth or int((tally > 0).sum()) < 2:
+            return None, pending
+        if pending.depth and rows >= self.reconstruct_from:  # at the root it has been done
+            grow, held = (self._reconstructed(part, pending.tested) for part in (pending.grow, pending.held))
+            pending = replace(pending, grow=grow, held=held)
+        return find_best_split(
+            pending.grow.codes, self.classes[pending.grow.rows], self.count, self.coded.missing, self.min_rows
+        ), pending
 
-    def _reconstructed(self, part: _Part, tested: frozenset[int]) -> _Part:
+    def _reconstructed(self, part: _NodeRows, tested: frozenset[int]) -> _NodeRows:
         codes, classes = part.codes.copy(), self.classes[part.rows]
-        for at, column in self.noisy.items():
-            if at in tested:
+        for index, column in self.noisy.items():
+            if index in tested:
                 continue
             rank = column.rank[part.rows]
             known = np.flatnonzero(rank >= 0)
             ordered = known[np.argsort(rank[known])]
             for which in range(self.count):
                 of_class = ordered[classes[ordered] == which]
-                codes[of_class, at] = column.assigned(part.rows[of_class])
-        return _Part(part.rows, codes)
+                codes[of_class, index] = column.assigned(part.rows[of_class])
+        return _NodeRows(part.rows, codes)
 
-    def _children(self, one: _Pending, split: _Split, node: int) -> list[_Pending]:
+    def _children(self, pending: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
         """The right child first, so that the left one is grown next."""
-        tested = one.tested | {split.feature}
+        tested = pending.tested | {split.feature}
         goes = [
             np.where(
                 part.codes[:, split.feature] == self.coded.missing,
                 split.missing_left,
                 part.codes[:, split.feature] <= split.code,
             )
-            for part in (one.grow, one.held)
+            for part in (pending.grow, pending.held)
         ]
         return [
-            _Pending(node, left, one.depth + 1, tested, one.grow.side(goes[0] == left), one.held.side(goes[1] == left))
+            _PendingNode(
+                node,
+                left,
+                pending.depth + 1,
+                tested,
+                pending.grow.side(goes[0] == left),
+                pending.held.side(goes[1] == left),
+            )
             for left in (False, True)
         ]
 
 
-def best_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows: int) -> _Split | None:
+def find_best_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows: int) -> _NodeSplit | None:
     """The test that leaves the least Gini impurity; of equals the first column and the lowest code.
 
     Rows whose value is missing go where more of the others go.
@@ -199,4 +208,4 @@ def best_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows:
     if purity.flat[best] <= whole * (1 + _LEAST_GAIN):
         return None
     feature, code = divmod(best, missing)
-    return _Split(feature, code, bool(to_left[feature, code, 0]))
+    return _NodeSplit(feature, code, bool(to_left[feature, code, 0]))

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.mine.noise.tree_on_noise_columns import Column
+from sfumato.mine.noise.tree_on_noise_columns import TreeColumn
 
 LEAF = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Nodes:
+class TreeNodes:
     """Node 0 is the root; a child always comes after its parent."""
 
     feature: Ints
@@ -49,15 +49,15 @@ class Nodes:
 
     def reached(self, rows: Floats) -> Ints:
         """The leaf of each row."""
-        at = np.zeros(len(rows), dtype=np.int64)
+        nodes = np.zeros(len(rows), dtype=np.int64)
         going = np.arange(len(rows)) if self.feature[0] != LEAF else np.zeros(0, dtype=np.int64)
         while len(going):
-            node = at[going]
+            node = nodes[going]
             cells = rows[going, self.feature[node]]
             low = np.where(np.isnan(cells), self.missing_left[node], cells <= self.threshold[node])
-            at[going] = np.where(low, self.left[node], self.right[node])
-            going = going[self.feature[at[going]] != LEAF]
-        return at
+            nodes[going] = np.where(low, self.left[node], self.right[node])
+            going = going[self.feature[nodes[going]] != LEAF]
+        return nodes
 
     def counted(self, rows: Floats, classes: Ints) -> Ints:
         """Nodes × classes: how many of some rows come by."""
@@ -68,7 +68,7 @@ class Nodes:
             seen[node] = seen[self.left[node]] + seen[self.right[node]]
         return seen
 
-    def pruned(self, seen: Ints) -> Nodes:
+    def pruned(self, seen: Ints) -> TreeNodes:
         """Without tests that do not tell classes better to rows that were held out (Quinlan's reduced-error pruning).
 
         `seen` counts those rows, nodes × classes.
@@ -83,32 +83,32 @@ class Nodes:
                 below[node] = under
         return self._without_orphans(feature)
 
-    def _without_orphans(self, feature: Ints) -> Nodes:
+    def _without_orphans(self, feature: Ints) -> TreeNodes:
         kept = np.zeros(len(feature), dtype=np.bool_)
         kept[0] = True
         for node in np.flatnonzero(feature != LEAF):
             if kept[node]:
                 kept[[self.left[node], self.right[node]]] = True
-        place = np.cumsum(kept) - 1
+        node_numbers = np.cumsum(kept) - 1
         inner = feature[kept] != LEAF
-        left, right = (np.where(inner, place[one[kept]], LEAF) for one in (self.left, self.right))
-        return Nodes(
+        left, right = (np.where(inner, node_numbers[children[kept]], LEAF) for children in (self.left, self.right))
+        return TreeNodes(
             feature[kept], np.where(inner, self.threshold[kept], np.nan), left, right, self.missing_left[kept],
             self.tally[kept],
         )  # fmt: skip
 
-    def with_thresholds(self, columns: Sequence[Column], interval: Sequence[bool]) -> Nodes:
+    def with_thresholds(self, columns: Sequence[TreeColumn], interval: Sequence[bool]) -> TreeNodes:
         """Tests of interval numbers as tests of values: up to an interval's upper edge, which is the next one's."""
         threshold = self.threshold.copy()
         for node in np.flatnonzero(self.feature != LEAF):
-            at = int(self.feature[node])
-            if interval[at]:
-                edges = columns[at].edges
+            column_index = int(self.feature[node])
+            if interval[column_index]:
+                edges = columns[column_index].edges
                 edge = np.interp(threshold[node] + 0.5, np.arange(len(edges)), edges)
                 threshold[node] = np.nextafter(edge, -np.inf)
-        return Nodes(self.feature, threshold, self.left, self.right, self.missing_left, self.tally)
+        return TreeNodes(self.feature, threshold, self.left, self.right, self.missing_left, self.tally)
 
-    def text(self, columns: Sequence[Column], classes: Sequence[Any], target: str) -> str:
+    def text(self, columns: Sequence[TreeColumn], classes: Sequence[Any], target: str) -> str:
         """A line for each test and each leaf, in the manner of scikit-learn's `export_text`."""
         lines: list[str] = []
         stack: list[tuple[int, int, str]] = [(0, 0, "")]
@@ -127,7 +127,7 @@ class Nodes:
         return "\n".join(line.replace("\n", "\\n").replace("\r", "\\r") for line in lines)
 
 
-def grown(cells: Floats, classes: Ints, count: int, min_rows: int, max_depth: int | None) -> Nodes:
+def grow_nodes(cells: Floats, classes: Ints, count: int, min_rows: int, max_depth: int | None) -> TreeNodes:
     """A tree by scikit-learn (gini, at least `min_rows` rows a leaf)."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -136,7 +136,7 @@ def grown(cells: Floats, classes: Ints, count: int, min_rows: int, max_depth: in
     tally = np.zeros((tree.node_count, count), dtype=np.int64)
     tally[:, model.classes_] = np.rint(tree.value[:, 0, :] * tree.n_node_samples[:, None])
     feature = np.where(tree.children_left < 0, LEAF, tree.feature)
-    return Nodes(
+    return TreeNodes(
         feature.astype(np.int64), tree.threshold.astype(np.float64), tree.children_left.astype(np.int64),
         tree.children_right.astype(np.int64), tree.missing_go_to_left.astype(np.bool_), tally,
     )  # fmt: skip

@@ -28,9 +28,9 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.baskets import Item, Items
 from sfumato.errors import DataError
-from sfumato.mine.patterns.channels import checked_k
+from sfumato.mine.patterns.inference_channels import check_k
 from sfumato.mine.patterns.known_sets import KnownSets
-from sfumato.mine.patterns.worlds import Worlds
+from sfumato.mine.patterns.support_worlds import SupportWorlds
 from sfumato.patterns import Patterns
 
 EXACT_ITEMS = 6
@@ -45,7 +45,7 @@ class Conjunction(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Forced:
+class ForcedPattern:
     """A pattern whose support lies between 1 and k − 1 in every database that agrees with the published supports."""
 
     either: tuple[Conjunction, ...]
@@ -54,7 +54,7 @@ class Forced:
     most: int
 
 
-class Bounds(NamedTuple):
+class SupportBounds(NamedTuple):
     """The least and the largest support that an itemset can have."""
 
     lower: int
@@ -62,7 +62,7 @@ class Bounds(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reasoning:
+class SupportReasoning:
     """All that follows from published supports, one unknown at a time."""
 
     known: KnownSets
@@ -73,58 +73,58 @@ class Reasoning:
     """How many sets were published; those after them, in the order of `known.rows`, were derived."""
 
 
-def support_bounds(patterns: Patterns, items: Iterable[Item]) -> Bounds:
+def support_bounds(patterns: Patterns, items: Iterable[Item]) -> SupportBounds:
     """Between which numbers the support of an itemset must lie, by the deduction rules for that itemset alone."""
     wanted = tuple(sorted(set(items), key=lambda item: (str(type(item)), item)))
-    supports = _supports(patterns)
-    place = {item: code for code, item in enumerate(patterns.items)}
-    bits = [place.get(item, -1) for item in wanted]
+    supports = _index_pattern_supports(patterns)
+    item_codes = {item: code for code, item in enumerate(patterns.items)}
+    bits = [item_codes.get(item, -1) for item in wanted]
     size = 1 << len(wanted)
     counts: list[int | None] = [patterns.baskets if not mask else None for mask in range(size)]
     for mask in range(1, size):
-        members = [bits[at] for at in range(len(bits)) if mask >> at & 1]
+        members = [bits[index] for index in range(len(bits)) if mask >> index & 1]
         counts[mask] = supports.get(frozenset(members)) if -1 not in members else None
     if counts[-1] is not None:
-        return Bounds(counts[-1], counts[-1])
+        return SupportBounds(counts[-1], counts[-1])
     lower, upper = 0, patterns.baskets
     if patterns.complete_from is not None:
         upper = min(upper, patterns.complete_from - 1)
-    for inner, rest in _intervals(counts, size):
+    for inner, rest in _list_deduction_intervals(counts, size):
         if (size - 1 ^ inner).bit_count() % 2:
             upper = min(upper, rest)
         else:
             lower = max(lower, -rest)
-    return Bounds(lower, upper)
+    return SupportBounds(lower, upper)
 
 
-def _intervals(counts: list[int | None], size: int) -> Iterator[tuple[int, int]]:
+def _list_deduction_intervals(counts: list[int | None], size: int) -> Iterator[tuple[int, int]]:
     """Where all sets from a subset on are known but the whole one: what inclusion-exclusion gives without the whole."""
     for inner in range(size - 1):
         free = (size - 1) ^ inner
         total, more = 0, free
         while True:
             more = (more - 1) & free
-            if (one := counts[inner | more]) is None:
+            if (count := counts[inner | more]) is None:
                 break
-            total += -one if more.bit_count() % 2 else one
+            total += -count if more.bit_count() % 2 else count
             if not more:
                 yield inner, total
                 break
 
 
-def forced_patterns(patterns: Patterns, k: int) -> list[Forced]:
+def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
     """Every pattern found to be of 1 to k − 1 people by the published supports; longer ones follow shorter ones."""
-    checked_k(k)
-    reasoning = reasoned(patterns, k)
-    found = [*_decoded(reasoning, patterns.items), *_left_over(reasoning, patterns, k)]
+    check_k(k)
+    reasoning = reason_from_supports(patterns, k)
+    forced = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
-        seen = {one.either[0] for one in found if len(one.either) == 1}
-        exact = exactly_forced(patterns, k)
-        found += [one for one in exact if one.either[0] not in seen]
-    return sorted(found, key=lambda one: (sum(len(p) + len(a) for p, a in one.either), repr(one.either)))
+        seen = {pattern.either[0] for pattern in forced if len(pattern.either) == 1}
+        exact = find_exactly_forced(patterns, k)
+        forced += [pattern for pattern in exact if pattern.either[0] not in seen]
+    return sorted(forced, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
 
 
-def reasoned(patterns: Patterns, k: int, until_found: bool = False) -> Reasoning:
+def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) -> SupportReasoning:
     """Look at all sets whose proper subsets are known, until no further support follows, or something is found."""
     from sfumato.kernels.patterns.small_patterns import CONTRADICTION, DERIVED, ITEM, KIND, LEAST, NODE
 
@@ -139,29 +139,33 @@ def reasoned(patterns: Patterns, k: int, until_found: bool = False) -> Reasoning
             )
         derived = records[records[:, KIND] == DERIVED]
         if not len(derived) or (until_found and len(derived) < len(records)):
-            return Reasoning(known, records, len(patterns))
+            return SupportReasoning(known, records, len(patterns))
         sets = [(*known.members(node), item) for node, item in derived[:, [NODE, ITEM]].tolist()]
-        offsets = np.concatenate((offsets, offsets[-1] + np.cumsum([len(one) for one in sets])))
-        codes = np.concatenate((codes, np.array([code for one in sets for code in one], dtype=np.int32)))
+        offsets = np.concatenate((offsets, offsets[-1] + np.cumsum([len(itemset) for itemset in sets])))
+        codes = np.concatenate((codes, np.array([code for itemset in sets for code in itemset], dtype=np.int32)))
         supports = np.concatenate((supports, derived[:, LEAST]))
 
 
-def exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None) -> list[Forced]:
+def find_exactly_forced(patterns: Patterns, k: int, witness: Ints | None = None) -> list[ForcedPattern]:
     """Conjunctions forced in every database that agrees; a witness is such a database, by sets of present items."""
-    worlds = Worlds.of(patterns)
-    found = worlds.forced(k, [] if witness is None else [witness])
+    worlds = SupportWorlds.of(patterns)
+    forced_cells = worlds.forced(k, [] if witness is None else [witness])
     names = patterns.items
     return [
-        Forced((Conjunction(_named(one.present, names), _named(one.absent, names)),), one.least, one.most)
-        for one in found
+        ForcedPattern(
+            (Conjunction(_name_mask_items(cells.present, names), _name_mask_items(cells.absent, names)),),
+            cells.least,
+            cells.most,
+        )
+        for cells in forced_cells
     ]
 
 
-def _named(mask: int, names: Items) -> Items:
+def _name_mask_items(mask: int, names: Items) -> Items:
     return tuple(names[code] for code in range(len(names)) if mask >> code & 1)
 
 
-def _decoded(reasoning: Reasoning, names: Items) -> Iterator[Forced]:
+def _decode_records(reasoning: SupportReasoning, names: Items) -> Iterator[ForcedPattern]:
     """The records as patterns."""
     from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER
 
@@ -170,27 +174,27 @@ def _decoded(reasoning: Reasoning, names: Items) -> Iterator[Forced]:
             continue
         members = reasoning.known.members(node) + (() if item < 0 else (item,))
         masks = (mask, other) if kind == EITHER else (mask,)
-        yield Forced(tuple(_conjunction(members, one, names) for one in masks), least, most)
+        yield ForcedPattern(tuple(_build_conjunction(members, held, names) for held in masks), least, most)
 
 
-def _conjunction(members: tuple[int, ...], mask: int, names: Items) -> Conjunction:
-    held = tuple(names[code] for at, code in enumerate(members) if mask >> at & 1)
-    return Conjunction(held, tuple(names[code] for at, code in enumerate(members) if not mask >> at & 1))
+def _build_conjunction(members: tuple[int, ...], mask: int, names: Items) -> Conjunction:
+    held = tuple(names[code] for index, code in enumerate(members) if mask >> index & 1)
+    return Conjunction(held, tuple(names[code] for index, code in enumerate(members) if not mask >> index & 1))
 
 
-def _supports(patterns: Patterns) -> dict[frozenset[int], int]:
+def _index_pattern_supports(patterns: Patterns) -> dict[frozenset[int], int]:
     codes, offsets = patterns.codes.tolist(), patterns.offsets.tolist()
     return {
-        frozenset(codes[offsets[at] : offsets[at + 1]]): support
-        for at, support in enumerate(patterns.supports.tolist())
+        frozenset(codes[offsets[index] : offsets[index + 1]]): support
+        for index, support in enumerate(patterns.supports.tolist())
     }
 
 
-def _left_over(reasoning: Reasoning, patterns: Patterns, k: int) -> Iterator[Forced]:
+def _list_leftover_channels(reasoning: SupportReasoning, patterns: Patterns, k: int) -> Iterator[ForcedPattern]:
     """Channels of sets that lack a subset: only intervals in which every set is known, such as a rule's two sides."""
     if not len(reasoning.known.left_over):
         return
-    supports = _supports(patterns) | {frozenset(): patterns.baskets}
+    supports = _index_pattern_supports(patterns) | {frozenset(): patterns.baskets}
     for row in reasoning.known.left_over.tolist():
         outer = tuple(patterns.codes[patterns.offsets[row] : patterns.offsets[row + 1]].tolist())
         exact: dict[frozenset[int], int] = {}
@@ -199,10 +203,10 @@ def _left_over(reasoning: Reasoning, patterns: Patterns, k: int) -> Iterator[For
             level, below = below, []
             for inner in level:
                 above = [inner | {code} for code in outer if code not in inner]
-                if inner in exact or inner not in supports or any(one not in exact for one in above):
+                if inner in exact or inner not in supports or any(outer not in exact for outer in above):
                     continue
                 exact[inner] = supports[inner] - sum(count for other, count in exact.items() if inner < other)
                 below += [inner - {code} for code in inner]
                 if 0 < exact[inner] < k:
-                    held = sum(1 << at for at, code in enumerate(outer) if code in inner)
-                    yield Forced((_conjunction(outer, held, patterns.items),), exact[inner], exact[inner])
+                    held = sum(1 << index for index, code in enumerate(outer) if code in inner)
+                    yield ForcedPattern((_build_conjunction(outer, held, patterns.items),), exact[inner], exact[inner])

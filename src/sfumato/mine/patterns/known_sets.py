@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +37,21 @@ class KnownSets:
     def of(cls, offsets: Ints, codes: Codes, supports: Ints, baskets: int) -> KnownSets:
         """Put sets with rising codes into a tree."""
         lengths = np.diff(offsets)
-        levels: list[_Level] = []
+        levels: list[_SetLevel] = []
         left_over: list[Ints] = []
         for length in range(1, int(lengths.max(initial=0)) + 1):
             rows = np.flatnonzero(lengths == length)
             table = codes[offsets[rows][:, None] + np.arange(length)].astype(np.int64).reshape(len(rows), length)
-            fits = _all_facets(levels, table)
+            fits = _flag_complete_sets(levels, table)
             left_over.append(rows[~fits])
-            levels.append(_Level.of(levels, table[fits], rows[fits]))
+            levels.append(_SetLevel.of(levels, table[fits], rows[fits]))
         return cls._joined(levels, supports, baskets, np.concatenate([np.zeros(0, np.int64), *left_over]))
 
     @classmethod
-    def _joined(cls, levels: Sequence[_Level], supports: Ints, baskets: int, left_over: Ints) -> KnownSets:
+    def _joined(cls, levels: Sequence[_SetLevel], supports: Ints, baskets: int, left_over: Ints) -> KnownSets:
         sizes = [1, *(len(level.rows) for level in levels)]
         begins = np.cumsum([0, *sizes])
-        parents = [np.zeros(0, np.int64), *(level.parents + begins[at] for at, level in enumerate(levels))]
+        parents = [np.zeros(0, np.int64), *(level.parents + begins[index] for index, level in enumerate(levels))]
         children = np.bincount(np.concatenate(parents), minlength=int(begins[-1]))
         rows = np.concatenate([[-1], *(level.rows for level in levels)]).astype(np.int64)
         lengths = np.repeat(np.arange(len(sizes)), sizes)
@@ -76,41 +76,41 @@ class KnownSets:
 
     def maximal(self) -> Flags:
         """Which nodes have no larger known set above them."""
-        found = np.ones(len(self.rows), dtype=bool)
+        is_maximal = np.ones(len(self.rows), dtype=bool)
         levels = np.diff(self.offsets)
-        below: list[_Level] = []
+        below: list[_SetLevel] = []
         for length in range(1, self.deepest + 1):
             nodes = np.flatnonzero(levels == length)
             table = self.codes[self.offsets[nodes][:, None] + np.arange(length)].astype(np.int64)
             begin = np.searchsorted(levels, length - 1)
             for gone in range(length):
-                found[begin + _places(below, np.delete(table, gone, axis=1))] = False
-            below.append(_Level.of(below, table, nodes))
-        return found
+                is_maximal[begin + _look_up_sets(below, np.delete(table, gone, axis=1))] = False
+            below.append(_SetLevel.of(below, table, nodes))
+        return is_maximal
 
     def small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
         """What the supports pin down between 1 and k − 1, as records (see its kernel)."""
-        from sfumato.kernels.patterns.small_patterns import WIDTH, small_patterns
+        from sfumato.kernels.patterns.small_patterns import WIDTH, find_small_patterns
 
         room = np.zeros((2, 4 << self.deepest), dtype=np.int64)
         odd = np.zeros(2 << self.deepest, dtype=np.int8)
         for bit in range(self.deepest + 1):
             odd[1 << bit : 2 << bit] = 1 - odd[: 1 << bit]
-        found = [np.zeros((0, WIDTH), dtype=np.int64)]
+        records = [np.zeros((0, WIDTH), dtype=np.int64)]
         tops = range(int(self.first_child[0]), int(self.first_child[1]))
         highest = -1 if ceiling is None else ceiling
         for top in tops:
-            tell("looking for inference channels", top - tops.start, len(tops))
-            found.append(
-                small_patterns(
+            report_progress("looking for inference channels", top - tops.start, len(tops))
+            records.append(
+                find_small_patterns(
                     self.first_child, self.item, self.supports, top, k, border, highest, room[0], room[1], odd
                 )
             )
-        return np.concatenate(found)
+        return np.concatenate(records)
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
+class _SetLevel:
     """The sets of one length, sorted."""
 
     table: Ints
@@ -122,30 +122,30 @@ class _Level:
     width: int
 
     @classmethod
-    def of(cls, below: Sequence[_Level], table: Ints, rows: Ints) -> _Level:
+    def of(cls, below: Sequence[_SetLevel], table: Ints, rows: Ints) -> _SetLevel:
         order = np.lexsort(table.T[::-1])
         table, rows = table[order], rows[order]
-        parents = _places(below, table[:, :-1])
+        parents = _look_up_sets(below, table[:, :-1])
         width = int(table.max(initial=0)) + 1
         return cls(table, rows, parents, parents * width + table[:, -1], width)
 
 
-def _places(levels: Sequence[_Level], table: Ints) -> Ints:
+def _look_up_sets(levels: Sequence[_SetLevel], table: Ints) -> Ints:
     """The place of each row's set in its level, −1 where it is not there."""
-    found = np.zeros(len(table), dtype=np.int64)
+    level_places = np.zeros(len(table), dtype=np.int64)
     for column in range(table.shape[1]):
         level = levels[column]
-        wanted = found * level.width + table[:, column]
+        wanted = level_places * level.width + table[:, column]
         places = np.minimum(np.searchsorted(level.keys, wanted), max(len(level.keys) - 1, 0))
-        known = (found >= 0) & (table[:, column] < level.width)
+        known = (level_places >= 0) & (table[:, column] < level.width)
         hit = known & (level.keys[places] == wanted) if len(level.keys) else np.zeros(len(table), dtype=bool)
-        found = np.where(hit, places, -1)
-    return found
+        level_places = np.where(hit, places, -1)
+    return level_places
 
 
-def _all_facets(levels: Sequence[_Level], table: Ints) -> Flags:
+def _flag_complete_sets(levels: Sequence[_SetLevel], table: Ints) -> Flags:
     """Of which rows every set of one item less is in the level below."""
     fits = np.ones(len(table), dtype=bool)
     for gone in range(table.shape[1]):
-        fits &= _places(levels, np.delete(table, gone, axis=1)) >= 0
+        fits &= _look_up_sets(levels, np.delete(table, gone, axis=1)) >= 0
     return fits

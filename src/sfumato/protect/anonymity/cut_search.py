@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.anonymity.k_optimize import CutStack
@@ -32,7 +32,7 @@ _TABULATED = 1 << 16
 
 
 @dataclass(frozen=True)
-class Goal:
+class CutGoal:
     """What is searched for, and for how long."""
 
     k: int
@@ -43,7 +43,7 @@ class Goal:
 
 
 @dataclass(frozen=True)
-class Found:
+class BestCuts:
     """The best set of cuts, and what is known about all others."""
 
     cuts: tuple[tuple[int, ...], ...]
@@ -60,7 +60,7 @@ class Found:
 class CutSearch:
     """The rows, ready to be cut anywhere, and the state of the search."""
 
-    def __init__(self, codes: Sequence[Codes], widths: Sequence[int], labels: Codes | None, goal: Goal) -> None:
+    def __init__(self, codes: Sequence[Codes], widths: Sequence[int], labels: Codes | None, goal: CutGoal) -> None:
         """Compress the rows (one array of codes a column) and lay out the arrays that the kernels share."""
         self._goal = goal
         frame = pl.DataFrame({str(i): column for i, column in enumerate(codes)})
@@ -72,26 +72,26 @@ class CutSearch:
         firsts = np.zeros(self._values, dtype=np.bool_)
         firsts[self._start[:-1]] = True
         self._every_cut: Ints = np.flatnonzero(~firsts).astype(np.int64)
-        self._table = _table(distinct, len(codes), self._start, goal)
+        self._table = _build_kernel_table(distinct, len(codes), self._start, goal)
         rows = distinct.height
-        self._work = _work(rows, self._values, self._table.rule.labels)
+        self._work = _make_work_arrays(rows, self._values, self._table.rule.labels)
         self._everybody = np.arange(rows, dtype=np.int32)
-        self._trial = _stack(rows, self._values, 1)
+        self._trial = _make_stack(rows, self._values, 1)
         self._visits = rows * len(codes)
         self._spent = 0
         self._begin = 0.0
         # Where to look first: no chance of the release, and no secret is in it.
         self._chance = np.random.default_rng(0)
 
-    def run(self) -> Found:
+    def run(self) -> BestCuts:
         """Find a good set, then walk the tree until it is proven best or time is up."""
         from sfumato.kernels.anonymity import k_optimize as tree
 
-        tell("looking for a good set of cuts")
+        report_progress("looking for a good set of cuts")
         self._begin = time.monotonic()  # not before the kernels are loaded: the first time they are compiled
-        head, cost = self._seed()
-        stack = _stack(len(self._everybody), self._values, 16)
-        tree.set_root(self._table, self._work, stack)
+        head, cost = self._find_good_start()
+        stack = _make_stack(len(self._everybody), self._values, 16)
+        tree.set_root_frame(self._table, self._work, stack)
         stack.frames[0, tree.TAIL_END] = len(self._every_cut)
         stack.tails[: len(self._every_cut)] = self._every_cut
         # Nobody is in a class smaller than k; time may be up before more than that is known.
@@ -99,73 +99,78 @@ class CutSearch:
         stack.best_head[:], stack.state[tree.BEST] = head, cost
         outcome, walked = tree.RUNNING, 0
         spent = self._spent
-        while outcome != tree.DONE and not self._late():
-            outcome = tree.search(self._table, self._work, stack, _CHUNK)
+        while outcome != tree.DONE and not self._is_late():
+            outcome = tree.search_cuts(self._table, self._work, stack, _CHUNK)
             walked += _CHUNK
             if outcome == tree.FULL:
                 stack = _doubled(stack)
             if stack.state[tree.BEST] < cost:
-                head, cost = self._polished(stack.best_head.copy())
+                head, cost = self._polish_cuts(stack.best_head.copy())
             elif 2 * (self._spent - spent) < walked:  # a better set found now lets the tree be cut back sooner
-                head, cost = min((head, cost), self._shaken(head), key=lambda pair: pair[1])
+                head, cost = min((head, cost), self._shake_cuts(head), key=lambda pair: pair[1])
             stack.best_head[:], stack.state[tree.BEST] = head, cost
-            tell("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
+            report_progress("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
         proven = outcome == tree.DONE
-        bound = cost if proven else min(cost, _open_bound(stack))
+        bound = cost if proven else min(cost, _find_open_bound(stack))
         seconds = time.monotonic() - self._begin
-        return Found(
-            self._by_column(self._narrowed(head)), cost, bound, proven, int(stack.state[tree.EXAMINED]), seconds
+        return BestCuts(
+            self._group_cuts_by_column(self._add_free_cuts(head)),
+            cost,
+            bound,
+            proven,
+            int(stack.state[tree.EXAMINED]),
+            seconds,
         )
 
-    def _late(self) -> bool:
+    def _is_late(self) -> bool:
         return self._goal.seconds is not None and time.monotonic() - self._begin > self._goal.seconds
 
-    def _seed(self) -> tuple[Flags, int]:
+    def _find_good_start(self) -> tuple[Flags, int]:
         """A good set: grown from no cut, thinned out from all, then again and again from the best one, shaken."""
-        best = self._polished(np.zeros(self._values, dtype=np.bool_))
+        best = self._polish_cuts(np.zeros(self._values, dtype=np.bool_))
         every = np.zeros(self._values, dtype=np.bool_)
         every[self._every_cut] = True
-        if self._cost(every) is not None:
-            best = min(best, self._polished(every), key=lambda pair: pair[1])
+        if self._compute_set_cost(every) is not None:
+            best = min(best, self._polish_cuts(every), key=lambda pair: pair[1])
         for _ in range(_SHAKES):
-            if self._spent > _SEEDING or self._late():
+            if self._spent > _SEEDING or self._is_late():
                 break
-            best = min(best, self._shaken(best[0]), key=lambda pair: pair[1])
+            best = min(best, self._shake_cuts(best[0]), key=lambda pair: pair[1])
         return best
 
-    def _shaken(self, head: Flags) -> tuple[Flags, int]:
+    def _shake_cuts(self, head: Flags) -> tuple[Flags, int]:
         """Flip some cuts of a set and polish it again; only take cuts away where small classes may not be."""
         flipped = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
         start = head.copy()
         start[flipped] = ~head[flipped] if self._goal.suppress else False
-        return self._polished(start)
+        return self._polish_cuts(start)
 
-    def _cost(self, head: Flags) -> int | None:
+    def _compute_set_cost(self, head: Flags) -> int | None:
         """What a set of cuts costs; None if it leaves small classes and nothing may be suppressed."""
-        from sfumato.kernels.anonymity.k_optimize_cells import cost_of
+        from sfumato.kernels.anonymity.k_optimize_cells import compute_cut_cost
 
         self._spent += self._visits
-        cost, small = cost_of(self._table, self._work, self._everybody, head)
+        cost, small = compute_cut_cost(self._table, self._work, self._everybody, head)
         return int(cost) if self._goal.suppress or not small else None
 
-    def _polished(self, head: Flags) -> tuple[Flags, int]:
+    def _polish_cuts(self, head: Flags) -> tuple[Flags, int]:
         """Add, remove and shift single cuts while that makes the set cheaper."""
         limit = self._spent + _SEEDING
         while True:
-            head, cost = self._grown(head)
+            head, cost = self._grow_set(head)
             changed = False
             for cut in self._every_cut[head[self._every_cut]].tolist():
-                if self._spent > limit or self._late():
+                if self._spent > limit or self._is_late():
                     return head, cost
-                for trial in self._moves(head, cut):
-                    other = self._cost(trial)
+                for trial in self._list_moves(head, cut):
+                    other = self._compute_set_cost(trial)
                     if other is not None and other < cost:
                         head, cost, changed = trial, other, True
                         break
             if not changed:
                 return head, cost
 
-    def _moves(self, head: Flags, cut: int) -> list[Flags]:
+    def _list_moves(self, head: Flags, cut: int) -> list[Flags]:
         """The set without a cut, and with the cut one value earlier or later."""
         moves = []
         for to in (0, cut - 1, cut + 1):
@@ -177,34 +182,34 @@ class CutSearch:
                 moves.append(trial)
         return moves
 
-    def _weighed(self, head: Flags) -> tuple[int, Any]:
+    def _weigh_set(self, head: Flags) -> tuple[int, Any]:
         """The cost of a set, and what each further cut would do to it."""
         from sfumato.kernels.anonymity import k_optimize as tree
         from sfumato.kernels.anonymity.k_optimize_cells import clear_cells
 
         self._spent += self._visits
         self._trial.head[:] = head
-        tree.set_root(self._table, self._work, self._trial)
-        cost, _, _, cells = tree.examine(self._table, self._work, self._trial, 0)
+        tree.set_root_frame(self._table, self._work, self._trial)
+        cost, _, _, cells = tree.examine_cuts(self._table, self._work, self._trial, 0)
         clear_cells(self._work, cells)
         return int(cost), self._work.effect[:, : self._values]
 
-    def _grown(self, head: Flags) -> tuple[Flags, int]:
+    def _grow_set(self, head: Flags) -> tuple[Flags, int]:
         """Add the cut that helps most, as long as one helps."""
         head = head.copy()
         while True:
-            cost, effect = self._weighed(head)
+            cost, effect = self._weigh_set(head)
             change = np.where(head | (effect[3] > 0) & (not self._goal.suppress), 0, effect[0])
             cut = int(change.argmin())
-            if change[cut] >= 0 or self._late():
+            if change[cut] >= 0 or self._is_late():
                 return head, cost
             head[cut] = True
 
-    def _narrowed(self, head: Flags) -> Flags:
+    def _add_free_cuts(self, head: Flags) -> Flags:
         """Add the cuts that change neither cost nor suppression, lowest first: labels as narrow as they can be."""
         head = head.copy()
         while True:
-            _, effect = self._weighed(head)
+            _, effect = self._weigh_set(head)
             free = ~head & (effect[0] == 0) & (effect[3] == 0)
             free[self._start[:-1]] = False
             # A cut that parts no class never will, whatever else is cut; of those that do, one at a time.
@@ -214,12 +219,12 @@ class CutSearch:
                 return head
             head[parting[0]] = True
 
-    def _by_column(self, head: Flags) -> tuple[tuple[int, ...], ...]:
+    def _group_cuts_by_column(self, head: Flags) -> tuple[tuple[int, ...], ...]:
         ends = zip(self._start[:-1].tolist(), self._start[1:].tolist(), strict=True)
         return tuple(tuple(np.flatnonzero(head[begin:end]).tolist()) for begin, end in ends)
 
 
-def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> CutRows:
+def _build_kernel_table(distinct: pl.DataFrame, columns: int, start: Ints, goal: CutGoal) -> CutRows:
     """What the kernels read."""
     from sfumato.kernels.anonymity.k_optimize_cells import CutRows, CutRule
 
@@ -236,18 +241,18 @@ def _table(distinct: pl.DataFrame, columns: int, start: Ints, goal: Goal) -> Cut
     rule = CutRule(goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced)
     # Hashes that tell sets apart: no chance of the release.
     marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
-    return CutRows(codes, weights, label, start, rule, marks, _least(rows, goal.k))
+    return CutRows(codes, weights, label, start, rule, marks, _list_least_squares(rows, goal.k))
 
 
-def _least(rows: int, k: int) -> Ints:
-    """The least squares of classes of each size, as `least_squares` counts them."""
+def _list_least_squares(rows: int, k: int) -> Ints:
+    """The least squares of classes of each size, as `bound_sum_of_squares` counts them."""
     size = np.arange(min(rows + 1, _TABULATED), dtype=np.int64)
     parts = np.maximum(size // k, 1)
     each, larger = size // parts, size % parts
     return larger * (each + 1) ** 2 + (parts - larger) * each**2
 
 
-def _work(rows: int, values: int, labels: int) -> CutScratch:
+def _make_work_arrays(rows: int, values: int, labels: int) -> CutScratch:
     """Room for the kernels to work in."""
     from sfumato.kernels.anonymity.k_optimize_cells import CutScratch
 
@@ -268,7 +273,7 @@ def _work(rows: int, values: int, labels: int) -> CutScratch:
     )
 
 
-def _stack(rows: int, values: int, depth: int) -> CutStack:
+def _make_stack(rows: int, values: int, depth: int) -> CutStack:
     """The state of a search, with room for some frames."""
     from sfumato.kernels.anonymity.k_optimize import CutStack
 
@@ -289,7 +294,7 @@ def _doubled(stack: CutStack) -> CutStack:
     return stack._replace(rows=rows, class_starts=class_starts, tails=tails, frames=frames)
 
 
-def _open_bound(stack: CutStack) -> int:
+def _find_open_bound(stack: CutStack) -> int:
     """The least that any node costs which was not looked at: the least bound of the frames that are open."""
     from sfumato.kernels.anonymity import k_optimize as tree
 

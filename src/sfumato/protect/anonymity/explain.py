@@ -13,10 +13,10 @@ from math import prod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sfumato.protect.anonymity.classes import Levels
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.grouping import Grouping
-    from sfumato.protect.anonymity.judge import ModelJudge
+    from sfumato.protect.anonymity.model_judge import ModelJudge
+    from sfumato.protect.anonymity.node_classes import Levels
     from sfumato.release import Release
     from sfumato.table import Table
 
@@ -48,44 +48,44 @@ class Why:
         """The reason in words."""
         if self.level == 0:
             return f"{self.column} is published as it is."
-        said = (
+        sentence = (
             f"{self.column} is at level {self.level}: one level finer, {self.forced_by:,} rows would stand in classes "
         )
-        said += f"that are refused, and {self.limit:,} may be suppressed."
+        sentence += f"that are refused, and {self.limit:,} may be suppressed."
         if self.forced_by <= self.limit:
-            said = f"{self.column} is at level {self.level} because that loses less over all columns."
+            sentence = f"{self.column} is at level {self.level} because that loses less over all columns."
         if self.finer_loss is not None:
-            return f"{said} The cheapest way to keep it finer has a loss of {self.finer_loss:.4f}."
+            return f"{sentence} The cheapest way to keep it finer has a loss of {self.finer_loss:.4f}."
         if self.needed_limit is not None:
-            return f"{said} It could only be finer with a suppression limit of {self.needed_limit:.4f} or more."
-        return said
+            return f"{sentence} It could only be finer with a suppression limit of {self.needed_limit:.4f} or more."
+        return sentence
 
 
 def explain(release: Release, table: Table) -> tuple[Why, ...]:
     """Why each column of a generalized release is at its level; `table` are the originals."""
     from sfumato.protect.anonymity.generalize import Generalize
-    from sfumato.protect.anonymity.judge import ModelJudge
-    from sfumato.protect.anonymity.participants import participants
+    from sfumato.protect.anonymity.model_judge import ModelJudge
+    from sfumato.protect.anonymity.participants import select_participants
 
     method = release.method
     if not isinstance(method, Generalize) or not release.details.get("levels") or method.search == "heuristic":
         return ()  # what a heuristic search passed by, nobody knows
-    usable, _ = participants(table, overlapping=True)
+    usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(method.models)
     grouping = judge.grouping(usable)
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     levels = tuple(release.details["levels"].values())
     return tuple(
-        _why(grouping, judge, method, most, levels, number, name)
+        _explain_column(grouping, judge, method, most, levels, number, name)
         for number, name in enumerate(usable.quasi_identifying)
     )
 
 
-def _why(
+def _explain_column(
     grouping: Grouping, judge: ModelJudge, method: Generalize, most: int, levels: Levels, number: int, name: str
 ) -> Why:
-    from sfumato.protect.anonymity.lattice import optimal_node
-    from sfumato.protect.anonymity.metrics import loss
+    from sfumato.protect.anonymity.lattice import find_optimal_node
+    from sfumato.protect.anonymity.metrics import compute_loss
 
     level = levels[number]
     now = grouping.judged(levels, judge).suppressed
@@ -94,8 +94,8 @@ def _why(
     one_finer = (*levels[:number], level - 1, *levels[number + 1 :])
     forced = grouping.judged(one_finer, judge).suppressed
     ceiling = tuple(level - 1 if i == number else size - 1 for i, size in enumerate(grouping.shape))
-    weights = method.column_weights(grouping.names)
-    best = optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
+    weights = method.list_column_weights(grouping.names)
+    best = find_optimal_node(grouping, judge, method.metric, most, weights, ceiling).best
     needed = None if best else grouping.judged(ceiling, judge).suppressed / grouping.rows
     return Why(
         column=name,
@@ -103,14 +103,14 @@ def _why(
         forced_by=forced,
         suppressed_now=now,
         limit=most,
-        finer_loss=float(loss(grouping, best)) if best else None,
+        finer_loss=float(compute_loss(grouping, best)) if best else None,
         finer_levels=dict(zip(grouping.names, best.levels, strict=True)) if best else None,
         needed_limit=needed,
     )
 
 
 @dataclass(frozen=True)
-class DrawnNode:
+class LatticeNode:
     """One node of a small lattice, for a picture."""
 
     levels: Levels
@@ -120,12 +120,12 @@ class DrawnNode:
     loss: float
 
 
-def lattice_nodes(release: Release, table: Table) -> tuple[DrawnNode, ...]:
+def list_lattice_nodes(release: Release, table: Table) -> tuple[LatticeNode, ...]:
     """Every node of a lattice small enough to draw; nothing for larger ones."""
     from sfumato.protect.anonymity.generalize import Generalize
-    from sfumato.protect.anonymity.judge import ModelJudge
-    from sfumato.protect.anonymity.metrics import loss
-    from sfumato.protect.anonymity.participants import participants
+    from sfumato.protect.anonymity.metrics import compute_loss
+    from sfumato.protect.anonymity.model_judge import ModelJudge
+    from sfumato.protect.anonymity.participants import select_participants
 
     method = release.method
     if not isinstance(method, Generalize) or not release.details.get("levels"):
@@ -133,12 +133,14 @@ def lattice_nodes(release: Release, table: Table) -> tuple[DrawnNode, ...]:
     if prod(height + 1 for height in release.details["heights"].values()) > MOST_NODES_DRAWN:
         return ()
     judge = ModelJudge(method.models)
-    grouping = judge.grouping(participants(table, overlapping=True)[0])
+    grouping = judge.grouping(select_participants(table, overlapping=True)[0])
     most = int(Fraction(str(method.suppression_limit)) * grouping.rows)
     chosen = tuple(release.details["levels"].values())
-    found = []
+    nodes = []
     for levels in product(*(range(size) for size in grouping.shape)):
         verdict = grouping.verdict(levels, judge)
         will_do = verdict.suppressed <= most and verdict.classes > 0
-        found.append(DrawnNode(levels, verdict.suppressed, will_do, levels == chosen, float(loss(grouping, verdict))))
-    return tuple(found)
+        nodes.append(
+            LatticeNode(levels, verdict.suppressed, will_do, levels == chosen, float(compute_loss(grouping, verdict)))
+        )
+    return tuple(nodes)

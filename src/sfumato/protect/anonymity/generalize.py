@@ -21,19 +21,31 @@ from pydantic import Field, model_validator
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease, PolicyError
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
-from sfumato.protect.anonymity.classes import Verdict
 from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.judge import ModelJudge
-from sfumato.protect.anonymity.lattice import Found, heuristic_node, optimal_node
-from sfumato.protect.anonymity.lattice import minimal_nodes as minimal_in
-from sfumato.protect.anonymity.local import Recoded, local_losses, recode_locally, recode_the_rest
-from sfumato.protect.anonymity.metrics import MetricName, Weights, cost, discernibility, geometric_product, loss
+from sfumato.protect.anonymity.lattice import BestNode, find_heuristic_node, find_optimal_node
+from sfumato.protect.anonymity.lattice import find_minimal_nodes as minimal_in
+from sfumato.protect.anonymity.local_recoding import (
+    RecodedRows,
+    compute_local_losses,
+    recode_locally,
+    recode_suppressed_rows,
+)
+from sfumato.protect.anonymity.metrics import (
+    MetricName,
+    Weights,
+    compute_cost,
+    compute_discernibility,
+    compute_geometric_product,
+    compute_loss,
+)
 from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.model_judge import ModelJudge
 from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.protect.anonymity.participants import participants
-from sfumato.protect.claims import nobody_named, nothing_untrue, suppression_within
+from sfumato.protect.anonymity.node_classes import NodeVerdict
+from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -70,7 +82,8 @@ class Generalize(Method):
     suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
     """The share of rows, 0 to 1, that may be suppressed instead of generalizing everybody further."""
     metric: MetricName = "loss"
-    """What is made as small as possible: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
+    """What is made as small as possible: `compute_loss`, `loss_geometric` (ARX's Loss), `compute_discernibility` or
+    `height`."""
     search: Literal["optimal", "minimal", "heuristic"] = "optimal"
     """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search."""
     seconds: float = Field(default=10.0, gt=0)
@@ -78,13 +91,13 @@ class Generalize(Method):
     recoding: Literal["global", "local"] = "global"
     """`global`: one level a column. `local`: each person at the cheapest levels where enough others are left."""
     weights: Mapping[str, float] = Field(default_factory=dict)
-    """How much the loss of a column counts, 1 by default, for the metric `loss`: give a large one to a column that
-    must stay precise."""
+    """How much the loss of a column counts, 1 by default, for the metric `compute_loss`: give a large one to a column
+    that must stay precise."""
     suppressed_rows: Literal["star", "drop"] = "star"
     """`star` publishes a suppressed row with `*` in every quasi-identifying column, `drop` leaves it out."""
 
     @model_validator(mode="after")
-    def _sensible(self) -> Generalize:
+    def _check_options(self) -> Generalize:
         if any(weight <= 0 for weight in self.weights.values()):
             raise ValueError("every weight is greater than 0")
         if self.weights and (self.metric != "loss" or self.recoding == "local"):
@@ -95,25 +108,27 @@ class Generalize(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, suppress the rows that are still too few."""
-        table, numbers = participants(data, overlapping=True)
-        tell("encoding the table")
+        table, numbers = select_participants(data, overlapping=True)
+        report_progress("encoding the table")
         judge = ModelJudge(self.models)
         grouping = judge.grouping(table)
         most = int(Fraction(str(self.suppression_limit)) * grouping.rows)
-        weights = self.column_weights(table.quasi_identifying)
-        found = self._search(grouping, judge, most, weights)
-        if found.best is None or not found.best.classes:
-            raise self._impossible(grouping, judge, most)
-        recoded = self._recoded(grouping, judge, found.best, most)
+        weights = self.list_column_weights(table.quasi_identifying)
+        best = self._search(grouping, judge, most, weights)
+        if best.best is None or not best.best.classes:
+            raise self._explain_impossible(grouping, judge, most)
+        recoded = self._recode_rows(grouping, judge, best.best, most)
         suppressed = recoded.node_of_row < 0
         local = len(recoded.nodes) > 1
         rows = numbers[~suppressed] if self.suppressed_rows == "drop" else numbers
         published = self._published(table, grouping, recoded)
-        losses = local_losses(grouping, recoded) if local else _losses(grouping, found.best)
-        classes = int(losses.pop("classes", found.best.classes))
+        losses = (
+            compute_local_losses(grouping, recoded) if local else _compute_generalization_losses(grouping, best.best)
+        )
+        classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
-            losses["weighted_loss"] = float(loss(grouping, found.best, weights))
-        details = _details(table, found, grouping, rows, numbers[suppressed])
+            losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
+        details = _collect_generalization_details(table, best, grouping, rows, numbers[suppressed])
         return Release(
             data=published,
             method=self,
@@ -123,7 +138,7 @@ class Generalize(Method):
             changes=self._changes(table, grouping, recoded, published),
         )
 
-    def _changes(self, table: Table, grouping: Grouping, recoded: Recoded, published: Table) -> tuple[Change, ...]:
+    def _changes(self, table: Table, grouping: Grouping, recoded: RecodedRows, published: Table) -> tuple[Change, ...]:
         """One level a column, or, where people were recoded one by one, that they were."""
         starred = self.suppressed_rows == "star" and bool((recoded.node_of_row < 0).any())
         stated = {change.column: change for change in state_changes(self, table, published)}
@@ -134,38 +149,40 @@ class Generalize(Method):
             stated[name] = replace(stated[name], kind=kind, level=level, height=height, starred=starred)
         return tuple(stated.values())
 
-    def column_weights(self, names: Sequence[str]) -> Weights | None:
+    def list_column_weights(self, names: Sequence[str]) -> Weights | None:
         """The weight of each quasi-identifying column; None where all weigh the same."""
         unknown = [name for name in self.weights if name not in names]
         if unknown:
             raise PolicyError(f"weights name {', '.join(unknown)}, which is no quasi-identifying column")
         return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
-    def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> Found:
+    def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> BestNode:
         if self.search == "heuristic":
-            return heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
+            return find_heuristic_node(grouping, judge, self.metric, most, self.seconds, weights)
         if self.search == "optimal":
-            return optimal_node(grouping, judge, self.metric, most, weights)
+            return find_optimal_node(grouping, judge, self.metric, most, weights)
         nodes, checked = minimal_in(grouping, judge, most)
         verdicts = [grouping.verdict(levels, judge) for levels in nodes]
         best = min(
-            verdicts, key=lambda v: (cost(self.metric, grouping, v, weights), sum(v.levels), v.levels), default=None
+            verdicts,
+            key=lambda v: (compute_cost(self.metric, grouping, v, weights), sum(v.levels), v.levels),
+            default=None,
         )
-        return Found(best, checked, prod(grouping.shape), minimal=nodes)
+        return BestNode(best, checked, prod(grouping.shape), minimal=nodes)
 
-    def _recoded(self, grouping: Grouping, judge: ModelJudge, best: Verdict, most: int) -> Recoded:
+    def _recode_rows(self, grouping: Grouping, judge: ModelJudge, best: NodeVerdict, most: int) -> RecodedRows:
         """One node for everybody, or each person at their own."""
         suppressed = grouping.suppressed_rows(best.levels, judge)
-        everybody = Recoded(np.array([best.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
+        everybody = RecodedRows(np.array([best.levels], dtype=np.int32), np.where(suppressed, -1, 0).astype(np.int32))
         if self.recoding == "global":
             return everybody
         walked = recode_locally(grouping, judge)
         if int((walked.node_of_row < 0).sum()) > most:
             # Those who stayed early can leave a rest that nobody goes with: then only the suppressed are recoded.
-            walked = recode_the_rest(grouping, judge, everybody)
-        return min(walked, everybody, key=lambda one: local_losses(grouping, one)["loss"])
+            walked = recode_suppressed_rows(grouping, judge, everybody)
+        return min(walked, everybody, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
-    def _published(self, table: Table, grouping: Grouping, recoded: Recoded) -> Table:
+    def _published(self, table: Table, grouping: Grouping, recoded: RecodedRows) -> Table:
         suppressed = recoded.node_of_row < 0
         starred = suppressed if self.suppressed_rows == "star" and suppressed.any() else None
         frame = table.frame.drop(table.identifying)
@@ -187,26 +204,26 @@ class Generalize(Method):
         arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
         return (
             *(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive)),
-            suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
-            nobody_named(table),
-            nothing_untrue(),
+            claim_suppression_within(self.suppression_limit, arguments["starred_rows"], left_out),
+            claim_nobody_named(table),
+            claim_nothing_untrue(),
         )
 
-    def _impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
+    def _explain_impossible(self, grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
         top = grouping.verdict(tuple(size - 1 for size in grouping.shape), judge)
         cures = []
         if grouping.rows and top.classes and not grouping.judged(top.levels, judge).forbidden:
             cures.append(f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more")
-        k = self._largest_k(grouping, top.levels, most)
+        k = self._find_largest_k(grouping, top.levels, most)
         if k:
             cures.append(f"ask for k = {k} at most")
-        cures.append("give every hierarchy a level with one label (such as «*»), or ask less of the models")
+        cures.append('give every hierarchy a level with one label (such as "*"), or ask less of the models')
         return ImpossibleRelease(
             f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
             f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {'; or '.join(cures)}"
         )
 
-    def _largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
+    def _find_largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
         """The largest k that would do with the other models as they are; None if k is not what is in the way."""
         asked = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
         others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
@@ -231,37 +248,39 @@ def minimal_nodes(
 
     Minimal: no finer combination does. As Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
     """
-    usable, _ = participants(table, overlapping=True)
+    usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(tuple(models))
     grouping = judge.grouping(usable)
     return minimal_in(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows))[0]
 
 
-def _losses(grouping: Grouping, best: Verdict) -> dict[str, Number]:
+def _compute_generalization_losses(grouping: Grouping, best: NodeVerdict) -> dict[str, Number]:
     columns = len(best.levels)
     published = grouping.rows - best.suppressed
     return {
-        "loss": float(loss(grouping, best)),
-        "loss_geometric": float(geometric_product(grouping, best)) ** (1 / columns) - 1,
-        "discernibility": discernibility(grouping, best),
+        "loss": float(compute_loss(grouping, best)),
+        "loss_geometric": float(compute_geometric_product(grouping, best)) ** (1 / columns) - 1,
+        "discernibility": compute_discernibility(grouping, best),
         "height": sum(best.levels),
         "average_class_size": published / best.classes,
         "suppressed_rows": best.suppressed,
     }
 
 
-def _details(table: Table, found: Found, grouping: Grouping, rows: Any, suppressed: Any) -> AnonymityDetails:
-    assert found.best is not None
+def _collect_generalization_details(
+    table: Table, best: BestNode, grouping: Grouping, rows: Any, suppressed: Any
+) -> AnonymityDetails:
+    assert best.best is not None
     names = table.quasi_identifying
     return AnonymityDetails(
-        levels=dict(zip(names, found.best.levels, strict=True)),
+        levels=dict(zip(names, best.best.levels, strict=True)),
         heights={name: size - 1 for name, size in zip(names, grouping.shape, strict=True)},
         without_hierarchy=tuple(name for name in names if name not in table.hierarchies),
         rows=rows,
         suppressed=suppressed,
-        classes=found.best.classes,
-        nodes=found.nodes,
-        checked=found.checked,
-        proven=found.proven,
-        minimal=found.minimal,
+        classes=best.best.classes,
+        nodes=best.nodes,
+        checked=best.checked,
+        proven=best.proven,
+        minimal=best.minimal,
     )

@@ -19,11 +19,11 @@ import polars as pl
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy
-from sfumato.engine.encode import places_of
+from sfumato.engine.value_codes import index_cells
 from sfumato.errors import DataError
-from sfumato.protect.anonymity.classes import Classes, Judge, Judged, Levels, Verdict
-from sfumato.protect.anonymity.matching import matching_any, pairs_matching_any
-from sfumato.protect.anonymity.sensitive import Pairs, Sensitive
+from sfumato.protect.anonymity.node_classes import ClassJudge, JudgedNode, Levels, NodeClasses, NodeVerdict
+from sfumato.protect.anonymity.overlapping_classes import count_matching_rows, pair_matching_values
+from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn
 from sfumato.table import Missing, Table
 
 _DIRECT = 1 << 16
@@ -48,13 +48,13 @@ class Grouping:
         self.rows: int = codes.shape[1]
         self.shape: Levels = tuple(hierarchy.height + 1 for hierarchy in hierarchies)
         self.names: tuple[str, ...] = tuple(f"column {number}" for number in range(len(hierarchies)))
-        self.sensitive: dict[str, Sensitive] = {}
+        self.sensitive: dict[str, SensitiveColumn] = {}
         self._widths = [len(hierarchy.rows) + 1 for hierarchy in hierarchies]
         self._tables = [[hierarchy.groups(level) for level in range(hierarchy.height + 1)] for hierarchy in hierarchies]
-        self._bundles = _bundles(self._widths)
+        self._bundles = _choose_bundles(self._widths)
         self._lookups: dict[tuple[tuple[int, ...], Levels], tuple[Ints, int]] = {}
         everybody = codes if population is None else np.concatenate([codes, population], axis=1)
-        self._prepare(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
+        self._prepare_columns(np.ascontiguousarray(everybody), np.ones(everybody.shape[1], dtype=np.int64))
         first, of_row = self._distinct()
         self.distinct_of_row = of_row[: self.rows]
         weights = np.bincount(self.distinct_of_row, minlength=len(first)).astype(np.int64)
@@ -63,7 +63,7 @@ class Grouping:
             self._population = np.bincount(of_row[self.rows :], minlength=len(first)).astype(np.int64)
         # Distinct rows are numbered as they first appear, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
-        self._prepare(np.ascontiguousarray(everybody[:, first]), weights)
+        self._prepare_columns(np.ascontiguousarray(everybody[:, first]), weights)
         self.origin: Ints = np.arange(self._ours, dtype=np.int64)
         """For each distinct row, the one it stands for in the grouping that this was coarsened from."""
 
@@ -72,7 +72,9 @@ class Grouping:
         """The quasi-identifying columns of a table, and the sensitive columns that models look at."""
         names = table.quasi_identifying
         hierarchies = tuple(table.hierarchy(name) for name in names)
-        codes = np.array([_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32)
+        codes = np.array(
+            [_number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
+        )
         others = None
         if population is not None:
             absent = [name for name in names if name not in population.frame.columns]
@@ -81,14 +83,16 @@ class Grouping:
             others = np.array([h.codes(population.frame[n]) for n, h in zip(names, hierarchies, strict=True)])
         made = cls(hierarchies, codes, table.missing, others)
         made.names = names
-        made.sensitive = {name: Sensitive.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)}
+        made.sensitive = {
+            name: SensitiveColumn.of(table, name, made.distinct_of_row) for name in dict.fromkeys(columns)
+        }
         return made
 
-    def _prepare(self, codes: Codes, weights: Ints) -> None:
+    def _prepare_columns(self, codes: Codes, weights: Ints) -> None:
         self._hold(codes, weights)
         count = codes.shape[1]
         self._keys = np.zeros(count, dtype=np.int64)
-        self._slot_class = np.full(max(_slots(count), _DIRECT), -1, dtype=np.int32)
+        self._slot_class = np.full(max(_count_slots(count), _DIRECT), -1, dtype=np.int32)
         self._slot_key = np.zeros(len(self._slot_class), dtype=np.int64)
         self._of_row = np.zeros(count, dtype=np.int32)
         self._sizes = np.zeros(2 * count, dtype=np.int64)
@@ -96,7 +100,7 @@ class Grouping:
 
     def _hold(self, codes: Codes, weights: Ints) -> None:
         self._codes, self._weights = codes, weights
-        self._bundled = [_bundle(codes, self._widths, columns) for columns in self._bundles]
+        self._bundled = [_bundle_codes(codes, self._widths, columns) for columns in self._bundles]
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
     def distinct(self) -> tuple[Codes, Ints]:
@@ -114,7 +118,9 @@ class Grouping:
         part._ours = int(kept.sum())
         part._population = None
         part.sensitive = {name: column.of_rows(kept) for name, column in self.sensitive.items()}
-        part._prepare(np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept])
+        part._prepare_columns(
+            np.ascontiguousarray(self._codes[:, : self._ours][:, kept]), self._weights[: self._ours][kept]
+        )
         return part
 
     def coarsened(self, levels: Levels) -> Grouping:
@@ -131,7 +137,7 @@ class Grouping:
         part.origin = self.origin[self._first[:count]]
         part.sensitive = {name: column.merged(of_row, count) for name, column in self.sensitive.items()}
         part._keys, part._of_row, part._first = self._keys[:count], self._of_row[:count], self._first[:count]
-        slots = _slots(count)
+        slots = _count_slots(count)
         part._slot_class, part._slot_key = self._slot_class[:slots], self._slot_key[:slots]
         part._hold(np.ascontiguousarray(self._codes[:, self._first[:count]]), sizes.copy())
         return part
@@ -147,9 +153,9 @@ class Grouping:
 
         Rows that never are get the number of nodes.
         """
-        from sfumato.kernels.anonymity.loops import loops
+        from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
-        kernels, nodes = loops(len(self._weights)), prod(self.shape)
+        kernels, nodes = choose_lattice_loops(len(self._weights)), prod(self.shape)
         stride = nodes
         self._keys[:] = 0
         for columns, codes in zip(self._bundles, self._bundled, strict=True):
@@ -175,14 +181,14 @@ class Grouping:
 
     def _group(self, levels: Levels) -> tuple[Codes, Ints]:
         """Class number of each distinct row, and class sizes; in several passes where a 62-bit key is too short."""
-        from sfumato.kernels.anonymity.loops import loops
+        from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
-        kernels = loops(len(self._weights))
+        kernels = choose_lattice_loops(len(self._weights))
         most = _LARGEST_KEY // max(len(self._weights), 1)
         self._keys[:] = 0
         radix, count = 1, 1
         for columns, codes in zip(self._bundles, self._bundled, strict=True):
-            lookup, groups = self._lookup(columns, tuple(levels[column] for column in columns))
+            lookup, groups = self._build_lookup(columns, tuple(levels[column] for column in columns))
             if groups == 1:
                 continue
             if radix * groups > most:  # the classes so far become the first digit of a new key
@@ -196,10 +202,10 @@ class Grouping:
 
     def _number(self, kernels: ModuleType, radix: int) -> int:
         slots = (self._slot_key, self._slot_class)
-        found = (self._of_row, self._sizes, self._first)
-        return int(kernels.group_keys(self._keys, self._weights, radix, *slots, *found))
+        numbers = (self._of_row, self._sizes, self._first)
+        return int(kernels.group_keys(self._keys, self._weights, radix, *slots, *numbers))
 
-    def _lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
+    def _build_lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
         """The group of the leaves of some columns, taken together, at some levels; and how many groups there are."""
         if (columns, levels) not in self._lookups:
             lookup, radix = np.zeros(1, dtype=np.int64), 1
@@ -210,7 +216,7 @@ class Grouping:
             self._lookups[columns, levels] = lookup, radix
         return self._lookups[columns, levels]
 
-    def classes(self, levels: Levels, kept: Flags | None = None) -> Classes:
+    def classes(self, levels: Levels, kept: Flags | None = None) -> NodeClasses:
         """The classes at a node; where missing cells match anything, only kept rows count as company."""
         of_row, sizes = self._group(levels)
         population, absent = np.zeros(0, dtype=np.int64), False
@@ -220,12 +226,12 @@ class Grouping:
             absent = bool((fitting[count:] > 0).any())
             of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
         first = self._first[: len(sizes)]
-        plain = Classes(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
+        plain = NodeClasses(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
         if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
             return plain
-        return self._with_unknown(plain, levels, kept)
+        return self._add_unknown_crowds(plain, levels, kept)
 
-    def _with_unknown(self, plain: Classes, levels: Levels, kept: Flags | None) -> Classes:
+    def _add_unknown_crowds(self, plain: NodeClasses, levels: Levels, kept: Flags | None) -> NodeClasses:
         """The same classes, with the crowds that missing cells make when they match anything or nothing."""
         first = plain.first
         open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
@@ -238,14 +244,14 @@ class Grouping:
         )
         here = np.ones(len(plain.sizes), dtype=np.bool_) if kept is None else kept
 
-        def overlapping(sensitive: Sensitive) -> Pairs:
+        def overlapping(sensitive: SensitiveColumn) -> ClassValues:
             own = sensitive.pairs(plain.of_row, len(plain.sizes))
-            return pairs_matching_any(own, groups, unknown, here, len(sensitive.values))
+            return pair_matching_values(own, groups, unknown, here, len(sensitive.values))
 
-        crowds = matching_any(groups, unknown, np.where(here, plain.sizes, 0))
+        crowds = count_matching_rows(groups, unknown, np.where(here, plain.sizes, 0))
         return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={}, _measured={})
 
-    def _refused(self, levels: Levels, refuses: Callable[[Classes], Flags]) -> tuple[Classes, Flags]:
+    def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
         """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
         classes = self.classes(levels)
         refused = refuses(classes)
@@ -257,25 +263,25 @@ class Grouping:
             refused = again
         return classes, refused
 
-    def judged(self, levels: Levels, judge: Judge) -> Judged:
+    def judged(self, levels: Levels, judge: ClassJudge) -> JudgedNode:
         """Group the rows at a node and judge the classes."""
         classes, refused = self._refused(levels, judge.refuses)
         suppressed = int((classes.sizes * refused).sum())
         lasting = judge.stays_refused(classes, refused)
         rows = suppressed if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
-        return Judged(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
+        return JudgedNode(levels, classes, refused, suppressed, lasting, rows, judge.forbids(classes))
 
-    def verdict(self, levels: Levels, judge: Judge) -> Verdict:
+    def verdict(self, levels: Levels, judge: ClassJudge) -> NodeVerdict:
         """Group, judge and count the cost at a node."""
         return self.cost(self.judged(levels, judge))
 
-    def cost(self, judged: Judged) -> Verdict:
+    def cost(self, judged: JudgedNode) -> NodeVerdict:
         """Count the cost of a node that was just judged."""
         levels, classes, refused = judged.levels, judged.classes, judged.refused
-        excess, lasting = self._added(judged)
+        excess, lasting = self._add_up_suppression(judged)
         hidden_among = classes.sizes * classes.crowds
         each = zip(self.marginals, levels, excess.tolist(), strict=True)
-        return Verdict(
+        return NodeVerdict(
             levels=levels,
             suppressed=judged.suppressed,
             lasting_rows=judged.lasting_rows,
@@ -287,15 +293,15 @@ class Grouping:
             classes=int(len(refused) - np.count_nonzero(refused)),
         )
 
-    def _added(self, judged: Judged) -> tuple[Ints, Floats]:
+    def _add_up_suppression(self, judged: JudgedNode) -> tuple[Ints, Floats]:
         """Per column, what suppression adds here, and at least at every finer node: rows of a class lose alike."""
-        from sfumato.kernels.anonymity.loops import loops
+        from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
         excess, lasting = np.zeros(len(judged.levels), dtype=np.int64), np.zeros(len(judged.levels))
         if judged.suppressed or judged.lasting_rows:
             spared, starts = self._spared
             classes = judged.classes
-            loops(len(classes.first)).added_costs(
+            choose_lattice_loops(len(classes.first)).add_suppression_costs(
                 self._codes,
                 starts[np.arange(len(judged.levels)), judged.levels],
                 spared,
@@ -307,7 +313,7 @@ class Grouping:
             )
         return excess, lasting
 
-    def suppressed_rows(self, levels: Levels, judge: Judge) -> Flags:
+    def suppressed_rows(self, levels: Levels, judge: ClassJudge) -> Flags:
         """Which rows of the table are suppressed at a node."""
         judged = self.judged(levels, judge)
         flags: Flags = judged.refused[judged.classes.of_row][self.distinct_of_row]
@@ -322,7 +328,7 @@ class Grouping:
     def lost(self) -> list[list[Ints]]:
         """Per column and level, the leaves that a cell loses, by leaf; the last entry is a missing cell."""
         return [
-            [_lost(hierarchy, level, scale) for level in range(hierarchy.height + 1)]
+            [_count_lost_leaves(hierarchy, level, scale) for level in range(hierarchy.height + 1)]
             for hierarchy, scale in zip(self.hierarchies, self.scales, strict=True)
         ]
 
@@ -333,12 +339,12 @@ class Grouping:
         And where each column and level begins in it.
         """
         starts = np.zeros((len(self.shape), max(self.shape)), dtype=np.int64)
-        parts, place = [], 0
+        parts, offset = [], 0
         for column, (levels, scale) in enumerate(zip(self.lost, self.scales, strict=True)):
             for level, lost in enumerate(levels):
-                starts[column, level] = place
+                starts[column, level] = offset
                 parts.append(scale - lost)
-                place += len(lost)
+                offset += len(lost)
         return np.concatenate(parts), starts
 
     @cached_property
@@ -353,18 +359,18 @@ class Grouping:
         return totals
 
 
-def _slots(rows: int) -> int:
+def _count_slots(rows: int) -> int:
     """Enough slots for as many keys: a power of two, at least half of them empty; few, so that they stay in cache."""
     return 1 << max(int(2 * rows).bit_length(), 4)
 
 
-def _leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
+def _number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
     """The leaf number of every cell; the hierarchy spells what has to be spelt, and says what it lacks."""
-    quick = places_of(column, hierarchy.leaves)
+    quick = index_cells(column, hierarchy.leaves)
     return hierarchy.codes(column) if quick is None else quick
 
 
-def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
+def _count_lost_leaves(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
     """The leaves that a cell loses at a level, by leaf and last for a missing cell; a `*` for everything loses all."""
     here = hierarchy.levels[level]
     everything = (np.array(here.labels) == SUPPRESSED) & (here.leaves_under == len(hierarchy.rows))
@@ -373,7 +379,7 @@ def _lost(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
     return np.append(of_group[here.group_of_leaf], missing).astype(np.int64)
 
 
-def _bundles(widths: list[int]) -> list[tuple[int, ...]]:
+def _choose_bundles(widths: list[int]) -> list[tuple[int, ...]]:
     """Neighbouring columns whose leaves have few combinations are looked up together: fewer lookups a row."""
     bundles: list[tuple[int, ...]] = []
     size = 0
@@ -387,7 +393,7 @@ def _bundles(widths: list[int]) -> list[tuple[int, ...]]:
     return bundles
 
 
-def _bundle(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
+def _bundle_codes(codes: Codes, widths: list[int], columns: tuple[int, ...]) -> Codes:
     together = codes[columns[0]]
     for column in columns[1:]:
         together = together * np.int32(widths[column]) + codes[column]

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
-from sfumato.progress import tell
-from sfumato.protect.anonymity.partition_columns import Columns
-from sfumato.protect.anonymity.partitioning import Judge, Parts, SizeJudge, cut
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.partition_columns import PartitionColumns
+from sfumato.protect.anonymity.parts import GroupJudgement, RowParts, SizeJudge, cut_into_parts
 
 _LARGEST, _SMALLEST = 2048, 128
 _WORK = 1 << 28
@@ -24,7 +24,7 @@ _STEP = 8
 _ROUNDS = 24
 
 
-def block_size(rows: int, judge: Judge) -> int | None:
+def choose_block_size(rows: int, judge: GroupJudgement) -> int | None:
     """How many rows a block may have so that clustering stays quick; None if it would not."""
     size = _LARGEST
     while size > _SMALLEST and rows * size > _WORK:
@@ -35,65 +35,71 @@ def block_size(rows: int, judge: Judge) -> int | None:
     return size if rows * min(size, rows) <= max(_MOST_WORK, rows * _SMALLEST) else None
 
 
-def nested(blocks: Parts, columns: Columns, judge: Judge, size: int, relaxed: bool) -> list[Parts]:
+def list_nested_blocks(
+    blocks: RowParts, columns: PartitionColumns, judge: GroupJudgement, size: int, relaxed: bool
+) -> list[RowParts]:
     """The blocks, and ever smaller parts of them, down to `size` rows: models may allow no cut of a large block."""
-    found = [blocks]
+    levels = [blocks]
     if judge.by_size:
-        return found
+        return levels
     sizes = [size]
     while sizes[-1] * _STEP < int(np.diff(blocks.starts).max()):
         sizes.append(sizes[-1] * _STEP)
     for largest in reversed(sizes):
-        found.append(cut(found[-1], columns, SizeJudge(judge.least), largest, relaxed))
-    return found
+        levels.append(cut_into_parts(levels[-1], columns, SizeJudge(judge.least), largest, relaxed))
+    return levels
 
 
-def clustered(within: list[Parts], cuts: Parts, columns: Columns, judge: Judge) -> Parts:
+def cluster_in_blocks(
+    within: list[RowParts], cuts: RowParts, columns: PartitionColumns, judge: GroupJudgement
+) -> RowParts:
     """Cluster the rows of every block, or keep the cuts that were made inside it, whichever loses less.
 
-    Rows are clustered inside the smallest of the `nested` parts. What is refused unites with its nearest there, and
-    only if all of it is refused looks further around.
+    Rows are clustered inside the smallest of the `list_nested_blocks` parts. What is refused unites with its nearest
+    there, and only if all of it is refused looks further around.
     """
-    clusters, blocks = _grown(within[-1], columns, judge.least), within[0]
+    clusters, blocks = _grow_clusters(within[-1], columns, judge.least), within[0]
     for around in reversed(within):
-        clusters = _united(around.starts, clusters, columns, judge)
+        clusters = _unite_refused_parts(around.starts, clusters, columns, judge)
     # Both keep the rows of a block together, so a block is the same run of places in either.
-    ours, theirs = (_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
+    ours, theirs = (_compute_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
     better = np.repeat(ours <= theirs, np.diff(blocks.starts))
     order = np.where(better, clusters.order, cuts.order)
     cells = np.where(better[:, None], clusters.cells, cuts.cells)
     begins = np.zeros(len(order) + 1, dtype=np.bool_)
-    begins[:-1][better] = _marked(clusters)[better]
-    begins[:-1][~better] = _marked(cuts)[~better]
+    begins[:-1][better] = _flag_part_starts(clusters)[better]
+    begins[:-1][~better] = _flag_part_starts(cuts)[~better]
     begins[-1] = True
-    return Parts(cells, order, np.flatnonzero(begins).astype(np.int64))
+    return RowParts(cells, order, np.flatnonzero(begins).astype(np.int64))
 
 
-def _marked(parts: Parts) -> Flags:
+def _flag_part_starts(parts: RowParts) -> Flags:
     """Which places begin a part."""
     begins = np.zeros(len(parts.order), dtype=np.bool_)
     begins[parts.starts[:-1]] = True
     return begins
 
 
-def _distinct(parts: Parts, columns: Columns) -> tuple[Codes, Ints]:
+def _collect_distinct_places(parts: RowParts, columns: PartitionColumns) -> tuple[Codes, Ints]:
     """The distinct places of every part, column after column, and where those of each column and part begin."""
-    from sfumato.kernels.anonymity.partition import distinct_places
+    from sfumato.kernels.anonymity.partition import list_distinct_places
 
-    found = [distinct_places(parts.cells, i, parts.starts, c.leaves) for i, c in enumerate(columns.each)]
-    before = np.cumsum([0, *(len(flat) for flat, _ in found[:-1])])
-    begins = np.array([ends + shift for (_, ends), shift in zip(found, before, strict=True)], dtype=np.int64)
-    return np.concatenate([flat for flat, _ in found]), begins
+    places_by_column = [
+        list_distinct_places(parts.cells, i, parts.starts, c.leaves) for i, c in enumerate(columns.each)
+    ]
+    before = np.cumsum([0, *(len(flat) for flat, _ in places_by_column[:-1])])
+    begins = np.array([ends + shift for (_, ends), shift in zip(places_by_column, before, strict=True)], dtype=np.int64)
+    return np.concatenate([flat for flat, _ in places_by_column]), begins
 
 
-def _block_losses(parts: Parts, blocks: Ints, columns: Columns) -> Floats:
-    from sfumato.kernels.anonymity.k_member import part_costs
+def _compute_block_losses(parts: RowParts, blocks: Ints, columns: PartitionColumns) -> Floats:
+    from sfumato.kernels.anonymity.k_member import compute_part_costs
 
-    costs = part_costs(*_distinct(parts, columns), columns.described).astype(np.float64)
+    costs = compute_part_costs(*_collect_distinct_places(parts, columns), columns.described).astype(np.float64)
     return np.add.reduceat(costs * np.diff(parts.starts), np.searchsorted(parts.starts, blocks[:-1]))
 
 
-def _grown(blocks: Parts, columns: Columns, size: int) -> Parts:
+def _grow_clusters(blocks: RowParts, columns: PartitionColumns, size: int) -> RowParts:
     """Clusters of `size` rows inside every block; a row that is left over is a part of its own."""
     from sfumato.kernels.anonymity.k_member import cluster_blocks
 
@@ -102,59 +108,59 @@ def _grown(blocks: Parts, columns: Columns, size: int) -> Parts:
     first = begin = 0
     while begin < len(blocks.starts) - 1:
         low = int(blocks.starts[begin])
-        tell("clustering rows", low, rows)
+        report_progress("clustering rows", low, rows)
         end = max(begin + 1, int(np.searchsorted(blocks.starts, low + _AT_ONCE, side="right")) - 1)
         high = int(blocks.starts[end])
         starts = blocks.starts[begin : end + 1] - low
         first = cluster_blocks(blocks.cells[low:high], starts, size, first, cluster[low:high], columns.described)
         begin = end
-    return blocks.regrouped(cluster)
+    return blocks.regroup_parts(cluster)
 
 
-def _united(blocks: Ints, parts: Parts, columns: Columns, judge: Judge) -> Parts:
+def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumns, judge: GroupJudgement) -> RowParts:
     """Unite refused parts with their nearest in the block until none is refused, or the block is united.
 
     Rounds are bounded: a block in which parts are refused for too long is united at once.
     """
-    cells, order, marks = parts.cells.copy(), parts.order.copy(), _marked(parts)
+    cells, order, marks = parts.cells.copy(), parts.order.copy(), _flag_part_starts(parts)
     places, here = np.arange(len(order)), parts
     for turn in range(_ROUNDS + 2):
-        refused = _refused(here, len(order), judge)
+        refused = _flag_refused_parts(here, len(order), judge)
         block = np.searchsorted(blocks, places[here.starts[:-1]], side="right").astype(np.int64)
         several = np.bincount(block)[block] > 1
         wanting = refused & several
         open_parts = np.isin(block, block[wanting])
         kept = np.repeat(open_parts, np.diff(here.starts))
         done = places[~kept]
-        cells[done], order[done], marks[done] = here.cells[~kept], here.order[~kept], _marked(here)[~kept]
+        cells[done], order[done], marks[done] = here.cells[~kept], here.order[~kept], _flag_part_starts(here)[~kept]
         if not wanting.any():
             break
         places, here = places[kept], here.some(open_parts)
         block, wanting = block[open_parts], wanting[open_parts]
-        target = block if turn == _ROUNDS else _targets(here, block, wanting, columns, judge.least)
-        here = here.regrouped(np.unique(target, return_inverse=True)[1].ravel()[here.of_place])
-    return Parts(cells, order, np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
+        target = block if turn == _ROUNDS else _choose_merge_targets(here, block, wanting, columns, judge.least)
+        here = here.regroup_parts(np.unique(target, return_inverse=True)[1].ravel()[here.of_place])
+    return RowParts(cells, order, np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
 
 
-def _refused(parts: Parts, rows: int, judge: Judge) -> Flags:
+def _flag_refused_parts(parts: RowParts, rows: int, judge: GroupJudgement) -> Flags:
     """Which parts are refused; rows in none of them are put in one more group that does not count."""
     of_row = np.full(rows, len(parts.starts) - 1, dtype=np.int32)
     of_row[parts.order] = parts.of_place
     return judge.refused(of_row)[: len(parts.starts) - 1]
 
 
-def _targets(parts: Parts, block: Ints, wanting: Flags, columns: Columns, least: int) -> Ints:
+def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns: PartitionColumns, least: int) -> Ints:
     """The part that each part goes into, its nearest or itself."""
-    from sfumato.kernels.anonymity.k_member import nearest_parts
+    from sfumato.kernels.anonymity.k_member import find_nearest_parts
 
     sizes = np.diff(parts.starts)
-    flat, begins = _distinct(parts, columns)
+    flat, begins = _collect_distinct_places(parts, columns)
     free = np.zeros(len(sizes), dtype=np.bool_)
-    nearest = nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.described)
-    return _hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least, free)
+    nearest = find_nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.described)
+    return _choose_hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least, free)
 
 
-def _hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
+def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
     """The part that each part goes into: moving ones into their nearest, but no two large ones into the same.
 
     Of parts of equal rows all have the first as their nearest; where nothing is lost by it they go two by two, so

@@ -19,15 +19,15 @@ from pydantic import Field, model_validator
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import Domain, range_label, set_label
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import Domain, format_range, format_set
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.progress import tell
-from sfumato.protect.anonymity.cut_search import CutSearch, Found, Goal
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.protect.anonymity.participants import participants
-from sfumato.protect.claims import nobody_named, nothing_untrue
+from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -71,29 +71,31 @@ class KOptimize(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, star the rows that are too few."""
-        table, kept = participants(data)
+        table, kept = select_participants(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
                 f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
             )
-        tell("encoding the table")
-        columns = [_Ordered.of(table, name) for name in table.quasi_identifying]
+        report_progress("encoding the table")
+        columns = [_OrderedColumn.of(table, name) for name in table.quasi_identifying]
         labels = self._labels(table)
-        found = self._search(columns, labels)
-        pieces = [_Pieces.of(column, cuts) for column, cuts in zip(columns, found.cuts, strict=True)]
-        sizes = _class_sizes(pieces)
+        best = self._search(columns, labels)
+        pieces = [_ColumnPieces.of(column, cuts) for column, cuts in zip(columns, best.cuts, strict=True)]
+        sizes = _count_rows_in_same_pieces(pieces)
         starred = sizes < self.k
-        published = _published(table, pieces, starred)
+        published = _publish_pieces(table, pieces, starred)
         return Release(
             data=published,
             method=self,
             claims=self._claims(table, starred),
-            losses=_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
-            details=_details(pieces, found, kept, starred),
+            losses=_compute_cut_losses(table, pieces, sizes, self.k, labels) | {"dropped_rows": len(data) - len(table)},
+            details=_collect_cut_details(pieces, best, kept, starred),
             changes=self._changes(table, published, pieces, bool(starred.any())),
         )
 
-    def _changes(self, table: Table, published: Table, pieces: Sequence[_Pieces], starred: bool) -> tuple[Change, ...]:
+    def _changes(
+        self, table: Table, published: Table, pieces: Sequence[_ColumnPieces], starred: bool
+    ) -> tuple[Change, ...]:
         cut = {one.column.name: ChangeKind.KEPT if one.whole else ChangeKind.RANGES for one in pieces}
         stated = state_changes(self, table, published, cut)
         return tuple(replace(change, starred=starred and change.column in cut) for change in stated)
@@ -102,12 +104,12 @@ class KOptimize(Method):
         if self.target is None:
             return None
         if self.target not in table.frame.columns or self.target in table.identifying:
-            raise PolicyError(f"{table.source}: the target «{self.target}» is no column that can be published")
-        return spelt(table.frame[self.target]).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
+            raise PolicyError(f'{table.source}: the target "{self.target}" is no column that can be published')
+        return spell_cells(table.frame[self.target]).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
 
-    def _search(self, columns: Sequence[_Ordered], labels: Codes | None) -> Found:
+    def _search(self, columns: Sequence[_OrderedColumn], labels: Codes | None) -> BestCuts:
         squares = self.metric == "discernibility"
-        goal = Goal(self.k, squares, self.suppress, self.seconds)
+        goal = CutGoal(self.k, squares, self.suppress, self.seconds)
         search = CutSearch(
             [column.codes for column in columns],
             [column.width for column in columns],
@@ -129,13 +131,13 @@ class KOptimize(Method):
                 arguments=arguments,
                 meaning="No more rows are suppressed than the cheapest cuts leave in small classes.",
             ),
-            nobody_named(table),
-            nothing_untrue(),
+            claim_nobody_named(table),
+            claim_nothing_untrue(),
         )
 
 
 @dataclass(frozen=True)
-class _Ordered:
+class _OrderedColumn:
     """A column whose values have an order: numbers by size, others as in their hierarchy or by their text."""
 
     name: str
@@ -149,14 +151,14 @@ class _Ordered:
     """The label that covers every value the column could have: the only one that says nothing of a missing cell."""
 
     @classmethod
-    def of(cls, table: Table, name: str) -> _Ordered:
+    def of(cls, table: Table, name: str) -> _OrderedColumn:
         column, hierarchy = table.frame[name], table.hierarchies.get(name)
         numeric = column.dtype.is_numeric()
         order = None if hierarchy is None else hierarchy.codes(column)
-        known = column.drop_nulls().unique().sort() if numeric else _by_leaf(column, order)
-        values = spelt(known).to_list()
-        codes = spelt(column).cast(pl.Enum(values)).to_physical().cast(pl.Int32).fill_null(len(values)).to_numpy()
-        label = _everything(column, hierarchy, numeric)
+        known = column.drop_nulls().unique().sort() if numeric else _order_by_leaf(column, order)
+        values = spell_cells(known).to_list()
+        codes = spell_cells(column).cast(pl.Enum(values)).to_physical().cast(pl.Int32).fill_null(len(values)).to_numpy()
+        label = _label_everything(column, hierarchy, numeric)
         return cls(name, codes, tuple(values), numeric, bool(column.null_count()), label)
 
     @property
@@ -169,50 +171,50 @@ class _Ordered:
         if end > len(self.values):
             return None if begin == len(self.values) else self.everything
         if not self.numeric or end - begin == 1:
-            return set_label(self.values[begin:end])
-        return range_label(_number(self.values[begin]), _number(self.values[end - 1]))
+            return format_set(self.values[begin:end])
+        return format_range(_parse_number(self.values[begin]), _parse_number(self.values[end - 1]))
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     try:
         return int(text)
     except ValueError:
         return float(text)
 
 
-def _by_leaf(column: pl.Series, order: Codes | None) -> pl.Series:
+def _order_by_leaf(column: pl.Series, order: Codes | None) -> pl.Series:
     """The distinct texts of a column in the order of their leaves, or sorted."""
-    texts = spelt(column)
+    texts = spell_cells(column)
     if order is None:
         return texts.drop_nulls().unique().sort()
     pairs = pl.DataFrame({"text": texts, "leaf": order}).drop_nulls().unique().sort("leaf")
     return pairs["text"]
 
 
-def _everything(column: pl.Series, hierarchy: Hierarchy | None, numeric: bool) -> str:
+def _label_everything(column: pl.Series, hierarchy: Hierarchy | None, numeric: bool) -> str:
     domain = Domain.of(column, hierarchy)
     if len(domain.leaves) < 2:
         return SUPPRESSED
     if numeric and domain.numbers is not None:
-        return range_label(float(domain.numbers.min()), float(domain.numbers.max()))
-    return set_label(domain.leaves)
+        return format_range(float(domain.numbers.min()), float(domain.numbers.max()))
+    return format_set(domain.leaves)
 
 
 @dataclass(frozen=True)
-class _Pieces:
+class _ColumnPieces:
     """A column cut into pieces: what each is called, and in which each cell lies."""
 
-    column: _Ordered
+    column: _OrderedColumn
     labels: tuple[str | None, ...]
     of_row: Codes
 
     @classmethod
-    def of(cls, column: _Ordered, cuts: Sequence[int]) -> _Pieces:
+    def of(cls, column: _OrderedColumn, cuts: Sequence[int]) -> _ColumnPieces:
         ends = [0, *cuts, column.width]
         labels = tuple(column.label(begin, end) for begin, end in pairwise(ends))
         if len(set(labels)) < len(labels):
             raise DataError(
-                f"column «{column.name}»: a value is spelt like a range or set of others; spell it otherwise"
+                f'column "{column.name}": a value is spelt like a range or set of others; spell it otherwise'
             )
         piece = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(ends))
         return cls(column, labels, piece[column.codes])
@@ -228,65 +230,69 @@ class _Pieces:
         return pl.Series(self.column.name, [*self.labels, SUPPRESSED], dtype=pl.String).gather(places)
 
 
-def _class_sizes(pieces: Sequence[_Pieces]) -> Ints:
+def _count_rows_in_same_pieces(pieces: Sequence[_ColumnPieces]) -> Ints:
     """For every row, how many rows lie in the same pieces."""
-    frame = pl.DataFrame({str(i): one.of_row for i, one in enumerate(pieces)})
+    frame = pl.DataFrame({str(i): piece.of_row for i, piece in enumerate(pieces)})
     return frame.select(pl.len().over(frame.columns).cast(pl.Int64)).to_series().to_numpy()
 
 
-def _published(table: Table, pieces: Sequence[_Pieces], starred: Flags) -> Table:
+def _publish_pieces(table: Table, pieces: Sequence[_ColumnPieces], starred: Flags) -> Table:
     frame = table.frame.drop(table.identifying)
     return table.with_frame(
-        frame.with_columns(one.published(starred) for one in pieces if starred.any() or not one.whole)
+        frame.with_columns(piece.published(starred) for piece in pieces if starred.any() or not piece.whole)
     )
 
 
-def _losses(table: Table, pieces: Sequence[_Pieces], sizes: Ints, k: int, labels: Codes | None) -> dict[str, Number]:
+def _compute_cut_losses(
+    table: Table, pieces: Sequence[_ColumnPieces], sizes: Ints, k: int, labels: Codes | None
+) -> dict[str, Number]:
     starred = sizes < k
     suppressed = int(starred.sum())
-    classes = _classes(pieces, starred)
+    classes = _count_piece_classes(pieces, starred)
     losses: dict[str, Number] = {
-        "loss": _loss(table, pieces, starred),
+        "loss": _compute_piece_loss(table, pieces, starred),
         "discernibility": int(sizes[~starred].sum()) + suppressed * len(sizes),
         "height": 0,
         "average_class_size": (len(sizes) - suppressed) / classes,
         "suppressed_rows": suppressed,
     }
     if labels is not None:
-        losses["classification"] = suppressed + _minorities(pieces, starred, labels)
+        losses["classification"] = suppressed + _count_minority_rows(pieces, starred, labels)
     return losses
 
 
-def _classes(pieces: Sequence[_Pieces], starred: Flags) -> int:
-    return pl.DataFrame({str(i): one.of_row[~starred] for i, one in enumerate(pieces)}).n_unique()
+def _count_piece_classes(pieces: Sequence[_ColumnPieces], starred: Flags) -> int:
+    return pl.DataFrame({str(i): piece.of_row[~starred] for i, piece in enumerate(pieces)}).n_unique()
 
 
-def _minorities(pieces: Sequence[_Pieces], starred: Flags, labels: Codes) -> int:
+def _count_minority_rows(pieces: Sequence[_ColumnPieces], starred: Flags, labels: Codes) -> int:
     """Published rows that are not of their class's commonest label."""
-    frame = pl.DataFrame({str(i): one.of_row[~starred] for i, one in enumerate(pieces)})
-    counted = frame.with_columns(pl.Series("label", labels[~starred])).group_by(pl.all()).len()
-    return int(frame.height - counted.group_by(frame.columns).agg(pl.col("len").max())["len"].sum())
+    frame = pl.DataFrame({str(i): piece.of_row[~starred] for i, piece in enumerate(pieces)})
+    counts = frame.with_columns(pl.Series("label", labels[~starred])).group_by(pl.all()).len()
+    return int(frame.height - counts.group_by(frame.columns).agg(pl.col("len").max())["len"].sum())
 
 
-def _loss(table: Table, pieces: Sequence[_Pieces], starred: Flags) -> float:
+def _compute_piece_loss(table: Table, pieces: Sequence[_ColumnPieces], starred: Flags) -> float:
     """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all."""
     lost = 0.0
-    for one in pieces:
-        domain = Domain.of(table.frame[one.column.name], table.hierarchies.get(one.column.name))
-        counts = np.bincount(one.of_row[~starred], minlength=len(one.labels))
-        lost += float(counts @ domain.losses(one.labels)) + int(starred.sum())
+    for piece in pieces:
+        domain = Domain.of(table.frame[piece.column.name], table.hierarchies.get(piece.column.name))
+        counts = np.bincount(piece.of_row[~starred], minlength=len(piece.labels))
+        lost += float(counts @ domain.losses(piece.labels)) + int(starred.sum())
     return lost / (len(starred) * len(pieces))
 
 
-def _details(pieces: Sequence[_Pieces], found: Found, kept: Ints, starred: Flags) -> AnonymityDetails:
+def _collect_cut_details(
+    pieces: Sequence[_ColumnPieces], best: BestCuts, kept: Ints, starred: Flags
+) -> AnonymityDetails:
     return AnonymityDetails(
-        pieces={one.column.name: one.labels for one in pieces},
+        pieces={piece.column.name: piece.labels for piece in pieces},
         rows=kept,
         suppressed=kept[starred],
-        classes=_classes(pieces, starred),
-        objective=found.objective,
-        bound=found.bound,
-        proven=found.proven,
-        examined=found.examined,
-        seconds=found.seconds,
+        classes=_count_piece_classes(pieces, starred),
+        objective=best.objective,
+        bound=best.bound,
+        proven=best.proven,
+        examined=best.examined,
+        seconds=best.seconds,
     )

@@ -5,7 +5,7 @@ Three facts rule nodes out without looking at them. A node that needs too much s
 finer one. A node that needs none makes every coarser one needless. And each checked node raises the lower
 bound of others (`metrics.py`). The next node to check is the one that rules out most, whichever way it
 ends; a hundred or two checks replace thousands. Where nothing may be suppressed, a single refused row is a
-witness against many more nodes (`witness.py`), and a score of checks will do.
+witness against many more nodes (`choose_witness.py`), and a score of checks will do.
 """
 
 from __future__ import annotations
@@ -20,13 +20,21 @@ import numpy as np
 
 from sfumato.arrays import Flags, Floats
 from sfumato.errors import PolicyError
-from sfumato.kernels.anonymity.loops import loops
-from sfumato.progress import tell
-from sfumato.protect.anonymity.classes import Judge, Levels, Verdict
+from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
+from sfumato.progress import report_progress
 from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.metrics import MetricName, Weights, coarser, cost, finer, loss, metric_named
+from sfumato.protect.anonymity.metrics import (
+    MetricName,
+    Weights,
+    compute_cost,
+    compute_loss,
+    make_metric,
+    slice_coarser_nodes,
+    slice_finer_nodes,
+)
+from sfumato.protect.anonymity.node_classes import ClassJudge, Levels, NodeVerdict
 from sfumato.protect.anonymity.rollup import RollUp
-from sfumato.protect.anonymity.witness import condemn, witness
+from sfumato.protect.anonymity.witness import choose_witness, condemn_nodes
 
 LARGEST_LATTICE = 20_000_000
 _ABOUT = 1e-9  # costs are compared exactly where floats say that they are as close as this
@@ -35,10 +43,10 @@ _SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more
 
 
 @dataclass(frozen=True)
-class Found:
+class BestNode:
     """The best node, and how much of the lattice had to be looked at to know."""
 
-    best: Verdict | None
+    best: NodeVerdict | None
     checked: int
     nodes: int
     proven: bool = True
@@ -49,31 +57,31 @@ class Found:
 _Rank = tuple[Fraction, Fraction, int, int, Levels]
 
 
-def _rank(value: Fraction, grouping: Grouping, verdict: Verdict) -> _Rank:
-    return (value, loss(grouping, verdict), verdict.suppressed, sum(verdict.levels), verdict.levels)
+def _rank_node(value: Fraction, grouping: Grouping, verdict: NodeVerdict) -> _Rank:
+    return (value, compute_loss(grouping, verdict), verdict.suppressed, sum(verdict.levels), verdict.levels)
 
 
-def optimal_node(
+def find_optimal_node(
     grouping: Grouping,
-    judge: Judge,
+    judge: ClassJudge,
     metric: MetricName,
     most_suppressed: int,
     weights: Weights | None = None,
     ceiling: Levels | None = None,
-) -> Found:
+) -> BestNode:
     """The cheapest node that suppresses at most so many rows, and is nowhere above the ceiling if there is one.
 
     Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
     come first when read column by column.
     """
     nodes = prod(grouping.shape)
-    _refuse_too_large(nodes)
-    costs = metric_named(metric, grouping, weights)
+    _refuse_large_lattice(nodes)
+    costs = make_metric(metric, grouping, weights)
     live = np.zeros(grouping.shape, dtype=np.bool_)
     top = ceiling or tuple(size - 1 for size in grouping.shape)
-    live[finer(top)] = True
-    most_telling, rolled = _Telling(grouping.shape, bins=4096), RollUp(grouping)
-    best: tuple[_Rank, Verdict] | None = None
+    live[slice_finer_nodes(top)] = True
+    most_telling, rolled = _NodeChooser(grouping.shape, bins=4096), RollUp(grouping)
+    best: tuple[_Rank, NodeVerdict] | None = None
     least = inf
     checked = 0
     # The ends first: the finest node may do, and if the coarsest does not, nothing does.
@@ -94,28 +102,28 @@ def optimal_node(
         # With no suppression allowed every model is steady where a coarser class is a merger of finer ones.
         merging = judge.steady or judged.classes.overlapping is None
         if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed and merging):
-            live[finer(levels)] = False
+            live[slice_finer_nodes(levels)] = False
             if most_suppressed == 0 and judged.suppressed:
-                condemn(live, grouping, judge, witness(near, judged))
+                condemn_nodes(live, grouping, judge, choose_witness(near, judged))
         elif judged.suppressed > most_suppressed or judged.forbidden:
             costs.learn(near.cost(judged))
         else:
             verdict = near.cost(judged)
             costs.learn(verdict)
             if costs.about(verdict) <= least * (1 + _ABOUT):
-                rank = _rank(costs.value(verdict), grouping, verdict)
+                rank = _rank_node(costs.value(verdict), grouping, verdict)
                 best = min(best, (rank, verdict), key=lambda pair: pair[0]) if best else (rank, verdict)
                 least = float(best[0][0])
             if verdict.suppressed == 0:
-                live[coarser(levels)] = False
+                live[slice_coarser_nodes(levels)] = False
         if best:
             live &= costs.bound <= least * (1 + _SLACK)
         if checked % 16 == 0:
-            tell("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
-    return Found(best[1] if best else None, checked, nodes)
+            report_progress("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
+    return BestNode(best[1] if best else None, checked, nodes)
 
 
-class _Telling:
+class _NodeChooser:
     """Chooses the live node whose check rules out most; keeps the room to count in."""
 
     def __init__(self, shape: Levels, bins: int) -> None:
@@ -128,22 +136,22 @@ class _Telling:
         if self._asked % _COUNT_AGAIN:
             node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
             return node if live.flat[node] else -1
-        kernels = loops(live.size)
-        return int(kernels.most_telling(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram))
+        kernels = choose_lattice_loops(live.size)
+        return int(kernels.choose_telling_node(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram))
 
 
-def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
+def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
     """Every node that will do while no finer one does (LeFevre et al., Incognito, 2005), and how many were checked.
 
     A node that will do settles the coarser ones and one that will not settles the finer ones, where the models
     are steady or nothing may be suppressed; otherwise each node is looked at.
     """
     nodes = prod(grouping.shape)
-    _refuse_too_large(nodes)
+    _refuse_large_lattice(nodes)
     will_do = np.zeros(grouping.shape, dtype=np.bool_)
     open_ = np.ones(grouping.shape, dtype=np.bool_)
     height = np.add.reduce(np.indices(grouping.shape)).astype(np.float64)
-    most_telling, rolled = _Telling(grouping.shape, bins=256), RollUp(grouping)
+    most_telling, rolled = _NodeChooser(grouping.shape, bins=256), RollUp(grouping)
     checked = 0
     while (node := most_telling(open_, height)) >= 0:
         levels = tuple(int(level) for level in np.unravel_index(node, grouping.shape))
@@ -156,18 +164,18 @@ def minimal_nodes(grouping: Grouping, judge: Judge, most_suppressed: int) -> tup
         if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
             will_do[levels] = True
             if settles or (judged.suppressed == 0 and merging):
-                will_do[coarser(levels)] = True
-                open_[coarser(levels)] = False
+                will_do[slice_coarser_nodes(levels)] = True
+                open_[slice_coarser_nodes(levels)] = False
         elif judged.lasting_rows > most_suppressed or (settles and not judged.forbidden):
-            open_[finer(levels)] = False
+            open_[slice_finer_nodes(levels)] = False
             if most_suppressed == 0 and judged.suppressed:
-                condemn(open_, grouping, judge, witness(near, judged))
+                condemn_nodes(open_, grouping, judge, choose_witness(near, judged))
         if checked % 16 == 0:
-            tell("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
-    return _minimal(will_do), checked
+            report_progress("searching the lattice", nodes - int(np.count_nonzero(open_)), nodes)
+    return _select_minimal_nodes(will_do), checked
 
 
-def _minimal(will_do: Flags) -> tuple[Levels, ...]:
+def _select_minimal_nodes(will_do: Flags) -> tuple[Levels, ...]:
     """The nodes that will do while nothing strictly finer does."""
     reached = will_do.copy()  # whether the node or something finer will do
     for axis in range(reached.ndim):
@@ -177,18 +185,18 @@ def _minimal(will_do: Flags) -> tuple[Levels, ...]:
         up = tuple(slice(1, None) if i == axis else slice(None) for i in range(reached.ndim))
         down = tuple(slice(None, -1) if i == axis else slice(None) for i in range(reached.ndim))
         finer_does[up] |= reached[down]
-    found = np.argwhere(will_do & ~finer_does)
-    return tuple(tuple(int(level) for level in node) for node in found)
+    minimal = np.argwhere(will_do & ~finer_does)
+    return tuple(tuple(int(level) for level in node) for node in minimal)
 
 
-def heuristic_node(
+def find_heuristic_node(
     grouping: Grouping,
-    judge: Judge,
+    judge: ClassJudge,
     metric: MetricName,
     most_suppressed: int,
     seconds: float,
     weights: Weights | None = None,
-) -> Found:
+) -> BestNode:
     """A good node within a time limit, for lattices too large to search: walk down greedily, again and again.
 
     From the top, the column whose step down is cheapest is lowered while the node still does; then from random
@@ -199,7 +207,7 @@ def heuristic_node(
     chance = np.random.default_rng(0)
     top = tuple(size - 1 for size in grouping.shape)
     seen: dict[Levels, _Rank | None] = {}
-    kept: dict[_Rank, Verdict] = {}
+    kept: dict[_Rank, NodeVerdict] = {}
 
     def look(levels: Levels) -> _Rank | None:
         if levels not in seen:
@@ -207,25 +215,25 @@ def heuristic_node(
             seen[levels] = None
             if judged.suppressed <= most_suppressed and not judged.forbidden and not judged.refused.all():
                 verdict = grouping.cost(judged)
-                rank = _rank(cost(metric, grouping, verdict, weights), grouping, verdict)
+                rank = _rank_node(compute_cost(metric, grouping, verdict, weights), grouping, verdict)
                 seen[levels] = rank
                 kept[rank] = verdict
         return seen[levels]
 
     start = top
     while look(top) is not None:
-        _descend(start, look, deadline)
-        tell("walking the lattice", len(seen))
+        _descend_greedily(start, look, deadline)
+        report_progress("walking the lattice", len(seen))
         if time.monotonic() >= deadline or len(seen) >= prod(grouping.shape):
             break
         best = min(kept)[4]
         lift = chance.integers(0, np.array(grouping.shape) - np.array(best))
         start = tuple(int(level) for level in np.array(best) + lift * (chance.random(len(top)) < 0.5))
-    found = kept[min(kept)] if kept else None
-    return Found(found, len(seen), prod(grouping.shape), proven=len(seen) >= prod(grouping.shape))
+    best_node = kept[min(kept)] if kept else None
+    return BestNode(best_node, len(seen), prod(grouping.shape), proven=len(seen) >= prod(grouping.shape))
 
 
-def _descend(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: float) -> None:
+def _descend_greedily(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: float) -> None:
     """Lower one column after another, always the one that gives the cheapest node, until none gets cheaper."""
     here = look(levels)
     while time.monotonic() < deadline:
@@ -236,13 +244,14 @@ def _descend(levels: Levels, look: Callable[[Levels], _Rank | None], deadline: f
         here, levels = min(ranked)
 
 
-def _large(number: int) -> str:
+def _format_large_number(number: int) -> str:
     return f"{number:,}" if number < 10**12 else f"10^{len(str(number)) - 1}"
 
 
-def _refuse_too_large(nodes: int) -> None:
+def _refuse_large_lattice(nodes: int) -> None:
     if nodes > LARGEST_LATTICE:
         raise PolicyError(
-            f"the hierarchies span {_large(nodes)} combinations of levels, more than the {LARGEST_LATTICE:,} that an "
+            f"the hierarchies span {_format_large_number(nodes)} combinations of levels, more than the "
+            f"{LARGEST_LATTICE:,} that an "
             "optimal search can hold; give fewer levels to some hierarchies, or fewer quasi-identifying columns"
         )

@@ -16,8 +16,8 @@ from typing import Literal, Protocol
 import numpy as np
 
 from sfumato.arrays import Floats
-from sfumato.protect.anonymity.classes import Levels, Verdict
 from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.node_classes import Levels, NodeVerdict
 
 MetricName = Literal["loss", "loss_geometric", "discernibility", "height"]
 
@@ -25,7 +25,7 @@ MetricName = Literal["loss", "loss_geometric", "discernibility", "height"]
 Weights = tuple[Fraction, ...]
 
 
-def loss(grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -> Fraction:
+def compute_loss(grouping: Grouping, verdict: NodeVerdict, weights: Weights | None = None) -> Fraction:
     """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all.
 
     With weights, the columns count by them: a heavy column is kept precise.
@@ -36,13 +36,13 @@ def loss(grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -
     return sum((w * s for w, s in zip(weights, shares, strict=True)), Fraction()) / (grouping.rows * sum(weights))
 
 
-def geometric_product(grouping: Grouping, verdict: Verdict) -> Fraction:
+def compute_geometric_product(grouping: Grouping, verdict: NodeVerdict) -> Fraction:
     """Π (1 + column loss): ARX's Loss is its n-th root less one, which orders nodes alike."""
     shares = (Fraction(c, s * grouping.rows) for c, s in zip(verdict.costs, grouping.scales, strict=True))
     return prod((1 + share for share in shares), start=Fraction(1))
 
 
-def discernibility(grouping: Grouping, verdict: Verdict) -> int:
+def compute_discernibility(grouping: Grouping, verdict: NodeVerdict) -> int:
     """Σ |class|² over published classes, and |D| for every suppressed row (Bayardo and Agrawal 2005)."""
     return verdict.squares + verdict.suppressed * grouping.rows
 
@@ -52,27 +52,27 @@ class Metric(Protocol):
 
     bound: Floats
 
-    def value(self, verdict: Verdict) -> Fraction:
+    def value(self, verdict: NodeVerdict) -> Fraction:
         """The exact cost of a checked node."""
 
-    def about(self, verdict: Verdict) -> float:
+    def about(self, verdict: NodeVerdict) -> float:
         """The same up to rounding, quicker."""
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: NodeVerdict) -> None:
         """Raise the bounds of other nodes by what a checked node tells."""
 
 
-def finer(levels: Levels) -> tuple[slice, ...]:
+def slice_finer_nodes(levels: Levels) -> tuple[slice, ...]:
     """The nodes that are finer than a node, or it."""
     return tuple(slice(None, level + 1) for level in levels)
 
 
-def coarser(levels: Levels) -> tuple[slice, ...]:
+def slice_coarser_nodes(levels: Levels) -> tuple[slice, ...]:
     """The nodes that are coarser than a node, or it."""
     return tuple(slice(level, None) for level in levels)
 
 
-def _spread(grouping: Grouping, per_level: list[Floats]) -> list[Floats]:
+def _shape_over_lattice(grouping: Grouping, per_level: list[Floats]) -> list[Floats]:
     """One array a column, shaped to broadcast over the lattice."""
     axes = len(grouping.shape)
     return [
@@ -80,69 +80,71 @@ def _spread(grouping: Grouping, per_level: list[Floats]) -> list[Floats]:
     ]
 
 
-def _column_losses(grouping: Grouping) -> list[Floats]:
+def _compute_column_losses(grouping: Grouping) -> list[Floats]:
     scaled = [m / (s * grouping.rows) for m, s in zip(grouping.marginals, grouping.scales, strict=True)]
-    return _spread(grouping, scaled)
+    return _shape_over_lattice(grouping, scaled)
 
 
-class _Loss:
+class _LossMetric:
     def __init__(self, grouping: Grouping, weights: Weights | None = None) -> None:
         self._grouping = grouping
         self._exact = weights
         whole = float(sum(weights)) if weights else len(grouping.shape)
         self._weights = [float(w) / whole for w in weights] if weights else [1 / whole] * len(grouping.shape)
         self._marginal: Floats = np.zeros(grouping.shape)
-        for weight, losses in zip(self._weights, _column_losses(grouping), strict=True):
+        for weight, losses in zip(self._weights, _compute_column_losses(grouping), strict=True):
             self._marginal += weight * losses
         self.bound = self._marginal.copy()
 
-    def value(self, verdict: Verdict) -> Fraction:
-        return loss(self._grouping, verdict, self._exact)
+    def value(self, verdict: NodeVerdict) -> Fraction:
+        return compute_loss(self._grouping, verdict, self._exact)
 
-    def about(self, verdict: Verdict) -> float:
+    def about(self, verdict: NodeVerdict) -> float:
         each = zip(self._weights, verdict.costs, self._grouping.scales, strict=True)
         return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in each)
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: NodeVerdict) -> None:
         if not any(verdict.lasting):
             return
         each = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
         added = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in each)
-        below = finer(verdict.levels)
+        below = slice_finer_nodes(verdict.levels)
         np.maximum(self.bound[below], self._marginal[below] + added, out=self.bound[below])
 
 
-class _GeometricLoss:
+class _GeometricLossMetric:
     def __init__(self, grouping: Grouping) -> None:
         self._grouping = grouping
-        self._factors = [1 + losses.ravel() for losses in _column_losses(grouping)]
-        self.bound: Floats = _outer(self._factors)
+        self._factors = [1 + losses.ravel() for losses in _compute_column_losses(grouping)]
+        self.bound: Floats = _multiply_columns(self._factors)
 
-    def value(self, verdict: Verdict) -> Fraction:
-        return geometric_product(self._grouping, verdict)
+    def value(self, verdict: NodeVerdict) -> Fraction:
+        return compute_geometric_product(self._grouping, verdict)
 
-    def about(self, verdict: Verdict) -> float:
+    def about(self, verdict: NodeVerdict) -> float:
         each = zip(verdict.costs, self._grouping.scales, strict=True)
         return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in each)
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: NodeVerdict) -> None:
         if not any(verdict.lasting):
             return
         each = zip(self._factors, verdict.levels, verdict.lasting, self._grouping.scales, strict=True)
-        least = _outer([f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in each])
-        below = self.bound[finer(verdict.levels)]
+        least = _multiply_columns(
+            [f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in each]
+        )
+        below = self.bound[slice_finer_nodes(verdict.levels)]
         np.maximum(below, least, out=below)
 
 
-def _outer(factors: list[Floats]) -> Floats:
+def _multiply_columns(factors: list[Floats]) -> Floats:
     """The product of one factor of each column, at every node."""
-    found: Floats = factors[0]
+    product: Floats = factors[0]
     for factor in factors[1:]:
-        found = np.multiply.outer(found, factor)
-    return found
+        product = np.multiply.outer(product, factor)
+    return product
 
 
-class _Discernibility:
+class _DiscernibilityMetric:
     """A node's cost is at least the square sum of all its classes, plus what suppression adds to that.
 
     The square sum rises upward and the suppressed rows fall, so finer nodes bound the first and coarser
@@ -155,59 +157,61 @@ class _Discernibility:
         self._suppressed: Floats = np.zeros(grouping.shape)
         self.bound: Floats = np.zeros(grouping.shape)
 
-    def value(self, verdict: Verdict) -> Fraction:
-        return Fraction(discernibility(self._grouping, verdict))
+    def value(self, verdict: NodeVerdict) -> Fraction:
+        return Fraction(compute_discernibility(self._grouping, verdict))
 
-    def about(self, verdict: Verdict) -> float:
-        return float(discernibility(self._grouping, verdict))
+    def about(self, verdict: NodeVerdict) -> float:
+        return float(compute_discernibility(self._grouping, verdict))
 
-    def learn(self, verdict: Verdict) -> None:
-        above, below = coarser(verdict.levels), finer(verdict.levels)
+    def learn(self, verdict: NodeVerdict) -> None:
+        above, below = slice_coarser_nodes(verdict.levels), slice_finer_nodes(verdict.levels)
         np.maximum(self._crowd[above], verdict.crowd, out=self._crowd[above])
         np.maximum(self._suppressed[below], verdict.lasting_rows, out=self._suppressed[below])
         np.maximum(self._crowd, self._suppressed * self._grouping.rows, out=self.bound)
 
 
-class _Height:
+class _HeightMetric:
     """Generalization steps; among nodes of one height the least loss wins, so it is part of the bound."""
 
     def __init__(self, grouping: Grouping) -> None:
         self._grouping = grouping
-        self._inner = _Loss(grouping)
+        self._inner = _LossMetric(grouping)
         self._steps: Floats = np.zeros(grouping.shape)
-        for steps in _spread(grouping, [np.arange(size, dtype=np.float64) for size in grouping.shape]):
+        for steps in _shape_over_lattice(grouping, [np.arange(size, dtype=np.float64) for size in grouping.shape]):
             self._steps += steps
         self.bound = self._steps + self._inner.bound / 2
 
-    def value(self, verdict: Verdict) -> Fraction:
+    def value(self, verdict: NodeVerdict) -> Fraction:
         return sum(verdict.levels) + self._inner.value(verdict) / 2
 
-    def about(self, verdict: Verdict) -> float:
+    def about(self, verdict: NodeVerdict) -> float:
         return sum(verdict.levels) + self._inner.about(verdict) / 2
 
-    def learn(self, verdict: Verdict) -> None:
+    def learn(self, verdict: NodeVerdict) -> None:
         self._inner.learn(verdict)
         np.add(self._steps, self._inner.bound / 2, out=self.bound)
 
 
-def cost(name: MetricName, grouping: Grouping, verdict: Verdict, weights: Weights | None = None) -> Fraction:
+def compute_cost(
+    name: MetricName, grouping: Grouping, verdict: NodeVerdict, weights: Weights | None = None
+) -> Fraction:
     """The exact cost of a node under a metric, as `Metric.value` gives it."""
     if name == "loss":
-        return loss(grouping, verdict, weights)
+        return compute_loss(grouping, verdict, weights)
     if name == "loss_geometric":
-        return geometric_product(grouping, verdict)
+        return compute_geometric_product(grouping, verdict)
     if name == "discernibility":
-        return Fraction(discernibility(grouping, verdict))
-    return sum(verdict.levels) + loss(grouping, verdict) / 2
+        return Fraction(compute_discernibility(grouping, verdict))
+    return sum(verdict.levels) + compute_loss(grouping, verdict) / 2
 
 
-def metric_named(name: MetricName, grouping: Grouping, weights: Weights | None = None) -> Metric:
-    """The metric of a name, over the lattice of a grouping; weights are for `loss` alone."""
+def make_metric(name: MetricName, grouping: Grouping, weights: Weights | None = None) -> Metric:
+    """The metric of a name, over the lattice of a grouping; weights are for `compute_loss` alone."""
     if name == "loss":
-        return _Loss(grouping, weights)
+        return _LossMetric(grouping, weights)
     kinds: dict[str, type[Metric]] = {
-        "loss_geometric": _GeometricLoss,
-        "discernibility": _Discernibility,
-        "height": _Height,
+        "loss_geometric": _GeometricLossMetric,
+        "discernibility": _DiscernibilityMetric,
+        "height": _HeightMetric,
     }
     return kinds[name](grouping)  # type: ignore[call-arg]

@@ -19,11 +19,11 @@ from pydantic import Field
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.progress import tell
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models import KAnonymity
-from sfumato.protect.anonymity.participants import participants
-from sfumato.protect.claims import nobody_named
+from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -67,13 +67,13 @@ class Microaggregate(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""
-        table, kept = self._usable(data)
+        table, kept = self._select_usable(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
                 f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
             )
-        tell("encoding the table")
-        axes = [_Axis.of(table.frame[name]) for name in self._names(table)]
+        report_progress("encoding the table")
+        axes = [_GroupingAxis.of(table.frame[name]) for name in self._names(table)]
         groups = self._groups(axes, len(table))
         centres = [axis.centres(groups, self.centre) for axis in axes]
         frame = table.frame.drop(table.identifying).with_columns(centres)
@@ -84,7 +84,8 @@ class Microaggregate(Method):
             data=published,
             method=self,
             claims=self._claims(table),
-            losses=_losses(sse, sum(axis.total for axis in axes), sizes) | {"dropped_rows": len(data) - len(table)},
+            losses=_compute_group_losses(sse, sum(axis.total for axis in axes), sizes)
+            | {"dropped_rows": len(data) - len(table)},
             details=AnonymityDetails(
                 rows=kept,
                 suppressed=np.zeros(0, dtype=np.int64),
@@ -102,28 +103,29 @@ class Microaggregate(Method):
         wanted = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
         strange = [name for name in wanted if name not in table.frame.columns or name in table.identifying]
         if strange:
-            raise PolicyError(f"{table.source}: {_quoted(strange)} is no column that can be published")
+            raise PolicyError(f"{table.source}: {quote_names(strange)} is no column that can be published")
         left = [name for name in table.quasi_identifying if name not in wanted]
         if left:
             raise PolicyError(
-                f"{table.source}: {_quoted(left)} would stay as they are, and then groups of {self.k} hide nobody; "
+                f"{table.source}: {quote_names(left)} would stay as they are, and then groups of {self.k} "
+                "hide nobody; "
                 "micro-aggregate all quasi_identifying columns together, or give those another role"
             )
         return wanted
 
-    def _usable(self, table: Table) -> tuple[Table, Ints]:
+    def _select_usable(self, table: Table) -> tuple[Table, Ints]:
         """The rows that take part, and their numbers; a missing cell has no place in a space."""
         names = self._names(table)
-        usable, rows = participants(table, names, overlapping=True)
+        usable, rows = select_participants(table, names, overlapping=True)
         for name in names:
-            _refuse_unfit(usable, name)
+            _refuse_unfit_column(usable, name)
         return usable, rows
 
-    def _groups(self, axes: Sequence[_Axis], rows: int) -> Codes:
+    def _groups(self, axes: Sequence[_GroupingAxis], rows: int) -> Codes:
         whole = self.search == "mdav" or (self.search == "auto" and rows <= MOST_AT_ONCE)
         numbers = [axis.scaled for axis in axes if axis.categories is None]
         codes = [axis.codes for axis in axes if axis.categories is not None]
-        return grouped(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
+        return group_rows(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
 
     def _claims(self, table: Table) -> tuple[Claim, ...]:
         return (
@@ -136,12 +138,12 @@ class Microaggregate(Method):
                 arguments={"starred_rows": "suppressed"},
                 meaning="No row is suppressed.",
             ),
-            nobody_named(table),
+            claim_nobody_named(table),
         )
 
 
 @dataclass(frozen=True)
-class _Axis:
+class _GroupingAxis:
     """One column of the space that rows are grouped in: standardized numbers, or categories."""
 
     column: pl.Series
@@ -154,8 +156,8 @@ class _Axis:
     """The error if everybody were in one group."""
 
     @classmethod
-    def of(cls, column: pl.Series) -> _Axis:
-        if _is_number(column):
+    def of(cls, column: pl.Series) -> _GroupingAxis:
+        if _is_number_or_date(column):
             numbers = column.to_physical().cast(pl.Float64).to_numpy()
             deviation = float(numbers.std())
             # What is left of equal numbers after rounding is no spread.
@@ -163,8 +165,8 @@ class _Axis:
             scale = deviation if spread else 1.0
             return cls(column, np.zeros(0, np.int32), None, numbers, scale, float(len(numbers)) if spread else 0.0)
         known = column.drop_nulls().unique().sort()
-        found = pl.DataFrame({"value": known}).with_row_index("code")
-        codes = pl.DataFrame({"value": column}).join(found, on="value", how="left", maintain_order="left")["code"]
+        value_codes = pl.DataFrame({"value": known}).with_row_index("code")
+        codes = pl.DataFrame({"value": column}).join(value_codes, on="value", how="left", maintain_order="left")["code"]
         numbered = np.array(codes.cast(pl.Int32).fill_null(len(known)).to_numpy())
         total = len(column) - int(np.bincount(numbered).max())
         categories = pl.concat([known, pl.Series(known.name, [None], dtype=known.dtype)])
@@ -179,11 +181,11 @@ class _Axis:
     def centres(self, groups: Codes, centre: Centre) -> pl.Series:
         """For every row, its group's mean, median or commonest category."""
         if self.categories is not None:
-            return self.categories.gather(_modes(groups, self.codes)[groups]).alias(self.column.name)
+            return self.categories.gather(_find_modes(groups, self.codes)[groups]).alias(self.column.name)
         if not self.total:
             return self.column
         if centre == "median":
-            return self.column.gather(_medians(groups, self.numbers)[groups])
+            return self.column.gather(_find_medians(groups, self.numbers)[groups])
         means = np.bincount(groups, self.numbers) / np.bincount(groups)
         if self.column.dtype == pl.Date:
             return pl.Series(self.column.name, np.rint(means)[groups].astype(np.int32)).cast(pl.Date)
@@ -199,31 +201,27 @@ class _Axis:
         return float(gaps @ gaps)
 
 
-def _is_number(column: pl.Series) -> bool:
+def _is_number_or_date(column: pl.Series) -> bool:
     return column.dtype.is_numeric() or column.dtype == pl.Date
 
 
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"«{name}»" for name in names)
-
-
-def _refuse_unfit(table: Table, name: str) -> None:
+def _refuse_unfit_column(table: Table, name: str) -> None:
     column = table.frame[name]
     missing = column.null_count()
-    if missing and (_is_number(column) or table.missing is not Missing.OWN_VALUE):
+    if missing and (_is_number_or_date(column) or table.missing is not Missing.OWN_VALUE):
         raise DataError(
-            f"{table.source}: the column «{name}» has {missing} missing cells, which are at no distance from others; "
+            f'{table.source}: the column "{name}" has {missing} missing cells, which are at no distance from others; '
             "use missing = drop, fill them, or, for categories, missing = own_value"
         )
     if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
         raise DataError(
-            f"{table.source}: the column «{name}» has infinite numbers, which have no mean; mark them missing"
+            f'{table.source}: the column "{name}" has infinite numbers, which have no mean; mark them missing'
         )
 
 
-def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
+def group_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
     """The group of every row: MDAV inside blocks of neighbours, one block if they all fit."""
-    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, MixedSpace, mdav
+    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, MixedSpace, group_by_mdav
 
     rows = len((numbers or codes)[0])
     points = np.array(numbers, dtype=np.float64).reshape(len(numbers), rows)
@@ -232,21 +230,21 @@ def grouped(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: in
     groups = np.zeros(rows, dtype=np.int32)
     state = np.zeros(2, dtype=np.int64)
     done = 0
-    for members in _blocks(points, marks, k, block):
+    for members in _halve_into_blocks(points, marks, k, block):
         inside = np.zeros(len(members), dtype=np.int32)
         own = np.arange(len(members), dtype=np.int64)
         space = MixedSpace(points[:, members].copy(), marks[:, members].copy(), start, own)
         state[LEFT] = len(members)
-        tell("grouping rows", done, rows)
-        while not mdav(space, k, inside, state, _CHUNK):
-            tell("grouping rows", done + len(members) - int(state[LEFT]), rows)
+        report_progress("grouping rows", done, rows)
+        while not group_by_mdav(space, k, inside, state, _CHUNK):
+            report_progress("grouping rows", done + len(members) - int(state[LEFT]), rows)
         groups[members] = inside
         done += len(members)
     assert groups.max() + 1 == state[GROUPS]
     return groups
 
 
-def _blocks(points: Floats, marks: Codes, k: int, block: int) -> list[Ints]:
+def _halve_into_blocks(points: Floats, marks: Codes, k: int, block: int) -> list[Ints]:
     """Halve the rows where they are spread widest, at a multiple of k, until every block is small enough."""
     blocks, waiting = [], [np.arange(points.shape[1], dtype=np.int64)]
     while waiting:
@@ -254,31 +252,33 @@ def _blocks(points: Floats, marks: Codes, k: int, block: int) -> list[Ints]:
         if len(rows) <= block:
             blocks.append(rows)
             continue
-        spread = [float(column[rows].var()) for column in points] + [_impurity(column[rows]) for column in marks]
+        spread = [float(column[rows].var()) for column in points] + [
+            _compute_impurity(column[rows]) for column in marks
+        ]
         widest = int(np.argmax(spread))
         values = points[widest] if widest < len(points) else marks[widest - len(points)]
         # A stable sort: a faster selection would put equal values in an order that depends on the machine.
         order = rows[np.argsort(values[rows], kind="stable")]
         middle = len(rows) // 2 // k * k
         waiting += [order[middle:], order[:middle]]
-        tell("cutting into blocks", len(blocks))
+        report_progress("cutting into blocks", len(blocks))
     return blocks
 
 
-def _impurity(codes: Codes) -> float:
+def _compute_impurity(codes: Codes) -> float:
     """The spread of categories that are 1 apart from one another."""
     shares = np.bincount(codes) / len(codes)
     return float(1 - shares @ shares) / 2
 
 
-def _modes(groups: Codes, codes: Codes) -> Ints:
+def _find_modes(groups: Codes, codes: Codes) -> Ints:
     """The commonest category of each group; of equally common ones the first, a missing one last."""
-    counted = pl.DataFrame({"group": groups, "code": codes}).group_by("group", "code").len()
-    ranked = counted.sort("group", pl.col("len").cast(pl.Int64) * -1, "code")
+    counts = pl.DataFrame({"group": groups, "code": codes}).group_by("group", "code").len()
+    ranked = counts.sort("group", pl.col("len").cast(pl.Int64) * -1, "code")
     return ranked.unique("group", keep="first", maintain_order=True)["code"].cast(pl.Int64).to_numpy()
 
 
-def _medians(groups: Codes, numbers: Floats) -> Ints:
+def _find_medians(groups: Codes, numbers: Floats) -> Ints:
     """The row that holds the lower median of each group."""
     order = np.lexsort((numbers, groups))
     sizes = np.bincount(groups)
@@ -287,7 +287,7 @@ def _medians(groups: Codes, numbers: Floats) -> Ints:
     return middle
 
 
-def _losses(sse: float, sst: float, sizes: Ints) -> dict[str, Number]:
+def _compute_group_losses(sse: float, sst: float, sizes: Ints) -> dict[str, Number]:
     lost = sse / sst if sst else 0.0
     return {
         "loss": round(min(lost, 1.0), 12),

@@ -18,12 +18,12 @@ import numpy as np
 
 from sfumato.arrays import Flags, Floats
 from sfumato.description import Description
-from sfumato.protect.anonymity.classes import Classes
-from sfumato.protect.anonymity.sensitive import Sensitive
+from sfumato.protect.anonymity.node_classes import NodeClasses
+from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
 from sfumato.release import Claim
 from sfumato.table import Table
 
-EMPTY: Mapping[str, Sensitive] = MappingProxyType({})
+EMPTY: Mapping[str, SensitiveColumn] = MappingProxyType({})
 
 
 class PrivacyModel(Description, ABC):
@@ -46,21 +46,23 @@ class PrivacyModel(Description, ABC):
         return ()
 
     @abstractmethod
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes may not be published."""
 
-    def stays_refused(self, classes: Classes) -> Floats:
+    def stays_refused(self, classes: NodeClasses) -> Floats:
         """The share of each class that stays refused however it is split, at least; 0 where nothing is known."""
         return np.zeros(len(classes.sizes))
 
-    def forbids(self, classes: Classes) -> bool:
+    def forbids(self, classes: NodeClasses) -> bool:
         """Whether the node is out of the question, whatever is suppressed."""
         return False
 
-    def claims(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> tuple[Claim, ...]:
+    def claims(
+        self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
+    ) -> tuple[Claim, ...]:
         """Everything that a release promises under this model."""
         return (self.claim(arguments, sensitive),)
 
     @abstractmethod
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """What a release promises under this model."""

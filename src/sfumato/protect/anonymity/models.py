@@ -11,15 +11,15 @@ import numpy as np
 from pydantic import Field, field_serializer, field_validator, model_validator
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.protect.anonymity.classes import Classes
 from sfumato.protect.anonymity.model import EMPTY, PrivacyModel
-from sfumato.protect.anonymity.sensitive import (
-    Pairs,
-    Sensitive,
-    as_pairs,
-    equal_distance,
-    hierarchical_distance,
-    ordered_distance,
+from sfumato.protect.anonymity.node_classes import NodeClasses
+from sfumato.protect.anonymity.sensitive_values import (
+    ClassValues,
+    SensitiveColumn,
+    build_class_values,
+    measure_equal_distance,
+    measure_hierarchical_distance,
+    measure_ordered_distance,
 )
 from sfumato.release import Claim
 from sfumato.table import Table
@@ -42,11 +42,11 @@ class KAnonymity(PrivacyModel):
     k: int = Field(ge=1, strict=True)
     """The least number of rows that share their quasi-identifying values."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small."""
         return classes.crowds < self.k
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """A smallest crowd of k."""
         return Claim(
             property="k_anonymity",
@@ -73,13 +73,13 @@ class AlphaKAnonymity(PrivacyModel):
     column: str
     """The sensitive column."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small or too uniform."""
         pairs = classes.pairs(self.column)
         largest = np.maximum.reduceat(pairs.counts, pairs.starts) / classes.crowds
         return (classes.crowds < self.k) | (largest > self.alpha + _ROUNDING)
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """No value has more than a share alpha of a class."""
         return Claim(
             property="alpha",
@@ -90,7 +90,9 @@ class AlphaKAnonymity(PrivacyModel):
             meaning=f"No value of {self.column} makes up more than {self.alpha:g} of a class.",
         )
 
-    def claims(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> tuple[Claim, ...]:
+    def claims(
+        self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
+    ) -> tuple[Claim, ...]:
         """The share, and the crowd of k."""
         return (KAnonymity(k=self.k).claim(arguments), self.claim(arguments, sensitive))
 
@@ -116,7 +118,7 @@ class LDiversity(PrivacyModel):
     """The factor of recursive (c, l)-diversity; required for `recursive`, not allowed otherwise."""
 
     @model_validator(mode="after")
-    def _complete(self) -> LDiversity:
+    def _check_complete(self) -> LDiversity:
         if (self.kind == "recursive") != (self.c is not None):
             raise ValueError("c is given for recursive l-diversity, and for no other")
         if self.kind != "entropy" and self.l != int(self.l):
@@ -128,7 +130,7 @@ class LDiversity(PrivacyModel):
         """Only counting distinct values is steady: a lopsided class that joins can spoil the others."""
         return self.kind == "distinct"
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are not diverse enough."""
         pairs = classes.pairs(self.column)
         if self.kind == "distinct":
@@ -144,9 +146,9 @@ class LDiversity(PrivacyModel):
         assert self.c is not None
         return np.round(largest / np.maximum(tail, 1), 12) >= np.where(tail > 0, round(self.c, 12), -1.0)
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The achieved l, or for recursive the achieved c."""
-        named = {**arguments, "column": self.column}
+        all_arguments = {**arguments, "column": self.column}
         if self.kind == "recursive":
             assert self.c is not None
             return Claim(
@@ -154,14 +156,14 @@ class LDiversity(PrivacyModel):
                 threshold=self.c,
                 bound="below",
                 measure="recursive_c",
-                arguments={**named, "l": int(self.l)},
+                arguments={**all_arguments, "l": int(self.l)},
                 meaning=f"In every class the commonest value of {self.column} is rarer than {self.c:g} times the rest.",
             )
         return Claim(
             property=f"{self.kind}_l_diversity",
             threshold=int(self.l) if self.kind == "distinct" else self.l,
             measure=f"{self.kind}_l",
-            arguments=named,
+            arguments=all_arguments,
             meaning=f"Every class has at least {self.l:g} well-represented values of {self.column} ({self.kind}).",
         )
 
@@ -184,11 +186,11 @@ class TCloseness(PrivacyModel):
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
     """How far apart values are: `equal`, `ordered`, or `hierarchical`, which needs a hierarchy of the column."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too far from the whole."""
-        return self._distances(classes) > self.t + _ROUNDING
+        return self._measure_distances(classes) > self.t + _ROUNDING
 
-    def stays_refused(self, classes: Classes) -> Floats:
+    def stays_refused(self, classes: NodeClasses) -> Floats:
         """The distance is convex: the parts of a class are on average as far as it is.
 
         A part is at most as far as the farthest of its values alone, and an accepted part at most t. So at
@@ -196,30 +198,32 @@ class TCloseness(PrivacyModel):
         """
         pairs = classes.pairs(self.column)
         farthest = np.maximum.reduceat(self._alone(classes)[pairs.values], pairs.starts)
-        over = self._distances(classes) - self.t
+        over = self._measure_distances(classes) - self.t
         share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
         return np.where(over > _ROUNDING, share, 0.0)  # a class that is accepted by a hair is not refused by one
 
-    def _alone(self, classes: Classes) -> Floats:
+    def _alone(self, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
         if self.distance not in sensitive.alone:
             each = np.arange(len(sensitive.values))
-            one = np.ones(len(each), dtype=np.int64)
-            sensitive.alone[self.distance] = self._far(as_pairs(each, each, one), one, classes)
+            unit_sizes = np.ones(len(each), dtype=np.int64)
+            sensitive.alone[self.distance] = self._flag_far(
+                build_class_values(each, each, unit_sizes), unit_sizes, classes
+            )
         return sensitive.alone[self.distance]
 
-    def _distances(self, classes: Classes) -> Floats:
+    def _measure_distances(self, classes: NodeClasses) -> Floats:
         far = f"{self.distance} distance of {self.column}"
-        return classes.measured(far, lambda: self._far(classes.pairs(self.column), classes.crowds, classes))
+        return classes.measured(far, lambda: self._flag_far(classes.pairs(self.column), classes.crowds, classes))
 
-    def _far(self, pairs: Pairs, sizes: Ints, classes: Classes) -> Floats:
+    def _flag_far(self, pairs: ClassValues, sizes: Ints, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
         if self.distance == "hierarchical":
-            return hierarchical_distance(pairs, sizes, sensitive)
-        measure = equal_distance if self.distance == "equal" else ordered_distance
+            return measure_hierarchical_distance(pairs, sizes, sensitive)
+        measure = measure_equal_distance if self.distance == "equal" else measure_ordered_distance
         return measure(pairs, sizes, sensitive.shares)
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The largest distance of a class; a verifier needs the order or the hierarchy of the values."""
         how: dict[str, tuple[str, ...]] = {}
         if self.column in sensitive and self.distance == "ordered":
@@ -254,7 +258,7 @@ class BetaLikeness(PrivacyModel):
     enhanced: bool = False
     """Whether common values are bounded by −ln of their share too."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes tell too much about a value."""
         pairs, shares = classes.pairs(self.column), classes.sensitive[self.column].shares
         whole = shares[pairs.values]
@@ -262,7 +266,7 @@ class BetaLikeness(PrivacyModel):
         bound = np.minimum(self.beta, -np.log(whole)) if self.enhanced else self.beta
         return np.logical_or.reduceat(gain > bound + _ROUNDING, pairs.starts)
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The largest relative gain."""
         return Claim(
             property="enhanced_beta_likeness" if self.enhanced else "beta_likeness",
@@ -286,7 +290,7 @@ class DeltaDisclosure(PrivacyModel):
     column: str
     """The sensitive column."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes change a value's share too much, or lack one."""
         pairs, sensitive = classes.pairs(self.column), classes.sensitive[self.column]
         change = np.abs(np.log(pairs.counts / classes.crowds[pairs.classes] / sensitive.shares[pairs.values]))
@@ -294,7 +298,7 @@ class DeltaDisclosure(PrivacyModel):
         far = np.maximum.reduceat(change, pairs.starts) >= self.delta - _ROUNDING
         return far | (present < len(sensitive.values))
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The largest change of a value's share."""
         return Claim(
             property="delta_disclosure",
@@ -306,7 +310,7 @@ class DeltaDisclosure(PrivacyModel):
         )
 
 
-class _Population(PrivacyModel):
+class _PopulationModel(PrivacyModel):
     """A model that compares with a population: a table of everybody, with original values."""
 
     population: Any
@@ -320,7 +324,7 @@ class _Population(PrivacyModel):
         return given
 
     @field_serializer("population")
-    def _written(self, population: Any) -> str:
+    def _dump_population(self, population: Any) -> str:
         return population.source if isinstance(population, Table) else str(population)
 
     def populations(self) -> tuple[Table, ...]:
@@ -328,7 +332,7 @@ class _Population(PrivacyModel):
         return (self.population if isinstance(self.population, Table) else Table.read(self.population),)
 
 
-class KMap(_Population):
+class KMap(_PopulationModel):
     """Each published class fits at least k people of the population (Sweeney 2002).
 
     Against the journalist, who does not know who is in the release: weaker than k-anonymity, and only as true
@@ -343,11 +347,11 @@ class KMap(_Population):
     k: int = Field(ge=1, strict=True)
     """The least number of people of the population that a class fits."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes fit too few people."""
         return classes.population < self.k
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """A smallest crowd of k in the population."""
         return Claim(
             property="k_map",
@@ -359,7 +363,7 @@ class KMap(_Population):
         )
 
 
-class DeltaPresence(_Population):
+class DeltaPresence(_PopulationModel):
     """Nobody's being in the release can be told with more than a share high, or less than low (Nergiz et al. 2007).
 
     The release is a part of the population; a class tells how likely somebody who fits it is in the release.
@@ -374,16 +378,16 @@ class DeltaPresence(_Population):
     high: float = Field(ge=0, le=1)
     """The largest share."""
 
-    def refuses(self, classes: Classes) -> Flags:
+    def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes tell too well who is in the release."""
         share = classes.crowds / np.maximum(classes.population, 1)
         return (share > self.high + _ROUNDING) | (share < self.low - _ROUNDING)
 
-    def forbids(self, classes: Classes) -> bool:
+    def forbids(self, classes: NodeClasses) -> bool:
         """People who fit no published class are known not to be in the release."""
         return self.low > 0 and classes.absent_from_release
 
-    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, Sensitive] = EMPTY) -> Claim:
+    def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The largest share of a class that is in the release."""
         return Claim(
             property="delta_presence",

@@ -14,8 +14,10 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.table import Missing, Table
 
 
-def participants(table: Table, columns: Sequence[str] | None = None, overlapping: bool = False) -> tuple[Table, Ints]:
-    """The rows that take part, and their numbers; all but those with a missing cell where missing means «drop».
+def select_participants(
+    table: Table, columns: Sequence[str] | None = None, overlapping: bool = False
+) -> tuple[Table, Ints]:
+    """The rows that take part, and their numbers; all but those with a missing cell where missing means "drop".
 
     `columns` are looked at instead of the quasi-identifying ones; `overlapping` says that the method can count
     missing cells that match anything or nothing.
@@ -49,6 +51,6 @@ def _refuse_stars(table: Table, name: str) -> None:
     starred = int((table.frame[name] == SUPPRESSED).sum())
     if starred:
         raise DataError(
-            f"{table.source}: the column «{name}» holds «*» in {starred} rows, the mark of a suppressed cell; add "
-            "«*» to missing_marks, or spell it otherwise"
+            f'{table.source}: the column "{name}" holds "*" in {starred} rows, the mark of a suppressed cell; add '
+            '"*" to missing_marks, or spell it otherwise'
         )

@@ -22,14 +22,14 @@ from sfumato.arrays import Codes, Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnonymityDetails
 from sfumato.errors import ImpossibleRelease
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
-from sfumato.protect.anonymity.k_member import block_size, clustered, nested
-from sfumato.protect.anonymity.participants import participants
-from sfumato.protect.anonymity.partition_columns import Columns, Labels, Publish
-from sfumato.protect.anonymity.partitioning import GroupJudge, Parts, cut
-from sfumato.protect.anonymity.sensitive import Sensitive
-from sfumato.protect.claims import nobody_named, nothing_untrue
+from sfumato.protect.anonymity.k_member import choose_block_size, cluster_in_blocks, list_nested_blocks
+from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.partition_columns import PartitionColumns, PartLabels, Publish
+from sfumato.protect.anonymity.parts import GroupJudge, RowParts, cut_into_parts
+from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -65,15 +65,15 @@ class Partition(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
-        table, rows = participants(data, overlapping=True)
-        tell("encoding the table")
+        table, rows = select_participants(data, overlapping=True)
+        report_progress("encoding the table")
         judge = GroupJudge(table, self.models)
         self._refuse_impossible(table, judge)
-        columns = Columns.of(data, self.publish)
-        parts = self._parts(Parts.whole(columns.cells(table)), columns, judge)
-        tell("publishing")
-        published = _Published.of(parts, columns)
-        recoded = _recoded(table, published, parts.of_row)
+        columns = PartitionColumns.of(data, self.publish)
+        parts = self._parts(RowParts.whole(columns.cells(table)), columns, judge)
+        report_progress("publishing")
+        published = _PublishedParts.of(parts, columns)
+        recoded = _recode_parts(table, published, parts.of_row)
         return Release(
             data=recoded,
             method=self,
@@ -89,14 +89,14 @@ class Partition(Method):
             changes=state_changes(self, table, recoded, published.kinds(table)),
         )
 
-    def _parts(self, whole: Parts, columns: Columns, judge: GroupJudge) -> Parts:
-        tell("cutting the table")
-        largest = block_size(len(whole.order), judge) if self.refine else None
+    def _parts(self, whole: RowParts, columns: PartitionColumns, judge: GroupJudge) -> RowParts:
+        report_progress("cutting the table")
+        largest = choose_block_size(len(whole.order), judge) if self.refine else None
         if largest is None:
-            return cut(whole, columns, judge, 0, self.relaxed)
-        blocks = cut(whole, columns, judge, largest, self.relaxed)
-        within = nested(blocks, columns, judge, largest, self.relaxed)
-        return clustered(within, cut(blocks, columns, judge, 0, self.relaxed), columns, judge)
+            return cut_into_parts(whole, columns, judge, 0, self.relaxed)
+        blocks = cut_into_parts(whole, columns, judge, largest, self.relaxed)
+        within = list_nested_blocks(blocks, columns, judge, largest, self.relaxed)
+        return cluster_in_blocks(within, cut_into_parts(blocks, columns, judge, 0, self.relaxed), columns, judge)
 
     def _refuse_impossible(self, table: Table, judge: GroupJudge) -> None:
         everybody = np.zeros(len(table), dtype=np.int32)
@@ -111,16 +111,16 @@ class Partition(Method):
     def _claims(self, table: Table) -> tuple[Claim, ...]:
         # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
         arguments = {"starred_rows": "class"}
-        sensitive = {name: Sensitive.of(table, name) for model in self.models for name in model.columns()}
+        sensitive = {name: SensitiveColumn.of(table, name) for model in self.models for name in model.columns()}
         models = (claim for model in self.models for claim in model.claims(arguments, sensitive))
-        return (*models, nobody_named(table), nothing_untrue())
+        return (*models, claim_nobody_named(table), claim_nothing_untrue())
 
 
 @dataclass(frozen=True)
-class _Published:
+class _PublishedParts:
     """The labels of every column, and the classes that parts with equal labels form together."""
 
-    labels: tuple[Labels, ...]
+    labels: tuple[PartLabels, ...]
     sizes: Ints
     """Rows of each part."""
     classes: Ints
@@ -132,17 +132,17 @@ class _Published:
         return {name: ChangeKind.RANGES for name, labels in named if labels.changed}
 
     @classmethod
-    def of(cls, parts: Parts, columns: Columns) -> _Published:
-        from sfumato.kernels.anonymity.partition import distinct_places
+    def of(cls, parts: RowParts, columns: PartitionColumns) -> _PublishedParts:
+        from sfumato.kernels.anonymity.partition import list_distinct_places
 
         labels = tuple(
-            column.labels(*distinct_places(parts.cells, number, parts.starts, column.leaves))
+            column.labels(*list_distinct_places(parts.cells, number, parts.starts, column.leaves))
             for number, column in enumerate(columns.each)
         )
         sizes = np.diff(parts.starts)
-        return cls(labels, sizes, _class_sizes(labels, sizes))
+        return cls(labels, sizes, _count_label_classes(labels, sizes))
 
-    def losses(self, columns: Columns) -> dict[str, Number]:
+    def losses(self, columns: PartitionColumns) -> dict[str, Number]:
         rows = int(self.sizes.sum())
         lost = Fraction()
         for column, labels in zip(columns.each, self.labels, strict=True):
@@ -156,11 +156,11 @@ class _Published:
         }
 
 
-def _class_sizes(labels: Sequence[Labels], sizes: Ints) -> Ints:
+def _count_label_classes(labels: Sequence[PartLabels], sizes: Ints) -> Ints:
     """Rows for each distinct combination of labels; equal texts are one label."""
     key, radix = np.zeros(len(sizes), dtype=np.int64), 1
     for column in labels:
-        number = {text: place for place, text in enumerate(dict.fromkeys(column.texts))}
+        number = {text: position for position, text in enumerate(dict.fromkeys(column.texts))}
         same = np.array([number[text] for text in column.texts], dtype=np.int64)[column.of_part]
         if radix * len(number) > _LARGEST_KEY:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64).ravel()
@@ -170,7 +170,7 @@ def _class_sizes(labels: Sequence[Labels], sizes: Ints) -> Ints:
     return np.bincount(of_part, weights=sizes).astype(np.int64)
 
 
-def _recoded(table: Table, published: _Published, of_row: Codes) -> Table:
+def _recode_parts(table: Table, published: _PublishedParts, of_row: Codes) -> Table:
     """The table with every part's labels; a column in which nothing changed stays as it is."""
     frame = table.frame.drop(table.identifying)
     for name, labels in zip(table.quasi_identifying, published.labels, strict=True):

@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Floats, Ints
-from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spelt
-from sfumato.data.published import Domain, range_label, set_label
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import Domain, format_range, format_set
 from sfumato.table import Missing, Table
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _NUMBER_OF_KIND = {"range": 0, "set": 1, "tree": 2}
 
 
 @dataclass(frozen=True)
-class Labels:
+class PartLabels:
     """The distinct labels of a column, which of them each part bears, and how many leaves each loses."""
 
     texts: tuple[str | None, ...]
@@ -40,7 +40,7 @@ class Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class PartitionColumn:
     """One quasi-identifying column, in the order in which it is cut."""
 
     domain: Domain
@@ -52,7 +52,9 @@ class Column:
     """Whether a part without a known cell is published as missing; else as `*`."""
 
     @classmethod
-    def of(cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing) -> Column:
+    def of(
+        cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing
+    ) -> PartitionColumn:
         """Numbers become ranges and others sets, unless the labels of a hierarchy are asked for."""
         domain = Domain.of(original, hierarchy)
         kind: Kind = "range" if original.dtype.is_numeric() and domain.numbers is not None else "set"
@@ -85,12 +87,12 @@ class Column:
         if self.hierarchy is not None:
             codes = self.hierarchy.codes(cells)
         else:
-            numbered = spelt(cells).cast(pl.Enum(self.domain.spellings)).to_physical()
+            numbered = spell_cells(cells).cast(pl.Enum(self.domain.spellings)).to_physical()
             codes = numbered.cast(pl.Int32).fill_null(self.leaves).to_numpy()
-        place = np.empty(self.leaves + 1, dtype=np.int32)
-        place[self.order] = np.arange(self.leaves)
-        place[self.leaves] = self.leaves
-        return place[codes]
+        leaf_places = np.empty(self.leaves + 1, dtype=np.int32)
+        leaf_places[self.order] = np.arange(self.leaves)
+        leaf_places[self.leaves] = self.leaves
+        return leaf_places[codes]
 
     @cached_property
     def groups(self) -> tuple[Codes, Ints]:
@@ -108,7 +110,7 @@ class Column:
     def _label_loses(self, label: str) -> int:
         return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
 
-    def labels(self, flat: Codes, begins: Ints) -> Labels:
+    def labels(self, flat: Codes, begins: Ints) -> PartLabels:
         """Publish parts, given the distinct places of each in order, part after part, and where each part's begin."""
         first, last = flat[begins[:-1]], flat[begins[1:] - 1]
         several = np.diff(begins) > 1
@@ -119,19 +121,19 @@ class Column:
         of_part = np.where(stays, self.leaves, np.where(holed, self.leaves + 1, first)).astype(np.int64)
         open_parts = np.flatnonzero(several & ~holed)
         number: dict[bytes, int] = {}
-        keys = self._keys(flat, begins, open_parts)
+        keys = self._number_label_keys(flat, begins, open_parts)
         for part, key in zip(open_parts.tolist(), keys, strict=True):
-            found = number.get(key)
-            if found is None:
+            label_number = number.get(key)
+            if label_number is None:
                 text, loses = self._label(flat[begins[part] : begins[part + 1]])
-                found = number[key] = len(texts)
+                label_number = number[key] = len(texts)
                 texts.append(text)
                 lost.append(loses)
-            of_part[part] = found
-        made = Labels(tuple(texts), of_part, np.array(lost, dtype=np.int64), bool((of_part > self.leaves).any()))
-        return self._read_back(made, flat, begins) if self._ambiguous(texts[self.leaves + 2 :]) else made
+            of_part[part] = label_number
+        made = PartLabels(tuple(texts), of_part, np.array(lost, dtype=np.int64), bool((of_part > self.leaves).any()))
+        return self._read_back(made, flat, begins) if self._is_ambiguous(texts[self.leaves + 2 :]) else made
 
-    def _keys(self, flat: Codes, begins: Ints, parts: Ints) -> list[bytes]:
+    def _number_label_keys(self, flat: Codes, begins: Ints, parts: Ints) -> list[bytes]:
         """What tells labels apart: all values of a set, the two ends of anything else."""
         if self.kind == "set":
             text = flat.tobytes()
@@ -145,22 +147,22 @@ class Column:
         if self.kind == "range":
             return self._range(int(places[0]), int(places[-1]))
         if self.kind == "tree":
-            return self._common(int(places[0]), int(places[-1]))
+            return self._find_common_label(int(places[0]), int(places[-1]))
         leaves = self.order[places]
         exact = self._label_of_leaves.get(np.sort(leaves).tobytes())
         if exact is not None:
             return exact, self._label_loses(exact)
-        return set_label(self.domain.spellings[leaf] for leaf in leaves), len(places) - 1
+        return format_set(self.domain.spellings[leaf] for leaf in leaves), len(places) - 1
 
     def _range(self, low: int, high: int) -> tuple[str, int]:
         numbers = self._ordered_numbers
         covered = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
         if self.whole:  # as spelt: a large whole number is no float
-            ends = [int(self.domain.spellings[self.order[place]]) for place in (low, high)]
-            return range_label(ends[0], ends[1]), int(covered) - 1
-        return range_label(float(numbers[low]), float(numbers[high])), int(covered) - 1
+            ends = [int(self.domain.spellings[self.order[position]]) for position in (low, high)]
+            return format_range(ends[0], ends[1]), int(covered) - 1
+        return format_range(float(numbers[low]), float(numbers[high])), int(covered) - 1
 
-    def _common(self, low: int, high: int) -> tuple[str, int]:
+    def _find_common_label(self, low: int, high: int) -> tuple[str, int]:
         """The label of the lowest group that holds both ends, and so all between them."""
         assert self.hierarchy is not None
         for level in self.hierarchy.levels[1:]:
@@ -183,7 +185,7 @@ class Column:
             if label != SUPPRESSED or len(leaves) == self.leaves  # a `*` always means everything
         }
 
-    def _ambiguous(self, made: Sequence[str | None]) -> bool:
+    def _is_ambiguous(self, made: Sequence[str | None]) -> bool:
         """Whether some label could be read as another value or group than was meant."""
         wide = {label for label, leaves in self.domain.groups.items() if len(leaves) > 1}
         names = {*self.domain.leaves, *self.domain.spellings}
@@ -191,7 +193,7 @@ class Column:
             text in names or (text in self.domain.groups and self.kind == "range") for text in made
         )
 
-    def _read_back(self, labels: Labels, flat: Codes, begins: Ints) -> Labels:
+    def _read_back(self, labels: PartLabels, flat: Codes, begins: Ints) -> PartLabels:
         """Count what each label means to a reader; one that does not cover its values becomes a `*`."""
         texts, lost, changed = list(labels.texts), labels.lost.copy(), labels.changed
         known, parts = np.unique(labels.of_part, return_index=True)
@@ -204,21 +206,21 @@ class Column:
                 lost[number] = len(covered) - 1
             else:
                 texts[number], lost[number], changed = SUPPRESSED, self.scale, True
-        return Labels(tuple(texts), labels.of_part, lost, changed)
+        return PartLabels(tuple(texts), labels.of_part, lost, changed)
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class PartitionColumns:
     """All quasi-identifying columns, and their description for the kernels."""
 
-    each: tuple[Column, ...]
+    each: tuple[PartitionColumn, ...]
 
     @classmethod
-    def of(cls, original: Table, publish: Publish) -> Columns:
+    def of(cls, original: Table, publish: Publish) -> PartitionColumns:
         """The quasi-identifying columns of a table, in its order."""
         return cls(
             tuple(
-                Column.of(original.frame[name], original.hierarchies.get(name), publish, original.missing)
+                PartitionColumn.of(original.frame[name], original.hierarchies.get(name), publish, original.missing)
                 for name in original.quasi_identifying
             )
         )

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.protect.anonymity.classes import Levels
 from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.node_classes import Levels
 
 _DEPTH = 3
 _HABIT = 3
@@ -34,20 +34,20 @@ class RollUp:
         """A grouping that gives the classes of a node."""
         self._nodes += 1
         if self._nodes == _LONG and self._grouping.plain:
-            self._columns = _telling(self._grouping)[:_DEPTH]
-        found = self._grouping
+            self._columns = _order_columns_by_entropy(self._grouping)[:_DEPTH]
+        grouping = self._grouping
         start = [0] * len(levels)
         for column in self._columns:
             start[column] = levels[column]
             here = tuple(start)
             if levels[column] == 0:
                 continue
-            if here not in self._made and not self._worth_making(here, found):
+            if here not in self._made and not self._is_worth_making(here, grouping):
                 break
-            found = self._made.get(here) or self._make(here, found)
-        return found
+            grouping = self._made.get(here) or self._make(here, grouping)
+        return grouping
 
-    def _worth_making(self, levels: Levels, finer: Grouping) -> bool:
+    def _is_worth_making(self, levels: Levels, finer: Grouping) -> bool:
         """Making one costs as much as grouping a few nodes: it pays if it is asked for again and again."""
         self._asked[levels] = self._asked.get(levels, 0) + 1
         return self._asked[levels] > _HABIT and finer.distinct_rows <= self._room
@@ -59,7 +59,7 @@ class RollUp:
         return made
 
 
-def _telling(grouping: Grouping) -> list[int]:
+def _order_columns_by_entropy(grouping: Grouping) -> list[int]:
     """The columns by the entropy of their values, largest first."""
     codes, weights = grouping.distinct()
     entropies = []

@@ -21,7 +21,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.protect.claims import nobody_named, with_originals
+from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -128,7 +128,11 @@ class TopCode(Method):
         made = [claim for name in limits for claim in limits[name].claims(name, self.k)]
         kept = tuple(name for name in table.frame.columns if name not in {*limits, *table.identifying})
         said = "No other column was changed."
-        return (*made, with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, said), nobody_named(table))
+        return (
+            *made,
+            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, said),
+            claim_nobody_named(table),
+        )
 
 
 class _Limits(NamedTuple):
@@ -159,7 +163,7 @@ class _Limits(NamedTuple):
                 arguments=told,
                 meaning=f"At least {k} rows have each limit of {name}.",
             ),
-            with_originals("miscoded_cells", 0, "exactly", told, f"No other number of {name} was changed."),
+            claim_with_originals("miscoded_cells", 0, "exactly", told, f"No other number of {name} was changed."),
         )
 
 

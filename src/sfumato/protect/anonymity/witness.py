@@ -15,15 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Flags, Ints
-from sfumato.kernels.anonymity.lattice_plain import add_up
-from sfumato.protect.anonymity.classes import Classes, Judge, Judged
+from sfumato.kernels.anonymity.lattice_plain import add_finer_nodes
 from sfumato.protect.anonymity.grouping import Grouping
-from sfumato.protect.anonymity.sensitive import Pairs, Sensitive, as_pairs
+from sfumato.protect.anonymity.node_classes import ClassJudge, JudgedNode, NodeClasses
+from sfumato.protect.anonymity.sensitive_values import ClassValues, SensitiveColumn, build_class_values
 
 _MOST_COUNTS = 1 << 22
 
 
-def condemn(live: Flags, grouping: Grouping, judge: Judge, row: int) -> None:
+def condemn_nodes(live: Flags, grouping: Grouping, judge: ClassJudge, row: int) -> None:
     """Strike out the nodes at which the class of a distinct row is refused; none where that cannot be told at once."""
     nodes = prod(grouping.shape)
     values = max((len(column.values) for column in grouping.sensitive.values()), default=1)
@@ -32,30 +32,33 @@ def condemn(live: Flags, grouping: Grouping, judge: Judge, row: int) -> None:
     alive = np.flatnonzero(live)
     meeting = grouping.meeting(row)
     first = np.bincount(meeting, weights=grouping.distinct()[1], minlength=nodes + 1)[:nodes]
-    sizes = _summed(first, grouping.shape)[alive]
-    counted = {name: _pairs(column, meeting, grouping.shape, alive) for name, column in grouping.sensitive.items()}
-    everywhere = Classes(np.zeros(0, dtype=np.int32), sizes, sizes, grouping.sensitive, _counted=counted)
+    sizes = _sum_finer_nodes(first, grouping.shape)[alive]
+    pairs_by_column = {
+        name: _count_values_at_nodes(column, meeting, grouping.shape, alive)
+        for name, column in grouping.sensitive.items()
+    }
+    everywhere = NodeClasses(np.zeros(0, dtype=np.int32), sizes, sizes, grouping.sensitive, _counted=pairs_by_column)
     live.flat[alive[judge.refuses(everywhere)]] = False
 
 
-def witness(grouping: Grouping, judged: Judged) -> int:
+def choose_witness(grouping: Grouping, judged: JudgedNode) -> int:
     """A distinct row of the smallest refused class: the smaller, the longer it stays refused."""
     refused = np.flatnonzero(judged.refused)
     smallest = refused[np.argmin(judged.classes.sizes[refused])]
     return int(grouping.origin[judged.classes.first[smallest]])
 
 
-def _pairs(column: Sensitive, meeting: Ints, shape: tuple[int, ...], alive: Ints) -> Pairs:
+def _count_values_at_nodes(column: SensitiveColumn, meeting: Ints, shape: tuple[int, ...], alive: Ints) -> ClassValues:
     nodes, width = prod(shape), len(column.values)
     key = meeting[column.rows] * width + column.codes
     first = np.bincount(key, weights=column.counts, minlength=(nodes + 1) * width)[: nodes * width]
-    counts = _summed(first, shape).reshape(nodes, width)[alive]
-    at, values = np.nonzero(counts)
-    return as_pairs(at, values, counts[at, values])
+    counts = _sum_finer_nodes(first, shape).reshape(nodes, width)[alive]
+    node_numbers, values = np.nonzero(counts)
+    return build_class_values(node_numbers, values, counts[node_numbers, values])
 
 
-def _summed(amounts: npt.NDArray[Any], shape: tuple[int, ...]) -> Ints:
+def _sum_finer_nodes(amounts: npt.NDArray[Any], shape: tuple[int, ...]) -> Ints:
     """At each node, what there is at it and at all finer ones; amounts may have several numbers a node."""
-    found = amounts.astype(np.int64)
-    add_up(found, shape)
-    return found
+    sums = amounts.astype(np.int64)
+    add_finer_nodes(sums, shape)
+    return sums

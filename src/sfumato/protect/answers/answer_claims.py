@@ -6,16 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.public.answer_channel import Channel
+from sfumato.public.answer_channel import AnswerChannel
 from sfumato.release import Claim
 
 ERRORS = 5.0
 """By how many standard errors the published answers may be off what the probabilities foretell."""
 
 
-def claim_answers(name: str, channel: Channel, person: tuple[str, ...], *, given: bool) -> tuple[Claim, ...]:
+def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *, given: bool) -> tuple[Claim, ...]:
     """What is promised of a column; `given` tells whether the custodian named the categories."""
-    column = f"«{name}»"
+    column = f'"{name}"'
     how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
     answers = {
         "column": name,
@@ -25,7 +25,7 @@ def claim_answers(name: str, channel: Channel, person: tuple[str, ...], *, given
     }
     found = [
         claim_epsilon("epsilon", channel.epsilon, how, f"An answer in {column}", given=given),
-        _claim("strange_answers", answers, f"Every answer in {column} is a possible one."),
+        _make_zero_claim("strange_answers", answers, f"Every answer in {column} is a possible one."),
         Claim(
             property="answers_off_channel",
             threshold=ERRORS,
@@ -41,11 +41,11 @@ def claim_answers(name: str, channel: Channel, person: tuple[str, ...], *, given
     if person:
         meaning = f"The same person with the same truth has the same answer in {column}."
         where = {"column": name, "person": person}
-        found.append(_claim("answers_that_differ", where, meaning, needs_original=True))
+        found.append(_make_zero_claim("answers_that_differ", where, meaning, needs_original=True))
     return tuple(found)
 
 
-def _claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:
+def _make_zero_claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:
     """Something that there is nothing of."""
     return Claim(
         property=measure,

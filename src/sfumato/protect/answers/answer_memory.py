@@ -20,12 +20,12 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.key import Key
-from sfumato.progress import tell
-from sfumato.public.answer_channel import Channel
-from sfumato.public.sealed_key import draw_bytes, sealed, unsealed
+from sfumato.progress import report_progress
+from sfumato.public.answer_channel import AnswerChannel
+from sfumato.public.sealed_key import draw_bytes, seal_key, unseal_key
 from sfumato.randomness import Randomness
 
 METHOD = "randomize_response"
@@ -33,16 +33,16 @@ _TOKEN, _BLOCK = 12, 16
 _CHUNK = 100_000
 
 
-def new_memory(randomness: Randomness) -> Key:
+def draw_memory(randomness: Randomness) -> Key:
     """A secret of 256 bits for answers."""
-    return sealed(METHOD, {"answers": draw_bytes(randomness).hex(), "seeded": not randomness.for_publication})
+    return seal_key(METHOD, {"answers": draw_bytes(randomness).hex(), "seeded": not randomness.for_publication})
 
 
-def remembered(path: str) -> Key:
+def read_memory(path: str) -> Key:
     """The secret in a file. If there is no file it is made, of the operating system's entropy whatever the seed."""
     file = Path(path)
     if not os.path.lexists(file):  # a link that leads nowhere is a key that is missing: a new one would answer anew
-        made = new_memory(Randomness.secure())
+        made = draw_memory(Randomness.secure())
         try:
             made.save(file)
         except DataError:
@@ -62,33 +62,33 @@ class AnswerDraws:
     """Who is asked in each row; None where every row is asked by itself."""
 
     @classmethod
-    def afresh(cls, randomness: Randomness) -> AnswerDraws:
+    def draw_afresh(cls, randomness: Randomness) -> AnswerDraws:
         """Draws that nobody can have again."""
         return cls(draw_bytes(randomness), None)
 
     @classmethod
     def of(cls, secret: bytes, frame: pl.DataFrame, person: Sequence[str]) -> AnswerDraws:
         """Draws by the columns that tell who somebody is."""
-        return cls(secret, tuple(_joined([spelt(frame[name]) for name in person])))
+        return cls(secret, tuple(_join_row_cells([spell_cells(frame[name]) for name in person])))
 
-    def tokens(self, column: str, channel: Channel, truth: pl.Series, rows: Ints) -> Bytes:
+    def tokens(self, column: str, channel: AnswerChannel, truth: pl.Series, rows: Ints) -> Bytes:
         """Twelve bytes for each of some rows that are the same for the same person, question and truth."""
         if self.people is None:
-            found = np.zeros((len(rows), _TOKEN), dtype=np.uint8)
-            found[:, :8] = rows.astype("<u8").view(np.uint8).reshape(-1, 8)
-            return found
+            tokens = np.zeros((len(rows), _TOKEN), dtype=np.uint8)
+            tokens[:, :8] = rows.astype("<u8").view(np.uint8).reshape(-1, 8)
+            return tokens
         question = hashlib.blake2b(self._question(column, channel, b"who"), key=self.secret, digest_size=32).digest()
         asked = hashlib.blake2b(key=question, digest_size=_TOKEN)
-        made, people, truths = [], self.people, _joined([truth])
-        for at, row in enumerate(rows.tolist()):
-            if at % _CHUNK == 0:
-                tell("asking everybody", at, len(rows))
-            one = asked.copy()
-            one.update(f"{people[row]}|{truths[row]}".encode())
-            made.append(one.digest())
+        made, people, truths = [], self.people, _join_row_cells([truth])
+        for index, row in enumerate(rows.tolist()):
+            if index % _CHUNK == 0:
+                report_progress("asking everybody", index, len(rows))
+            hasher = asked.copy()
+            hasher.update(f"{people[row]}|{truths[row]}".encode())
+            made.append(hasher.digest())
         return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(-1, _TOKEN)
 
-    def uniform(self, column: str, channel: Channel, tokens: Bytes, width: int) -> Floats:
+    def uniform(self, column: str, channel: AnswerChannel, tokens: Bytes, width: int) -> Floats:
         """Numbers between 0 and 1, `width` for each token: AES over the token and a counter."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -98,29 +98,29 @@ class AnswerDraws:
         blocks[:, :, :_TOKEN] = tokens[:, None, :]
         blocks[:, :, _TOKEN:] = np.arange(count, dtype="<u4").view(np.uint8).reshape(count, 4)
         # Each block is enciphered once under a key of its own purpose: a cipher as a random function.
-        drawn = np.empty(blocks.nbytes + _BLOCK, dtype=np.uint8)
-        Cipher(algorithms.AES(key), modes.ECB()).encryptor().update_into(blocks.data, drawn.data)
-        numbers = drawn[: blocks.nbytes].view("<u8").reshape(len(tokens), 2 * count)[:, :width]
+        stream = np.empty(blocks.nbytes + _BLOCK, dtype=np.uint8)
+        Cipher(algorithms.AES(key), modes.ECB()).encryptor().update_into(blocks.data, stream.data)
+        numbers = stream[: blocks.nbytes].view("<u8").reshape(len(tokens), 2 * count)[:, :width]
         return np.asarray((numbers >> np.uint64(11)) * 2.0**-53)
 
     @staticmethod
-    def _question(column: str, channel: Channel, use: bytes) -> bytes:
-        said = [column, channel.kind, repr(channel.p), repr(channel.q), channel.categories]
-        return use + json.dumps(said).encode()
+    def _question(column: str, channel: AnswerChannel, use: bytes) -> bytes:
+        question = [column, channel.kind, repr(channel.p), repr(channel.q), channel.categories]
+        return use + json.dumps(question).encode()
 
 
-def secret_of(key: Key) -> bytes:
+def open_memory(key: Key) -> bytes:
     """The secret in a key; one that was changed, or another method's, is refused."""
-    return bytes.fromhex(unsealed(key, METHOD)["answers"])
+    return bytes.fromhex(unseal_key(key, METHOD)["answers"])
 
 
-def _joined(columns: Sequence[pl.Series]) -> list[str]:
+def _join_row_cells(columns: Sequence[pl.Series]) -> list[str]:
     """The cells of each row as one text: no two different rows give the same."""
     parts = [
-        pl.when(pl.col(str(at)).is_null())
+        pl.when(pl.col(str(index)).is_null())
         .then(pl.lit("-"))
-        .otherwise(pl.concat_str(pl.col(str(at)).str.len_bytes().cast(pl.String), pl.lit(":"), pl.col(str(at))))
-        for at in range(len(columns))
+        .otherwise(pl.concat_str(pl.col(str(index)).str.len_bytes().cast(pl.String), pl.lit(":"), pl.col(str(index))))
+        for index in range(len(columns))
     ]
-    frame = pl.DataFrame([column.alias(str(at)) for at, column in enumerate(columns)])
+    frame = pl.DataFrame([column.alias(str(index)) for index, column in enumerate(columns)])
     return frame.select(pl.concat_str(parts)).to_series().to_list()

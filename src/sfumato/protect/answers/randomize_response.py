@@ -22,16 +22,24 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Bytes, Ints
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.details import AnswerDetails
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
-from sfumato.protect.answers.answer_memory import AnswerDraws, new_memory, remembered, secret_of
-from sfumato.protect.claims import nobody_named
+from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open_memory, read_memory
+from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.method import Method
-from sfumato.public.answer_channel import NO_ANSWER, Channel, answer_by_chance, as_values, designed, spell_bits, told
+from sfumato.public.answer_channel import (
+    NO_ANSWER,
+    AnswerChannel,
+    answer_by_chance,
+    cast_categories,
+    describe_channel,
+    design_channel,
+    spell_bits,
+)
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -88,17 +96,17 @@ class RandomizeResponse(Method):
 
     @field_validator("categories", mode="before")
     @classmethod
-    def _dates_as_texts(cls, given: Any) -> Any:
+    def _spell_dates(cls, given: Any) -> Any:
         """Dates and times as a table spells them, so that they stay the same through a policy file."""
         if not isinstance(given, list | tuple):
             return given
-        return tuple(_text(one) if isinstance(one, date) else one for one in given)
+        return tuple(_spell_category(category) if isinstance(category, date) else category for category in given)
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> RandomizeResponse:
+    def _check_p_or_epsilon(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
             raise ValueError("give p or epsilon, and not both")
-        if self._given is not None and len({_text(one) for one in self._given}) < len(self._given):
+        if self._given is not None and len({_spell_category(one) for one in self._given}) < len(self._given):
             raise ValueError("the same category is named twice")
         return self
 
@@ -114,7 +122,7 @@ class RandomizeResponse(Method):
         name = self._columns(data)[0]
         count = data.frame[name].drop_nulls().n_unique()
         raise PolicyError(
-            f"{data.source}: the possible answers in «{name}» are not given. Its {count} "
+            f'{data.source}: the possible answers in "{name}" are not given. Its {count} '
             "different values would be published as such, and one that only one person has tells of that person, "
             'whatever ε is. Name all possible answers, as in categories = ["yes", "no"], columns with other answers in '
             'a [[protect]] of their own; or, if it may be known which values occur, say categories = "from_data"'
@@ -129,7 +137,7 @@ class RandomizeResponse(Method):
             if randomness is not None:
                 raise PolicyError("new_key takes a table and one source of chance, and two sources were given")
             randomness = data
-        return new_memory(randomness or Randomness.secure())
+        return draw_memory(randomness or Randomness.secure())
 
     def protect(self, data: Table, randomness: Randomness | Key | None = None, key: Key | None = None) -> Release:
         """For each column: find the possible answers, set the channel, and let chance answer for everybody.
@@ -144,61 +152,59 @@ class RandomizeResponse(Method):
         names = self._columns(data)
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows")
-        draws = self._draws(data, chance, key)
+        draws = self._make_draws(data, chance, key)
         lasting = key is not None or self.memory is not None
         done = [self._asked(data, name, draws, lasting) for name in names]
-        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.column for one in done))
-        bits = {one.name for one in done if not one.channel.one_answer}
+        published = data.with_frame(data.frame.drop(data.identifying).with_columns(column.column for column in done))
+        bits = {column.name for column in done if not column.channel.one_answer}
         covered = {name: tree for name, tree in published.hierarchies.items() if name not in bits}
         return Release(
             data=replace(published, hierarchies=MappingProxyType(covered)),
             method=self,
-            claims=self._claims(data, done, self._person(data) if draws.people else ()),
-            losses=_losses(done),
+            claims=self._claims(data, done, self._choose_person_column(data) if draws.people else ()),
+            losses=_compute_answer_losses(done),
             details=AnswerDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                public={one.name: one.told(self) for one in done},
-                limits=self._limits(key, lasting),
+                public={column.name: column.told(self) for column in done},
+                limits=self._list_limits(key, lasting),
             ),
             changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
 
     def described(self) -> dict[str, Any]:
         """All but where the secret lies, of which only the name is told."""
-        said = super().described()
+        description = super().described()
         if self.memory is not None:
-            said["memory"] = self.memory.replace("\\", "/").rsplit("/", 1)[-1]
-        return said
+            description["memory"] = self.memory.replace("\\", "/").rsplit("/", 1)[-1]
+        return description
 
     def _columns(self, table: Table) -> tuple[str, ...]:
         names = (self.column,) if isinstance(self.column, str) else self.column
         strange = [name for name in names if name not in table.frame.columns or name in table.identifying]
         if strange or not names or len(set(names)) < len(names):
-            said = ", ".join(f"«{name}»" for name in strange or names) or "nothing"
+            names_text = quote_names(strange or names) or "nothing"
             raise PolicyError(
-                f"{table.source}: `column` names {said}; it has to name one or more different columns that are "
+                f"{table.source}: `column` names {names_text}; it has to name one or more different columns that are "
                 "published"
             )
         return names
 
-    def _person(self, table: Table) -> tuple[str, ...]:
+    def _choose_person_column(self, table: Table) -> tuple[str, ...]:
         return table.identifying if self.person is None else self.person
 
-    def _draws(self, table: Table, chance: Randomness, key: Key | None) -> AnswerDraws:
+    def _make_draws(self, table: Table, chance: Randomness, key: Key | None) -> AnswerDraws:
         """Chance, the same for the same person where it is known who is asked and that answers have to last."""
         if key is not None and self.memory is not None:
             raise PolicyError("answers follow from a key or from the `memory` file; give one of them")
         if key is None and self.memory is None and self.person is None:
-            return AnswerDraws.afresh(chance)
-        person = self._person(table)
+            return AnswerDraws.draw_afresh(chance)
+        person = self._choose_person_column(table)
         answers = {self.column} if isinstance(self.column, str) else set(self.column)
         strange = [name for name in person if name not in table.frame.columns or name in answers]
         if strange or not person:
-            said = (
-                f"{', '.join(f'«{name}»' for name in strange)} cannot tell" if strange else "no column is left to tell"
-            )
+            reason = f"{quote_names(strange)} cannot tell" if strange else "no column is left to tell"
             raise PolicyError(
-                f"{table.source}: {said} who is asked; name columns other than the answers as `person`, or make some "
+                f"{table.source}: {reason} who is asked; name columns other than the answers as `person`, or make some "
                 "identifying. A method that runs before takes identifying columns out: let this one be the first"
             )
         unknown = int(table.frame.select(pl.any_horizontal(pl.col(list(person)).is_null())).to_series().sum())
@@ -208,70 +214,74 @@ class RandomizeResponse(Method):
                 "fill it, or name other columns as `person`"
             )
         if key is None and self.memory is not None:
-            key = remembered(self.memory)
-        return AnswerDraws.of(draw_bytes(chance) if key is None else secret_of(key), table.frame, person)
+            key = read_memory(self.memory)
+        return AnswerDraws.of(draw_bytes(chance) if key is None else open_memory(key), table.frame, person)
 
-    def _asked(self, table: Table, name: str, draws: AnswerDraws, lasting: bool) -> _Asked:
+    def _asked(self, table: Table, name: str, draws: AnswerDraws, lasting: bool) -> _RandomizedColumn:
         """One column, answered."""
-        tell("asking everybody")
-        values = self._values(table, name)
-        column = table.frame[name] if values.dtype == table.frame[name].dtype else spelt(table.frame[name])
-        texts: list[str | None] = list(spelt(values))
+        report_progress("asking everybody")
+        values = self._cast_possible_answers(table, name)
+        column = table.frame[name] if values.dtype == table.frame[name].dtype else spell_cells(table.frame[name])
+        texts: list[str | None] = list(spell_cells(values))
         if self.missing == "answer":
             texts.append(None)
         if len(texts) < 2:
             raise DataError(
-                f"{table.source}: «{name}» has {len(texts)} different values, so its answers can hide nothing; name "
+                f'{table.source}: "{name}" has {len(texts)} different values, so its answers can hide nothing; name '
                 "the possible ones as `categories`"
             )
-        channel = designed(self.kind, texts, self.p, self.epsilon)
+        channel = design_channel(self.kind, texts, self.p, self.epsilon)
         codes = channel.codes(column)
         strange = int((codes < NO_ANSWER).sum())
         if strange:
             raise DataError(
-                f"{table.source}: «{name}»: {strange} cells are none of the {len(values)} `categories`; add what "
+                f'{table.source}: "{name}": {strange} cells are none of the {len(values)} `categories`; add what '
                 "occurs to `categories`, or leave them out to take those that occur"
             )
         there = np.flatnonzero(codes != NO_ANSWER)
-        tokens = draws.tokens(name, channel, spelt(column), there)
-        repeats = 1.0 if draws.people is None or not len(there) else _repeats([draws.people[row] for row in there])
+        tokens = draws.tokens(name, channel, spell_cells(column), there)
+        repeats = (
+            1.0 if draws.people is None or not len(there) else _measure_repeats([draws.people[row] for row in there])
+        )
         channel = channel.model_copy(update={"memoized": lasting, "repeats": repeats})
         answers = answer_by_chance(
             codes[there], channel, lambda part, width: draws.uniform(name, channel, tokens[part], width)
         )
-        return _Asked(name, channel, _published(answers, there, values, len(column)).alias(name), len(there))
+        return _RandomizedColumn(
+            name, channel, _publish_answers(answers, there, values, len(column)).alias(name), len(there)
+        )
 
-    def _values(self, table: Table, name: str) -> pl.Series:
+    def _cast_possible_answers(self, table: Table, name: str) -> pl.Series:
         """The possible answers, of the column's own type."""
         column = table.frame[name]
         if self._given is None:
             return column.drop_nulls().unique().sort()
-        texts = pl.Series([_text(one) for one in self._given], dtype=pl.String)
-        found = as_values(texts.to_list(), column.dtype)
-        if found is not None:
-            return found
+        texts = pl.Series([_spell_category(one) for one in self._given], dtype=pl.String)
+        values = cast_categories(texts.to_list(), column.dtype)
+        if values is not None:
+            return values
         # Codes are read as numbers where nobody gave the one that is a word: they are words all the same.
-        if spelt(column).drop_nulls().is_in(texts.implode()).all():
+        if spell_cells(column).drop_nulls().is_in(texts.implode()).all():
             return texts
         raise PolicyError(
-            f"{table.source}: some of the {len(self._given)} `categories` are not spelt as cells of «{name}» "
+            f'{table.source}: some of the {len(self._given)} `categories` are not spelt as cells of "{name}" '
             f"are, which holds {column.dtype}; spell them so, dates as year-month-day"
         )
 
-    def _claims(self, table: Table, done: Sequence[_Asked], person: tuple[str, ...]) -> tuple[Claim, ...]:
-        names = tuple(one.name for one in done)
+    def _claims(self, table: Table, done: Sequence[_RandomizedColumn], person: tuple[str, ...]) -> tuple[Claim, ...]:
+        names = tuple(column.name for column in done)
         given = self._given is not None
-        found = [claim for one in done for claim in claim_answers(one.name, one.channel, person, given=given)]
+        claims = [claim for column in done for claim in claim_answers(column.name, column.channel, person, given=given)]
         if len(done) > 1:
-            said = {
-                "kind": tuple(one.channel.kind for one in done),
-                "p": tuple(repr(one.channel.p) for one in done),
-                "q": tuple(repr(one.channel.q) for one in done),
+            arguments = {
+                "kind": tuple(column.channel.kind for column in done),
+                "p": tuple(repr(column.channel.p) for column in done),
+                "q": tuple(repr(column.channel.q) for column in done),
             }
-            total = sum(one.channel.epsilon for one in done)
+            total = sum(column.channel.epsilon for column in done)
             subject = f"All {len(done)} answers of a person together"
-            found.append(claim_epsilon("epsilon_in_all", total, said, subject, given=given))
-        beside = Claim(
+            claims.append(claim_epsilon("epsilon_in_all", total, arguments, subject, given=given))
+        unchanged_claim = Claim(
             property="changed_beside_answers",
             threshold=0,
             bound="exactly",
@@ -281,38 +291,38 @@ class RandomizeResponse(Method):
             meaning="Nothing but the answers was changed"
             + (", and what was missing still is." if self.missing == "keep" else "."),
         )
-        return (*found, beside, nobody_named(table))
+        return (*claims, unchanged_claim, claim_nobody_named(table))
 
-    def _limits(self, key: Key | None, lasting: bool) -> list[str]:
+    def _list_limits(self, key: Key | None, lasting: bool) -> list[str]:
         """What the release does not do, as it was asked for."""
-        said = []
+        limits = []
         if not lasting:
-            said.append("Answers were drawn afresh: a second release about the same people tells more than ε.")
+            limits.append("Answers were drawn afresh: a second release about the same people tells more than ε.")
         if key is not None and key.secret.get("seeded"):
-            said.append("The key was drawn from a seed: whoever knows it can take the chance off again.")
+            limits.append("The key was drawn from a seed: whoever knows it can take the chance off again.")
         if self._given is None:
-            said.append("The categories come from the data: that each occurs is not hidden.")
+            limits.append("The categories come from the data: that each occurs is not hidden.")
         if self.missing == "keep":
-            said.append("Whose answer is missing is not hidden.")
-        return said
+            limits.append("Whose answer is missing is not hidden.")
+        return limits
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _RandomizedColumn:
     """One column of answers."""
 
     name: str
-    channel: Channel
+    channel: AnswerChannel
     column: pl.Series
     count: int
 
     def told(self, method: RandomizeResponse) -> Mapping[str, Any]:
         """What an analyst must know of it."""
         domain = "given" if isinstance(method.categories, tuple) else "data"
-        return told(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
+        return describe_channel(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
 
 
-def _published(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int) -> pl.Series:
+def _publish_answers(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int) -> pl.Series:
     """Answers as a column of the table; a category that has no value is a missing cell."""
     places = np.full(rows, -1, dtype=np.int64)
     if answers.ndim == 2:
@@ -324,7 +334,7 @@ def _published(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int)
     return texts.gather(pl.Series(places).set(pl.Series(places < 0), None))
 
 
-def _repeats(people: Sequence[str]) -> float:
+def _measure_repeats(people: Sequence[str]) -> float:
     """Σ m² / n, where m rows are one person's; rounded up to two digits.
 
     It is published, since estimates vary by it. It looks at who is asked and never at what is true: rows of one person
@@ -335,19 +345,19 @@ def _repeats(people: Sequence[str]) -> float:
     return max(1.0, float(Context(prec=2, rounding=ROUND_CEILING).plus(exact)))
 
 
-def _losses(done: Sequence[_Asked]) -> dict[str, Number]:
+def _compute_answer_losses(done: Sequence[_RandomizedColumn]) -> dict[str, Number]:
     """`loss`: the mean over columns of the share of answers that chance alone gives."""
-    lost = [1 - abs(one.channel.p - one.channel.q) for one in done]
+    lost = [1 - abs(column.channel.p - column.channel.q) for column in done]
     return {
         "loss": round(sum(lost) / len(lost), 12),
-        "epsilon": round(sum(one.channel.epsilon for one in done), 12),
+        "epsilon": round(sum(column.channel.epsilon for column in done), 12),
         "suppressed_rows": 0,
     }
 
 
-def _text(category: str | bool | int | float | date) -> str:
+def _spell_category(category: str | bool | int | float | date) -> str:
     if isinstance(category, bool):
         return "true" if category else "false"
     if isinstance(category, float | date):
-        return str(spelt(pl.Series([category]))[0])
+        return str(spell_cells(pl.Series([category]))[0])
     return str(category)

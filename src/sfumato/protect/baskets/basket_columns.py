@@ -14,14 +14,14 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 from sfumato.release import Number
 
 Change = tuple[int, Item, str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Occurrences:
+class ItemOccurrences:
     """Baskets as pairs of basket and item, under a vocabulary that stays the same whatever is taken out."""
 
     items: Items
@@ -33,7 +33,7 @@ class Occurrences:
     """How many baskets there are."""
 
     @classmethod
-    def of(cls, data: Baskets) -> Occurrences:
+    def of(cls, data: Baskets) -> ItemOccurrences:
         """All occurrences of some baskets."""
         rows = np.repeat(np.arange(len(data), dtype=np.int64), np.diff(data.offsets))
         return cls(data.items, rows, data.codes, len(data))
@@ -42,10 +42,10 @@ class Occurrences:
         """Columns × baskets: whether each basket holds the item at each place."""
         column = np.full(len(self.items), -1, dtype=np.int64)
         column[list(places)] = np.arange(len(places))
-        at = column[self.codes]
-        tracked = np.flatnonzero(at >= 0)
+        item_columns = column[self.codes]
+        tracked = np.flatnonzero(item_columns >= 0)
         held = np.zeros((len(places), self.count), dtype=np.bool_)
-        held[at[tracked], self.rows[tracked]] = True
+        held[item_columns[tracked], self.rows[tracked]] = True
         return held
 
     def within(self, kept: Flags) -> Baskets:
@@ -55,7 +55,7 @@ class Occurrences:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Draft:
+class BasketDraft:
     """A copy of some columns of the baskets, to be written to."""
 
     data: Baskets
@@ -70,21 +70,21 @@ class Draft:
     """How many items each basket holds now."""
 
     @classmethod
-    def of(cls, data: Baskets, places: Iterable[int]) -> Draft:
+    def of(cls, data: Baskets, places: Iterable[int]) -> BasketDraft:
         """The columns of the items at these places."""
         chosen = tuple(sorted(set(places)))
-        held = Occurrences.of(data).columns(chosen)
+        held = ItemOccurrences.of(data).columns(chosen)
         return cls(data, chosen, held, held.copy(), np.diff(data.offsets))
 
     @property
     def column(self) -> dict[int, int]:
         """The column of each place."""
-        return {place: column for column, place in enumerate(self.places)}
+        return {position: column for column, position in enumerate(self.places)}
 
     def holding(self, columns: Sequence[int]) -> Flags:
         """Which baskets hold all of the columns' items."""
-        found: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
-        return found
+        is_held: Flags = np.logical_and.reduce(self.held[list(columns)], axis=0)
+        return is_held
 
     def rows(self, columns: Sequence[int]) -> Ints:
         """The baskets that hold all of the columns' items."""
@@ -94,7 +94,7 @@ class Draft:
         """How many baskets hold all of the columns' items; none hold no item, which stands for a missing left side."""
         return int(np.count_nonzero(self.holding(columns))) if columns else 0
 
-    def shows(self, rule: SecretRule, thresholds: Thresholds) -> bool:
+    def shows(self, rule: SecretRule, thresholds: HidingThresholds) -> bool:
         """Whether a rule still shows."""
         return thresholds.shows(self.count(rule.whole), self.count(rule.left))
 
@@ -113,8 +113,8 @@ class Draft:
         holding = self.held[column]
         inside = np.repeat(holding, np.diff(self.data.offsets))
         counts = np.bincount(self.data.codes[inside], minlength=len(self.data.items)).astype(np.int64)
-        for other, place in enumerate(self.places):
-            counts[place] = np.count_nonzero(holding & self.held[other])
+        for other, position in enumerate(self.places):
+            counts[position] = np.count_nonzero(holding & self.held[other])
         return counts
 
     def changes(self) -> list[Change]:
@@ -126,22 +126,22 @@ class Draft:
             for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True)
         ]
 
-    def occurrences(self) -> Occurrences:
+    def occurrences(self) -> ItemOccurrences:
         """The occurrences as they are now."""
-        now = Occurrences.of(self.data)
+        now = ItemOccurrences.of(self.data)
         column = np.full(len(now.items), -1, dtype=np.int64)
         column[list(self.places)] = np.arange(len(self.places))
-        at = column[now.codes]
-        tracked = np.flatnonzero(at >= 0)
-        kept = np.ones(len(at), dtype=np.bool_)
-        kept[tracked] = self.held[at[tracked], now.rows[tracked]]
+        item_columns = column[now.codes]
+        tracked = np.flatnonzero(item_columns >= 0)
+        kept = np.ones(len(item_columns), dtype=np.bool_)
+        kept[tracked] = self.held[item_columns[tracked], now.rows[tracked]]
         new_columns, new_rows = np.nonzero(self.held & ~self.before)
         if not len(new_rows):
-            return Occurrences(now.items, now.rows[kept], now.codes[kept], now.count)
+            return ItemOccurrences(now.items, now.rows[kept], now.codes[kept], now.count)
         rows = np.concatenate([now.rows[kept], new_rows])
         codes = np.concatenate([now.codes[kept], np.array(self.places, dtype=np.int32)[new_columns]])
         order = np.argsort(rows, kind="stable")
-        return Occurrences(now.items, rows[order], codes[order], now.count)
+        return ItemOccurrences(now.items, rows[order], codes[order], now.count)
 
     def published(self) -> Baskets:
         """The baskets as they are now; whose they are is not published."""
@@ -149,12 +149,15 @@ class Draft:
         return now.within(np.ones(len(now.codes), dtype=np.bool_))
 
 
-def change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
+def compute_change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
     """What a release with these changes costs an analyst; `published` is what is certain in it."""
     words = [word for _, _, word in changes]
     total = data.codes.size
-    after = dict(zip(published.items, _frequencies(published), strict=True))
-    drift = sum(abs(count - after.get(item, 0)) for item, count in zip(data.items, _frequencies(data), strict=True))
+    frequencies_after = dict(zip(published.items, _count_item_frequencies(published), strict=True))
+    drift = sum(
+        abs(count - frequencies_after.get(item, 0))
+        for item, count in zip(data.items, _count_item_frequencies(data), strict=True)
+    )
     return {
         "loss": round(min(len(changes) / total, 1.0), 12) if total else 0.0,
         "changes": len(changes),
@@ -166,6 +169,6 @@ def change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) 
     }
 
 
-def _frequencies(baskets: Baskets) -> list[int]:
-    counted: list[int] = np.bincount(baskets.codes, minlength=len(baskets.items)).tolist()
-    return counted
+def _count_item_frequencies(baskets: Baskets) -> list[int]:
+    frequencies: list[int] = np.bincount(baskets.codes, minlength=len(baskets.items)).tolist()
+    return frequencies

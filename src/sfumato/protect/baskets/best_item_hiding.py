@@ -15,37 +15,39 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.protect.baskets.at_risk import nothing_at_risk
-from sfumato.protect.baskets.basket_columns import Draft, Occurrences
-from sfumato.protect.baskets.exact_hiding import Plan, best_plan
-from sfumato.protect.baskets.hiding_variables import Critical
+from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
+from sfumato.protect.baskets.exact_hiding import HidingPlan, find_best_plan
+from sfumato.protect.baskets.hiding_variables import CriticalBaskets
 from sfumato.protect.baskets.item_cover import hide_completely
-from sfumato.protect.baskets.item_rules import rules_about
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.protect.baskets.item_rules import list_rules_about
+from sfumato.protect.baskets.itemsets_at_risk import assume_nothing_at_risk
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 
-def hide_items_exactly(draft: Draft, columns: Sequence[int], thresholds: Thresholds, seconds: float) -> dict[str, Any]:
+def hide_items_exactly(
+    draft: BasketDraft, columns: Sequence[int], thresholds: HidingThresholds, seconds: float
+) -> dict[str, Any]:
     """Take as few occurrences of the items out as it takes; returns how good that is."""
     end = time.monotonic() + seconds
-    quick = Draft.of(draft.data, draft.places)
+    quick = BasketDraft.of(draft.data, draft.places)
     scans = hide_completely(quick, columns, thresholds)
     fewest = int((quick.before & ~quick.held).sum())
     hidden = [draft.places[column] for column in columns]
     rules: dict[SecretRule, None] = {}
     bound, best = 0, None
-    now = Occurrences.of(draft.data)
+    now = ItemOccurrences.of(draft.data)
     while bound < fewest:
-        new = [one.rule for item in hidden for one in rules_about(now, item, thresholds)]
+        new = [shown_rule.rule for item in hidden for shown_rule in list_rules_about(now, item, thresholds)]
         scans += len(hidden)
         if not new:
             best = now
             break
         rules |= dict.fromkeys(new)
-        plan, wide = _plan(draft, tuple(rules), hidden, thresholds, end)
+        plan, wide = _plan_against_rules(draft, tuple(rules), hidden, thresholds, end)
         if plan is None:
             break
         bound = max(bound, min(plan.bound, fewest))
-        now = _tried(wide, plan)
+        now = _apply_plan(wide, plan)
         if plan.changes > plan.bound and time.monotonic() >= end:
             break
     chosen = quick.held if best is None else best.columns(draft.places)
@@ -61,18 +63,18 @@ def hide_items_exactly(draft: Draft, columns: Sequence[int], thresholds: Thresho
     }
 
 
-def _plan(
-    draft: Draft, rules: tuple[SecretRule, ...], hidden: Sequence[int], thresholds: Thresholds, end: float
-) -> tuple[Plan | None, Draft]:
+def _plan_against_rules(
+    draft: BasketDraft, rules: tuple[SecretRule, ...], hidden: Sequence[int], thresholds: HidingThresholds, end: float
+) -> tuple[HidingPlan | None, BasketDraft]:
     """The best plan against these rules alone, on a draft of all their items."""
-    wide = Draft.of(draft.data, {place for rule in rules for place in rule.whole})
-    critical = Critical.of(wide, [rule.numbered(wide.column) for rule in rules], thresholds.least)
-    victims = frozenset(wide.column[place] for place in hidden if place in wide.column)
-    nothing = nothing_at_risk(len(critical.rows))
-    return best_plan(critical, thresholds, nothing, victims, end), wide
+    wide = BasketDraft.of(draft.data, {position for rule in rules for position in rule.whole})
+    critical = CriticalBaskets.of(wide, [rule.renumber_rule(wide.column) for rule in rules], thresholds.least)
+    victims = frozenset(wide.column[position] for position in hidden if position in wide.column)
+    nothing = assume_nothing_at_risk(len(critical.rows))
+    return find_best_plan(critical, thresholds, nothing, victims, end), wide
 
 
-def _tried(wide: Draft, plan: Plan) -> Occurrences:
+def _apply_plan(wide: BasketDraft, plan: HidingPlan) -> ItemOccurrences:
     for row, column in plan.removals:
         wide.remove(np.array([row]), column)
     return wide.occurrences()

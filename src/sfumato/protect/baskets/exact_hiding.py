@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.protect.baskets.at_risk import AtRisk
-from sfumato.protect.baskets.hiding_variables import Critical, Variables, removals, variables_of
-from sfumato.protect.baskets.secret_rules import Thresholds
-from sfumato.protect.integer_program import Program, solve
+from sfumato.protect.baskets.hiding_variables import CriticalBaskets, HidingVariables, build_variables, list_removals
+from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk
+from sfumato.protect.baskets.secret_rules import HidingThresholds
+from sfumato.protect.integer_program import IntegerProgram, solve_program
 
 MOST_ENTRIES = 3_000_000
 """Numbers in a program, beyond which HiGHS does not look at the clock before it has spent many minutes on them."""
@@ -26,7 +26,7 @@ FIRST_WHILE, SECOND_WHILE = 0.1, 0.6
 
 
 @dataclass(frozen=True)
-class Plan:
+class HidingPlan:
     """What to take out, and how good that is."""
 
     removals: tuple[tuple[int, int], ...]
@@ -52,12 +52,12 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class _HidingTask:
     """What a plan must do, and until when it must be found."""
 
-    critical: Critical
-    thresholds: Thresholds
-    at_risk: AtRisk
+    critical: CriticalBaskets
+    thresholds: HidingThresholds
+    at_risk: ItemsetsAtRisk
     victims: frozenset[int]
     end: float
 
@@ -65,31 +65,31 @@ class _Task:
         """Seconds."""
         return self.end - time.monotonic()
 
-    def program(self, most_lost: int) -> tuple[Variables, Program] | None:
+    def program(self, most_lost: int) -> tuple[HidingVariables, IntegerProgram] | None:
         """The program of all plans that lose so many itemsets at the most; None if it is too large."""
-        made = variables_of(self.critical, self.at_risk, self.victims, self.end, most_lost)
+        made = build_variables(self.critical, self.at_risk, self.victims, self.end, most_lost)
         if made is None or made.entries > MOST_ENTRIES:
             return None
-        return made, _program(made, self.critical, self.thresholds, self.at_risk)
+        return made, _build_hiding_program(made, self.critical, self.thresholds, self.at_risk)
 
-    def costs(self, made: Variables) -> tuple[Floats, Floats]:
+    def costs(self, made: HidingVariables) -> tuple[Floats, Floats]:
         """What plans lose, and what they change."""
         rest = np.zeros(len(self.critical.rules))
         lost = np.concatenate([np.zeros(len(made.cost)), self.at_risk.times, rest])
         return lost, np.concatenate([made.cost, np.zeros(len(self.at_risk)), rest])
 
 
-def best_plan(
-    critical: Critical,
-    thresholds: Thresholds,
-    at_risk: AtRisk,
+def find_best_plan(
+    critical: CriticalBaskets,
+    thresholds: HidingThresholds,
+    at_risk: ItemsetsAtRisk,
     victims: frozenset[int],
     end: float,
     most_lost: int = 0,
-) -> Plan | None:
+) -> HidingPlan | None:
     """The best plan found until the clock says `end`; None if none was found. One that loses `most_lost` is known."""
-    task = _Task(critical.decided(thresholds), thresholds, at_risk, victims, end)
-    first = _fewest_lost(task, most_lost)
+    task = _HidingTask(critical.decided(thresholds), thresholds, at_risk, victims, end)
+    first = _minimize_lost_itemsets(task, most_lost)
     if first is None:
         return None
     ready = task.program(first.lost)
@@ -97,32 +97,32 @@ def best_plan(
         return first if len(at_risk) else None
     made, program = ready
     lost, changes = task.costs(made)
-    second = solve(program.limited(lost, first.lost) if len(at_risk) else program, changes, task.left())
+    second = solve_program(program.limit_costs(lost, first.lost) if len(at_risk) else program, changes, task.left())
     if second is None:
         return first if len(at_risk) else None
-    gone = removals(made, critical, second.values)
-    return Plan(gone, first.lost, first.lost_bound, len(gone), second.bound)
+    gone = list_removals(made, critical, second.values)
+    return HidingPlan(gone, first.lost, first.lost_bound, len(gone), second.bound)
 
 
-def _fewest_lost(task: _Task, most_lost: int) -> Plan | None:
+def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> HidingPlan | None:
     """A plan that loses few itemsets: what is found in a first while makes the program smaller for a second one."""
     if not len(task.at_risk):
-        return Plan((), 0, 0, 0, 0)
-    best: Plan | None = None
+        return HidingPlan((), 0, 0, 0, 0)
+    best: HidingPlan | None = None
     for share in (FIRST_WHILE, SECOND_WHILE):
         ready = task.program(most_lost)
         if ready is None:
             break
         made, program = ready
         lost, _ = task.costs(made)
-        found = solve(program, lost, share * task.left())
-        if found is None:
+        solution = solve_program(program, lost, share * task.left())
+        if solution is None:
             continue
-        gone = removals(made, task.critical, found.values)
-        fewest = round(float(lost @ found.values))
-        bound = found.bound if best is None else max(found.bound, best.lost_bound)
+        gone = list_removals(made, task.critical, solution.values)
+        fewest = round(float(lost @ solution.values))
+        bound = solution.bound if best is None else max(solution.bound, best.lost_bound)
         if best is None or fewest < best.lost:
-            best = Plan(gone, fewest, 0, len(gone), 0)
+            best = HidingPlan(gone, fewest, 0, len(gone), 0)
         best = replace(best, lost_bound=min(bound, best.lost))
         if best.lost_bound == best.lost:
             break
@@ -130,26 +130,30 @@ def _fewest_lost(task: _Task, most_lost: int) -> Plan | None:
     return best
 
 
-def _program(made: Variables, critical: Critical, thresholds: Thresholds, at_risk: AtRisk) -> Program:
+def _build_hiding_program(
+    made: HidingVariables, critical: CriticalBaskets, thresholds: HidingThresholds, at_risk: ItemsetsAtRisk
+) -> IntegerProgram:
     """Variables: the decisions, then which itemsets are lost, then which way each rule goes."""
     count = len(made.upper)
-    program = Program.of(np.concatenate([made.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64))
+    program = IntegerProgram.of(
+        np.concatenate([made.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64)
+    )
     for rows, numbers in zip(made.groups, made.sharing, strict=True):
         if len(numbers) > 1:
             program.at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
     for helper, among, upward in made.any_of:
-        _help(program, helper, among, upward)
-    for number, own in enumerate(made.hitting("risk", len(at_risk))):
+        _link_helper(program, helper, among, upward)
+    for number, own in enumerate(made.list_hitting_variables("risk", len(at_risk))):
         most = float(at_risk.most[number] - at_risk.spare[number])
         weights = np.append(np.ones(len(own)), -most)
         program.at_most(np.append(own, count + number), weights, float(at_risk.spare[number]))
-    wholes, lefts = (made.hitting(kind, len(critical.rules)) for kind in ("whole", "left"))
+    wholes, lefts = (made.list_hitting_variables(kind, len(critical.rules)) for kind in ("whole", "left"))
     for u in range(len(critical.rules)):
-        _hide(program, wholes[u], lefts[u], critical, thresholds, u, count + len(at_risk) + u)
+        _constrain_rule(program, wholes[u], lefts[u], critical, thresholds, u, count + len(at_risk) + u)
     return program
 
 
-def _help(program: Program, helper: int, own: tuple[int, ...], upward: bool) -> None:
+def _link_helper(program: IntegerProgram, helper: int, own: tuple[int, ...], upward: bool) -> None:
     """The helper says whether any of its own is 1; only the side that could be misused is bounded."""
     if upward:
         for number in own:
@@ -159,8 +163,14 @@ def _help(program: Program, helper: int, own: tuple[int, ...], upward: bool) -> 
         program.at_least(np.append(np.array(own), helper), weights, 0.0)
 
 
-def _hide(
-    program: Program, wholes: Ints, lefts: Ints, critical: Critical, thresholds: Thresholds, u: int, route: int
+def _constrain_rule(
+    program: IntegerProgram,
+    wholes: Ints,
+    lefts: Ints,
+    critical: CriticalBaskets,
+    thresholds: HidingThresholds,
+    u: int,
+    route: int,
 ) -> None:
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
     whole, left = int(critical.whole[u]), int(critical.left[u])

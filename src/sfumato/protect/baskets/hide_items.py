@@ -17,12 +17,12 @@ from pydantic import Field
 from sfumato.baskets import Baskets, Item
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError
-from sfumato.protect.baskets.basket_columns import Draft, Occurrences, change_losses
-from sfumato.protect.baskets.hiding_claims import all_baskets, no_foreign_items, nothing_shows
+from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences, compute_change_losses
+from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.item_cover import hide_completely
-from sfumato.protect.baskets.secret_rules import MinSupport, Thresholds, places
+from sfumato.protect.baskets.secret_rules import HidingThresholds, MinSupport, index_item_names
 from sfumato.protect.method import Method
-from sfumato.public.thresholds import exact, least_count
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -35,7 +35,7 @@ class HideItems(Method):
     and every basket keeps its place. The literal `islf` and `dsrf` promise no such thing: what they leave is counted
     and claimed. Against: whoever mines the published baskets at the thresholds or above. Limits: the item itself stays
     in sight, and an item that most baskets hold is guessed without any rule; whoever mines below the thresholds still
-    finds rules; `exact` has the fewest changes among those that take the items out.
+    finds rules; `parse_exact_confidence` has the fewest changes among those that take the items out.
     Papers: Wang, Lee, Billis, Jafari 2004.
     """
 
@@ -55,10 +55,10 @@ class HideItems(Method):
     min_confidence: float = Field(gt=0, le=1)
     """The confidence from which on a rule shows."""
     strategy: Literal["complete", "islf", "dsrf", "exact"] = "complete"
-    """`complete` covers every left side; `exact` does so with the fewest changes; the others are as published, for
-    study."""
+    """`complete` covers every left side; `parse_exact_confidence` does so with the fewest changes; the others are as
+    published, for study."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `exact` may look for something better."""
+    """How long `parse_exact_confidence` may look for something better."""
 
     @property
     def maturity(self) -> str:  # type: ignore[override]
@@ -73,35 +73,39 @@ class HideItems(Method):
         """Find what tells of the items, and change baskets until nothing does."""
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
-        at = places(data, self.items, "the items to hide")
-        hidden = list(dict.fromkeys(at[item] for item in self.items))
-        thresholds = Thresholds(least_count(self.min_support, len(data)), exact(self.min_confidence))
-        draft, told = self._hidden(data, hidden, thresholds)
+        item_places = index_item_names(data, self.items, "the items to hide")
+        hidden = list(dict.fromkeys(item_places[item] for item in self.items))
+        thresholds = HidingThresholds(
+            compute_least_count(self.min_support, len(data)), parse_exact_confidence(self.min_confidence)
+        )
+        draft, details = self._hidden(data, hidden, thresholds)
         changes, published = draft.changes(), draft.published()
         return Release(
             data=published,
             method=self,
             claims=(
                 # A threshold that comes out of the method would promise nothing, and tell how many secrets show.
-                *(() if told.get("left") else (nothing_shows(thresholds.least, self.min_confidence),)),
-                no_foreign_items(),
-                all_baskets(data),
+                *(() if details.get("left") else (claim_nothing_shows(thresholds.least, self.min_confidence),)),
+                claim_no_foreign_items(),
+                claim_all_baskets(data),
             ),
-            losses={**change_losses(data, published, changes), "exposed_rules": told.get("left", 0)},
+            losses={**compute_change_losses(data, published, changes), "exposed_rules": details.get("left", 0)},
             details=HidingDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                sensitive=tuple(data.items[place] for place in hidden),
+                sensitive=tuple(data.items[position] for position in hidden),
                 changes=changes,
-                **told,
+                **details,
             ),
         )
 
-    def _hidden(self, data: Baskets, hidden: Sequence[int], thresholds: Thresholds) -> tuple[Draft, dict[str, Any]]:
+    def _hidden(
+        self, data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds
+    ) -> tuple[BasketDraft, dict[str, Any]]:
         """The changed baskets, and what the strategy can tell of its work."""
         if self.strategy in ("islf", "dsrf"):
-            return _as_published(data, hidden, thresholds, self.strategy == "islf")
-        draft = Draft.of(data, hidden)
-        columns = [draft.column[place] for place in hidden]
+            return _hide_as_published(data, hidden, thresholds, self.strategy == "islf")
+        draft = BasketDraft.of(data, hidden)
+        columns = [draft.column[position] for position in hidden]
         if self.strategy == "exact":
             from sfumato.protect.baskets.best_item_hiding import hide_items_exactly
 
@@ -109,22 +113,24 @@ class HideItems(Method):
         return draft, {"scans": hide_completely(draft, columns, thresholds)}
 
 
-def _as_published(
-    data: Baskets, hidden: Sequence[int], thresholds: Thresholds, left_first: bool
-) -> tuple[Draft, dict[str, Any]]:
+def _hide_as_published(
+    data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds, left_first: bool
+) -> tuple[BasketDraft, dict[str, Any]]:
     """ISLF or DSRF, with Table 8's counts, and how many rules about the items are left."""
     from sfumato.protect.baskets.islf import hide_pairs
-    from sfumato.protect.baskets.item_rules import every_rule_about
+    from sfumato.protect.baskets.item_rules import list_every_rule_about
 
     frequent = np.flatnonzero(np.bincount(data.codes, minlength=len(data.items)) >= thresholds.least).tolist()
-    draft = Draft.of(data, {*hidden, *frequent})
-    work = hide_pairs(draft, [draft.column[place] for place in hidden], thresholds, left_first)
-    before = every_rule_about(Occurrences.of(data), hidden, thresholds)
-    after = every_rule_about(draft.occurrences(), hidden, thresholds)
-    handled = {rule.numbered(dict(enumerate(draft.places))) for rule in work.handled}
+    draft = BasketDraft.of(data, {*hidden, *frequent})
+    work = hide_pairs(draft, [draft.column[position] for position in hidden], thresholds, left_first)
+    before = list_every_rule_about(ItemOccurrences.of(data), hidden, thresholds)
+    rules_after = list_every_rule_about(draft.occurrences(), hidden, thresholds)
+    handled = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled}
     return draft, {
         "scans": work.scans,
-        "pruned": len(before - after - handled),
-        "left": sum(len(rule.right) == 1 for rule in after),
-        "impossible": sorted({data.items[place] for rule in after for place in rule.right if place in hidden}, key=str),
+        "pruned": len(before - rules_after - handled),
+        "left": sum(len(rule.right) == 1 for rule in rules_after),
+        "impossible": sorted(
+            {data.items[position] for rule in rules_after for position in rule.right if position in hidden}, key=str
+        ),
     }

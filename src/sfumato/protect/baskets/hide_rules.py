@@ -16,24 +16,31 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from sfumato.baskets import Baskets, Item, Items
-from sfumato.data.rule_files import ARROW, parse_itemset, parse_rule, read_rules
+from sfumato.data.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError
-from sfumato.progress import tell
-from sfumato.protect.baskets.basket_columns import Change, Draft, change_losses
-from sfumato.protect.baskets.blocking import decoys, refuse_bare
-from sfumato.protect.baskets.hiding_claims import all_baskets, no_foreign_items, nothing_shows
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft, Change, compute_change_losses
+from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
+from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
 from sfumato.protect.baskets.itemset_strategies import lower_commonest, lower_greedily, lower_in_turn
 from sfumato.protect.baskets.joint_hiding import hide_jointly
 from sfumato.protect.baskets.rule_strategies import lower_right, lower_whole, raise_left
-from sfumato.protect.baskets.secret_rules import MinSupport, NamedRule, SecretRule, Thresholds, named_rule, secret_rules
+from sfumato.protect.baskets.secret_rules import (
+    HidingThresholds,
+    MinSupport,
+    NamedRule,
+    SecretRule,
+    name_rule,
+    number_secret_rules,
+)
 from sfumato.protect.method import Method
-from sfumato.public.thresholds import exact, least_count
-from sfumato.public.unknown_items import MARK, with_unknowns
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
+from sfumato.public.unknown_items import MARK, mark_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 
-Step = Callable[[Draft, SecretRule, Thresholds], None]
+Step = Callable[[BasketDraft, SecretRule, HidingThresholds], None]
 
 _IN_TURN: Mapping[str, Step] = {
     "1a": raise_left,
@@ -55,9 +62,9 @@ class HideRules(Method):
     its place. With `block`, the same holds of what is certain, and nothing published is false. Against: whoever mines
     the published baskets at the thresholds or above. Limits: whoever mines below the thresholds still finds the rules,
     and may see from many confidences just below it that something was hidden; other rules are lost or appear, which the
-    losses count; `1a` may be impossible, and `exact` is the best only among ways that take items of the rules out.
-    Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001; Verykios and others 2004;
-    Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+    losses count; `1a` may be impossible, and `parse_exact_confidence` is the best only among ways that take items of
+    the rules out. Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001; Verykios
+    and others 2004; Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -80,14 +87,14 @@ class HideRules(Method):
     min_confidence: float | None = Field(default=None, gt=0, le=1)
     """The confidence from which a rule shows; required for rules, not for itemsets."""
     strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact"] = "joint"
-    """`joint` weighs all rules together; `exact` loses the fewest itemsets; `block` marks items as unknown; `1a`,
-    `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
+    """`joint` weighs all rules together; `parse_exact_confidence` loses the fewest itemsets; `block` marks items as
+    unknown; `1a`, `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `exact` may look for something better."""
+    """How long `parse_exact_confidence` may look for something better."""
 
     @model_validator(mode="before")
     @classmethod
-    def _spelt_out(cls, given: Any) -> Any:
+    def _spell_out(cls, given: Any) -> Any:
         """One rule as text stands for a list of one; any other text is the file that names the rules."""
         if isinstance(given, Mapping) and isinstance(rules := given.get("rules"), str | Path):
             if ARROW in str(rules):
@@ -104,12 +111,12 @@ class HideRules(Method):
             return given
         parse: Callable[[str], Any] = parse_rule if info.field_name == "rules" else parse_itemset
         try:
-            return tuple(parse(one) if isinstance(one, str) else one for one in given)
+            return tuple(parse(text) if isinstance(text, str) else text for text in given)
         except PolicyError as problem:
             raise ValueError(str(problem)) from None
 
     @model_validator(mode="after")
-    def _something_to_hide(self) -> HideRules:
+    def _check_something_to_hide(self) -> HideRules:
         if not self.rules and not self.itemsets and self.file is None:
             raise ValueError("there is nothing to hide: name rules, itemsets, or a file that holds them")
         if self.rules and self.min_confidence is None:
@@ -118,20 +125,22 @@ class HideRules(Method):
 
     def described(self) -> dict[str, Any]:
         """The method without what it hides: a certificate that named it would tell."""
-        said = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
+        description = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
         counts = {"rules": len(self.rules), "itemsets": len(self.itemsets)}
-        return said | counts | {"more_from_a_file": self.file is not None}
+        return description | counts | {"more_from_a_file": self.file is not None}
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Find the baskets of each rule, and change some of them until none shows."""
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
         rules, itemsets = self._named()
-        secret = secret_rules(data, rules, itemsets)
-        thresholds = Thresholds(least_count(self.min_support, len(data)), exact(self.min_confidence or 1.0))
-        draft = Draft.of(data, {place for rule in secret for place in rule.whole})
-        inside = tuple(rule.numbered(draft.column) for rule in secret)
-        told = self._hidden(draft, inside, thresholds)
+        secret = number_secret_rules(data, rules, itemsets)
+        thresholds = HidingThresholds(
+            compute_least_count(self.min_support, len(data)), parse_exact_confidence(self.min_confidence or 1.0)
+        )
+        draft = BasketDraft.of(data, {position for rule in secret for position in rule.whole})
+        inside = tuple(rule.renumber_rule(draft.column) for rule in secret)
+        details = self._hidden(draft, inside, thresholds)
         assert not any(draft.shows(rule, thresholds) for rule in inside)
         certain = draft.published()
         published, changes = self._published(draft, certain, inside)
@@ -140,14 +149,14 @@ class HideRules(Method):
             method=self,
             claims=self._claims(data, thresholds),
             losses={
-                **change_losses(data, certain, changes),
-                **{name: told[name] for name in ("lost_itemsets",) if name in told},
+                **compute_change_losses(data, certain, changes),
+                **{name: details[name] for name in ("lost_itemsets",) if name in details},
             },
             details=HidingDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                sensitive=tuple(named_rule(data, rule) for rule in secret),
+                sensitive=tuple(name_rule(data, rule) for rule in secret),
                 changes=changes,
-                **{"pruned": 0, **told},
+                **{"pruned": 0, **details},
             ),
         )
 
@@ -155,14 +164,16 @@ class HideRules(Method):
         """All that is to be hidden, with that of the file."""
         if self.file is None:
             return self.rules, self.itemsets
-        found = read_rules(self.file)
-        if found.rules and self.min_confidence is None:
+        rule_file = read_rule_file(self.file)
+        if rule_file.rules and self.min_confidence is None:
             raise PolicyError(
-                f"{self.file}: {len(found.rules)} lines are rules, which show by confidence, too: give it"
+                f"{self.file}: {len(rule_file.rules)} lines are rules, which show by confidence, too: give it"
             )
-        return (*self.rules, *found.rules), (*self.itemsets, *found.itemsets)
+        return (*self.rules, *rule_file.rules), (*self.itemsets, *rule_file.itemsets)
 
-    def _hidden(self, draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds) -> dict[str, Any]:
+    def _hidden(
+        self, draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds
+    ) -> dict[str, Any]:
         """Change the draft by the strategy; returns what it can tell of its work."""
         if self.strategy == "joint":
             return {"scans": hide_jointly(draft, rules, thresholds)}
@@ -175,28 +186,30 @@ class HideRules(Method):
         in_order = tuple(ordered) if self.strategy in ("2b", "2c") else rules
         return {"scans": hide_in_turn(draft, in_order, thresholds, _IN_TURN[self.strategy])}
 
-    def _published(self, draft: Draft, certain: Baskets, rules: tuple[SecretRule, ...]) -> tuple[Baskets, list[Change]]:
+    def _published(
+        self, draft: BasketDraft, certain: Baskets, rules: tuple[SecretRule, ...]
+    ) -> tuple[Baskets, list[Change]]:
         """What leaves, and every change in it."""
         if self.strategy != "block":
             return certain, draft.changes()
-        chosen = decoys(draft, rules)
-        refuse_bare(draft, chosen)
+        chosen = choose_decoys(draft, rules)
+        refuse_bare_unknowns(draft, chosen)
         columns, rows = np.nonzero(chosen | (draft.before & ~draft.held))
         order = np.lexsort((columns, rows))
         items = [draft.data.items[draft.places[column]] for column in columns[order].tolist()]
         unknown = rows[order].tolist()
         changes: list[Change] = [(row, item, "unknown") for row, item in zip(unknown, items, strict=True)]
-        return with_unknowns(certain, unknown, items), changes
+        return mark_unknowns(certain, unknown, items), changes
 
-    def _claims(self, data: Baskets, thresholds: Thresholds) -> tuple[Claim, ...]:
+    def _claims(self, data: Baskets, thresholds: HidingThresholds) -> tuple[Claim, ...]:
         return (
-            nothing_shows(thresholds.least, self.min_confidence),
-            no_foreign_items(MARK if self.strategy == "block" else ""),
-            all_baskets(data),
+            claim_nothing_shows(thresholds.least, self.min_confidence),
+            claim_no_foreign_items(MARK if self.strategy == "block" else ""),
+            claim_all_baskets(data),
         )
 
 
-def hide_in_turn(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds, step: Step) -> int:
+def hide_in_turn(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds, step: Step) -> int:
     """One rule after the other, and again those that came up again; returns the scans as Wang et al. (2004) count.
 
     One scan for each size of itemset up to the largest rule, and one for each time that its baskets are looked for.
@@ -205,7 +218,7 @@ def hide_in_turn(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresh
     shown = [rule for rule in rules if draft.shows(rule, thresholds)]
     while shown:
         for done, rule in enumerate(shown):
-            tell("hiding rules", done, len(shown))
+            report_progress("hiding rules", done, len(shown))
             if draft.shows(rule, thresholds):
                 step(draft, rule, thresholds)
                 scans += 1

@@ -9,7 +9,7 @@ from sfumato.release import Claim
 Arguments = dict[str, str | int | float | tuple[str, ...]]
 
 
-def nothing_shows(least: int, confidence: float | None) -> Claim:
+def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
     """None of the secret rules reaches both thresholds.
 
     Of an item, the rules with the item alone on the right are counted.
@@ -28,7 +28,7 @@ def nothing_shows(least: int, confidence: float | None) -> Claim:
     )
 
 
-def no_foreign_items(unknown_mark: str = "") -> Claim:
+def claim_no_foreign_items(unknown_mark: str = "") -> Claim:
     """No item is published that was not there before."""
     return Claim(
         property="foreign_items",
@@ -41,7 +41,7 @@ def no_foreign_items(unknown_mark: str = "") -> Claim:
     )
 
 
-def all_baskets(data: Baskets) -> Claim:
+def claim_all_baskets(data: Baskets) -> Claim:
     """As many baskets are published as there were, in their order."""
     return Claim(
         property="baskets",

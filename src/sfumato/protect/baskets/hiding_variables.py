@@ -17,10 +17,10 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import tell
-from sfumato.protect.baskets.at_risk import AtRisk
-from sfumato.protect.baskets.basket_columns import Draft
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft
+from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 MOST_CHOICES = 256
 """Sets of items that may leave one basket, beyond which its items are decided one by one."""
@@ -30,7 +30,7 @@ Kind = Literal["whole", "left", "risk"]
 
 
 @dataclass(frozen=True, eq=False)
-class Critical:
+class CriticalBaskets:
     """The baskets that hold some rule, and the rules that could show."""
 
     rules: tuple[SecretRule, ...]
@@ -45,7 +45,7 @@ class Critical:
     left: Ints
 
     @classmethod
-    def of(cls, draft: Draft, rules: Sequence[SecretRule], least: int) -> Critical:
+    def of(cls, draft: BasketDraft, rules: Sequence[SecretRule], least: int) -> CriticalBaskets:
         """Find them."""
         kept = tuple(rule for rule in rules if draft.count(rule.whole) >= least)
         wholes = np.zeros((len(kept), len(draft.sizes)), dtype=np.bool_)
@@ -57,13 +57,13 @@ class Critical:
         rows = np.flatnonzero(wholes.any(axis=0)).astype(np.int64)
         return cls(kept, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
 
-    def decided(self, thresholds: Thresholds) -> Critical:
+    def decided(self, thresholds: HidingThresholds) -> CriticalBaskets:
         """The same without the left sides of rules whose support is the shortest way, and so the only one needed."""
         surplus = [thresholds.surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
         is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
         return replace(self, lefts=self.lefts & is_open[:, None])
 
-    def most_hits(self, thresholds: Thresholds) -> Ints:
+    def count_most_hits(self, thresholds: HidingThresholds) -> Ints:
         """How many baskets that hold each rule a plan without anything needless can change, at the most.
 
         In such a plan each change is needed by a rule that would show without it, so that rule has no basket to spare.
@@ -84,7 +84,7 @@ class Critical:
 
 
 @dataclass(eq=False)
-class Variables:
+class HidingVariables:
     """Decisions, numbered as they come."""
 
     upper: list[int] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Variables:
         """How many numbers the program will be written with, about."""
         return sum(len(lines) for pairs in self.hits.values() for lines, _ in pairs)
 
-    def hitting(self, kind: Kind, lines: int) -> list[Ints]:
+    def list_hitting_variables(self, kind: Kind, lines: int) -> list[Ints]:
         """For each rule or itemset, the variables that hit it."""
         pairs = self.hits[kind]
         line = np.concatenate([pair[0] for pair in pairs]) if pairs else np.zeros(0, dtype=np.int64)
@@ -122,38 +122,40 @@ class Variables:
         return np.split(variable[order], np.cumsum(np.bincount(line, minlength=lines))[:-1]) if lines else []
 
 
-def variables_of(
-    critical: Critical, at_risk: AtRisk, victims: frozenset[int], end: float, most_lost: int
-) -> Variables | None:
+def build_variables(
+    critical: CriticalBaskets, at_risk: ItemsetsAtRisk, victims: frozenset[int], end: float, most_lost: int
+) -> HidingVariables | None:
     """The decisions about all critical baskets; only victims can be taken out. None if that lasts beyond the end.
 
     What alone loses more than `most_lost` itemsets is not worth deciding about.
     """
-    made = Variables()
+    made = HidingVariables()
     families = [frozenset(rule.whole) & victims for rule in critical.rules]
-    sides = _Sides.of(critical, at_risk)
+    sides = _HitSides.of(critical, at_risk)
     choices: dict[bytes, list[Choice] | None] = {}
-    alike = _alike(critical, at_risk)
+    alike = _group_alike_baskets(critical, at_risk)
     for done, members in enumerate(alike):
         if done % 64 == 0:
-            tell("setting up the integer program", done, len(alike))
+            report_progress("setting up the integer program", done, len(alike))
             if time.monotonic() > end:
                 return None
         held = critical.wholes[:, members[0]]
         own = [families[u] for u in np.flatnonzero(held)]
-        bearable = _Bearable(sides, int(members[0]), most_lost)
+        bearable = _BearableChoice(sides, int(members[0]), most_lost)
         if (key := held.tobytes()) not in choices:
-            choices[key] = sensible(own)
+            choices[key] = list_sensible_choices(own)
         known = choices[key]
-        if (few := sensible(own, bearable) if known is None else list(filter(bearable, known))) is not None:
-            _as_sets(made, sides, members, few)
+        if (
+            few := list_sensible_choices(own, bearable) if known is None else list(filter(bearable, known))
+        ) is not None:
+            _add_set_variables(made, sides, members, few)
         else:
-            for place in members:
-                _as_items(made, sides, int(place), frozenset().union(*own))
+            for position in members:
+                _add_item_variables(made, sides, int(position), frozenset().union(*own))
     return made
 
 
-def _alike(critical: Critical, at_risk: AtRisk) -> list[Ints]:
+def _group_alike_baskets(critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> list[Ints]:
     """The critical baskets in groups of the same rules, left sides and itemsets at risk."""
     seen = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
     groups = np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
@@ -161,29 +163,31 @@ def _alike(critical: Critical, at_risk: AtRisk) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(groups))[:-1])
 
 
-def sensible(families: Sequence[Choice], allowed: Callable[[Choice], bool] | None = None) -> list[Choice] | None:
+def list_sensible_choices(
+    families: Sequence[Choice], allowed: Callable[[Choice], bool] | None = None
+) -> list[Choice] | None:
     """Every set of items in which each hits a family that the others miss; None if there are too many.
 
     If a set is not allowed, no larger one is.
     """
-    found: list[Choice] = []
+    choices: list[Choice] = []
     level: set[Choice] = {frozenset()}
     while level:
         larger: set[Choice] = set()
         for choice in level:
             for item in {item for family in families if not family & choice for item in family}:
                 new = choice | {item}
-                if new not in larger and all(any(family & new == {one} for family in families) for one in new):
+                if new not in larger and all(any(family & new == {item} for family in families) for item in new):
                     larger |= {new} if allowed is None or allowed(new) else set()
-            if len(found) + len(larger) > MOST_CHOICES:
+            if len(choices) + len(larger) > MOST_CHOICES:
                 return None
-        found += sorted(larger, key=sorted)
+        choices += sorted(larger, key=sorted)
         level = larger
-    return found
+    return choices
 
 
 @dataclass(frozen=True, eq=False)
-class _Sides:
+class _HitSides:
     """For each kind of thing that can be hit: which columns are in it, and which critical baskets hold it."""
 
     columns: dict[Kind, Flags]
@@ -202,7 +206,7 @@ class _Sides:
         return self.known[kind, choice]
 
     @classmethod
-    def of(cls, critical: Critical, at_risk: AtRisk) -> _Sides:
+    def of(cls, critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> _HitSides:
         width = 1 + max((column for rule in critical.rules for column in rule.whole), default=0)
         sets: dict[Kind, list[frozenset[int]]] = {
             "whole": [frozenset(rule.whole) for rule in critical.rules],
@@ -218,21 +222,21 @@ class _Sides:
         return cls(columns, {kind: np.ascontiguousarray(some.T) for kind, some in held.items()}, fragile)
 
 
-class _Bearable:
+class _BearableChoice:
     """Whether a choice for a basket, by itself, loses no more than so many itemsets."""
 
-    def __init__(self, sides: _Sides, place: int, most: int) -> None:
+    def __init__(self, sides: _HitSides, basket: int, most: int) -> None:
         self._sides, self._most = sides, most
-        self._fragile = sides.fragile * sides.held["risk"][place]
+        self._fragile = sides.fragile * sides.held["risk"][basket]
         self._all = int(self._fragile.sum()) <= most
 
     def __call__(self, choice: Choice) -> bool:
         return self._all or int(self._fragile[self._sides.hit("risk", choice)].sum()) <= self._most
 
 
-def _as_sets(made: Variables, sides: _Sides, members: Ints, choices: Sequence[Choice]) -> None:
+def _add_set_variables(made: HidingVariables, sides: _HitSides, members: Ints, choices: Sequence[Choice]) -> None:
     """A variable for each set: how many of the members lose it."""
-    choices = _undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
+    choices = _select_undominated(sides, int(members[0]), choices) if len(choices) > 1 else choices
     numbers = [made.new(len(members), len(choice)) for choice in choices]
     for number, choice in zip(numbers, choices, strict=True):
         made.takes[number] = (len(made.groups), choice)
@@ -243,32 +247,32 @@ def _as_sets(made: Variables, sides: _Sides, members: Ints, choices: Sequence[Ch
     made.sharing.append(numbers)
 
 
-def _undominated(sides: _Sides, place: int, choices: Sequence[Choice]) -> list[Choice]:
+def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]) -> list[Choice]:
     """Without the choices in whose place another one hits as many rules and no more else, and takes no more out."""
     spares = np.concatenate(
         [
-            [~(sides.held["whole"][place] & sides.hit("whole", choice)) for choice in choices],
-            [sides.held["left"][place] & sides.hit("left", choice) for choice in choices],
-            [sides.held["risk"][place] & sides.hit("risk", choice) for choice in choices],
+            [~(sides.held["whole"][basket] & sides.hit("whole", choice)) for choice in choices],
+            [sides.held["left"][basket] & sides.hit("left", choice) for choice in choices],
+            [sides.held["risk"][basket] & sides.hit("risk", choice) for choice in choices],
         ],
         axis=1,
     )
     sizes = np.array([len(choice) for choice in choices])
     kept: list[int] = []
-    for one in np.lexsort((spares.sum(axis=1), sizes)).tolist():
-        if not (~spares[kept] | spares[one]).all(axis=1).any():
-            kept.append(one)
-    return [choices[one] for one in sorted(kept)]
+    for choice in np.lexsort((spares.sum(axis=1), sizes)).tolist():
+        if not (~spares[kept] | spares[choice]).all(axis=1).any():
+            kept.append(choice)
+    return [choices[choice] for choice in sorted(kept)]
 
 
-def _as_items(made: Variables, sides: _Sides, place: int, items: Choice) -> None:
+def _add_item_variables(made: HidingVariables, sides: _HitSides, basket: int, items: Choice) -> None:
     """A variable for each item of one basket, and one for each set of them that a rule or an itemset is hit by."""
     number = {item: made.new(1, 1) for item in sorted(items)}
     for item in sorted(items):
         made.takes[number[item]] = (len(made.groups), frozenset({item}))
     helper: dict[tuple[bool, tuple[int, ...]], int] = {}
     for kind, held in sides.held.items():
-        lines = np.flatnonzero(held[place] & sides.hit(kind, items))
+        lines = np.flatnonzero(held[basket] & sides.hit(kind, items))
         distinct, which = np.unique(sides.columns[kind][lines][:, sorted(items)], axis=0, return_inverse=True)
         hit: list[int] = []
         for line in distinct:
@@ -280,11 +284,11 @@ def _as_items(made: Variables, sides: _Sides, place: int, items: Choice) -> None
                     made.any_of.append((helper[key], own, kind != "whole"))
             hit.append(helper[key])
         made.hits[kind].append((lines, np.array(hit, dtype=np.int64)[which.reshape(-1)]))
-    made.groups.append(np.array([place], dtype=np.int64))
+    made.groups.append(np.array([basket], dtype=np.int64))
     made.sharing.append([])
 
 
-def removals(made: Variables, critical: Critical, values: Floats) -> tuple[tuple[int, int], ...]:
+def list_removals(made: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[tuple[int, int], ...]:
     """The (basket, column) pairs that decisions take out; of baskets that are alike the first ones."""
     used = [0] * len(made.groups)
     gone: list[tuple[int, int]] = []

@@ -5,7 +5,7 @@ ISLF (increase support of the left side first) puts the left item into the large
 does not suffice, it takes the hidden item out of the largest baskets that hold it. DSRF does the second first. For
 study: rules with more items on the left are not looked at, and hiding a later item can bring an earlier one up again.
 Wang, Lee, Billis, Jafari, *Hiding sensitive items in privacy preserving association rule mining* (2004). Line 10 is
-read as «partially supports the left side and does not support the right one»; DSRF, which is not printed, is ISLF with
+read as "partially supports the left side and does not support the right one"; DSRF, which is not printed, is ISLF with
 its two blocks exchanged.
 """
 
@@ -16,13 +16,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.progress import tell
-from sfumato.protect.baskets.basket_columns import Draft
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 
 @dataclass
-class Work:
+class HidingWork:
     """What was done, as Table 8 counts it."""
 
     scans: int = 0
@@ -31,9 +31,9 @@ class Work:
     """The rules that were worked on; others that are gone were pruned."""
 
 
-def hide_pairs(draft: Draft, hidden: Sequence[int], thresholds: Thresholds, left_first: bool) -> Work:
+def hide_pairs(draft: BasketDraft, hidden: Sequence[int], thresholds: HidingThresholds, left_first: bool) -> HidingWork:
     """Algorithm ISLF (`left_first`) or DSRF, on the columns of the hidden items."""
-    work = Work(scans=1)
+    work = HidingWork(scans=1)
     large = [column for column in hidden if draft.count([column]) >= thresholds.least]
     if not large:
         return work
@@ -41,36 +41,36 @@ def hide_pairs(draft: Draft, hidden: Sequence[int], thresholds: Thresholds, left
     pairs = {column: draft.before @ draft.before[column].astype(np.int64) for column in large}
     blocks = (_increase_left, _decrease_right) if left_first else (_decrease_right, _increase_left)
     for done, column in enumerate(large):
-        tell("hiding items", done, len(large))
+        report_progress("hiding items", done, len(large))
         for other in np.flatnonzero(pairs[column] >= thresholds.least).tolist():
-            if other == column or not _confident(draft, other, column, thresholds):
+            if other == column or not _is_confident(draft, other, column, thresholds):
                 continue
             work.handled.append(SecretRule((other,), (column,)))
             for block in blocks:
-                if _confident(draft, other, column, thresholds):
+                if _is_confident(draft, other, column, thresholds):
                     work.scans += 1
                     block(draft, other, column, thresholds)
     return work
 
 
-def _confident(draft: Draft, left: int, right: int, thresholds: Thresholds) -> bool:
+def _is_confident(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> bool:
     """As published, the confidence alone decides; a rule without baskets has none."""
     count = draft.count([left])
-    return count > 0 and Thresholds(0, thresholds.confidence).shows(draft.count([left, right]), count)
+    return count > 0 and HidingThresholds(0, thresholds.confidence).shows(draft.count([left, right]), count)
 
 
-def _increase_left(draft: Draft, left: int, right: int, thresholds: Thresholds) -> None:
+def _increase_left(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:
     """Lines 10 to 16: put the left item into the largest baskets that hold neither."""
     rows = np.flatnonzero(~draft.held[left] & ~draft.held[right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
-    needed = thresholds.missing_lefts(draft.count([left, right]), draft.count([left]))
+    needed = thresholds.count_missing_lefts(draft.count([left, right]), draft.count([left]))
     draft.add(rows[:needed].astype(np.int64), left)
 
 
-def _decrease_right(draft: Draft, left: int, right: int, thresholds: Thresholds) -> None:
+def _decrease_right(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:
     """Lines 19 to 27: take the hidden item out of the largest baskets that hold it, with the left item or without."""
     rows = draft.rows([right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
-    surplus = Thresholds(0, thresholds.confidence).surplus(draft.count([left, right]), draft.count([left]))
+    surplus = HidingThresholds(0, thresholds.confidence).surplus(draft.count([left, right]), draft.count([left]))
     useful = np.cumsum(draft.held[left, rows])
     draft.remove(rows[: int(np.searchsorted(useful, surplus)) + 1], right)

@@ -14,17 +14,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import tell
-from sfumato.protect.baskets.basket_columns import Draft, Occurrences
-from sfumato.protect.baskets.item_rules import ShownRule, rules_about
-from sfumato.protect.baskets.secret_rules import Thresholds
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
+from sfumato.protect.baskets.item_rules import ShownRule, list_rules_about
+from sfumato.protect.baskets.secret_rules import HidingThresholds
 
 _MOST_CELLS = 200_000_000
 """Rules × baskets looked at together: 200 MB. The rules beyond are served in the next round."""
 _TOLD_EVERY = 256
 
 
-def hide_completely(draft: Draft, columns: Sequence[int], thresholds: Thresholds) -> int:
+def hide_completely(draft: BasketDraft, columns: Sequence[int], thresholds: HidingThresholds) -> int:
     """Take items out until no rule about any of them shows; returns how often the baskets were looked through.
 
     Taking out one hidden item makes left sides with it rarer, which can bring a rule about another one up again. So the
@@ -33,28 +33,28 @@ def hide_completely(draft: Draft, columns: Sequence[int], thresholds: Thresholds
     now, scans, calm = draft.occurrences(), 0, 0
     while calm < len(columns):
         column = columns[scans % len(columns)]
-        shown = rules_about(now, draft.places[column], thresholds)
+        shown = list_rules_about(now, draft.places[column], thresholds)
         scans += 1
         calm = calm + 1 if not shown else 0
         if shown:
-            draft.remove(cover(now, draft.places[column], shown, thresholds), column)
+            draft.remove(cover_item_rules(now, draft.places[column], shown, thresholds), column)
             now = draft.occurrences()
     return scans
 
 
-def cover(now: Occurrences, item: int, shown: Sequence[ShownRule], thresholds: Thresholds) -> Ints:
+def cover_item_rules(now: ItemOccurrences, item: int, shown: Sequence[ShownRule], thresholds: HidingThresholds) -> Ints:
     """Baskets that hold the item, such that every rule loses enough of them."""
     rows = np.unique(now.rows[now.codes == item])
     shown = shown[: max(1, _MOST_CELLS // len(rows))]
-    places = sorted({place for one in shown for place in one.rule.left})
-    line = {place: at for at, place in enumerate(places)}
+    places = sorted({position for shown_rule in shown for position in shown_rule.rule.left})
+    line = {position: index for index, position in enumerate(places)}
     held = now.columns(places)[:, rows]
-    serves = np.array([held[[line[place] for place in one.rule.left]].all(axis=0) for one in shown])
-    needs = np.array([thresholds.surplus(one.whole, one.left) for one in shown], dtype=np.int64)
-    return rows[covering(serves, needs, _harm(now, item, rows, thresholds.least))]
+    serves = np.array([held[[line[position] for position in shown_rule.rule.left]].all(axis=0) for shown_rule in shown])
+    needs = np.array([thresholds.surplus(shown_rule.whole, shown_rule.left) for shown_rule in shown], dtype=np.int64)
+    return rows[cover_greedily(serves, needs, _measure_pair_harm(now, item, rows, thresholds.least))]
 
 
-def covering(serves: Flags, needs: Ints, harm: Floats) -> Ints:
+def cover_greedily(serves: Flags, needs: Ints, harm: Floats) -> Ints:
     """Columns of `serves` such that every line has as many of them as it needs: greedy, then thinned out."""
     # Half a rule at most, so that harm only decides between equals.
     score = serves.sum(axis=0, dtype=np.float64) + 0.5 * (1.0 - harm / max(float(harm.max(initial=0.0)), 1e-9))
@@ -70,11 +70,11 @@ def covering(serves: Flags, needs: Ints, harm: Floats) -> Ints:
             score -= serves[done].sum(axis=0)
         chosen.append(best)
         if len(chosen) % _TOLD_EVERY == 0:
-            tell("covering rules", len(needs) - int((left > 0).sum()), len(needs))
-    return _thinned(serves, needs, chosen)
+            report_progress("covering rules", len(needs) - int((left > 0).sum()), len(needs))
+    return _thin_cover(serves, needs, chosen)
 
 
-def _thinned(serves: Flags, needs: Ints, chosen: list[int]) -> Ints:
+def _thin_cover(serves: Flags, needs: Ints, chosen: list[int]) -> Ints:
     """Without what is not needed, the latest choices first to stay and the earliest first to go."""
     spare = serves[:, chosen].sum(axis=1) - needs
     kept: list[int] = []
@@ -87,12 +87,12 @@ def _thinned(serves: Flags, needs: Ints, chosen: list[int]) -> Ints:
     return np.array(sorted(kept), dtype=np.int64)
 
 
-def _harm(now: Occurrences, item: int, rows: Ints, least: int) -> Floats:
+def _measure_pair_harm(now: ItemOccurrences, item: int, rows: Ints, least: int) -> Floats:
     """For each basket, how near its frequent pairs with the item are to becoming infrequent."""
-    place = np.full(now.count, -1, dtype=np.int64)
-    place[rows] = np.arange(len(rows))
-    inside = (place[now.rows] >= 0) & (now.codes != item)
+    row_index = np.full(now.count, -1, dtype=np.int64)
+    row_index[rows] = np.arange(len(rows))
+    inside = (row_index[now.rows] >= 0) & (now.codes != item)
     spare = np.bincount(now.codes[inside], minlength=len(now.items)) - least
     weights = np.where(spare >= 0, 1.0 / (np.maximum(spare, 0) + 1.0), 0.0)
-    found = np.bincount(place[now.rows[inside]], weights[now.codes[inside]], minlength=len(rows))
-    return found.astype(np.float64)
+    harm = np.bincount(row_index[now.rows[inside]], weights[now.codes[inside]], minlength=len(rows))
+    return harm.astype(np.float64)

@@ -17,9 +17,9 @@ import numpy as np
 
 from sfumato.arrays import Ints, Words
 from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
-from sfumato.progress import tell
-from sfumato.protect.baskets.basket_columns import Occurrences
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import ItemOccurrences
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 _TOLD_EVERY = 4096
 
@@ -36,31 +36,37 @@ class ShownRule:
     """How many hold its left side."""
 
 
-def rules_about(now: Occurrences, item: int, thresholds: Thresholds) -> list[ShownRule]:
+def list_rules_about(now: ItemOccurrences, item: int, thresholds: HidingThresholds) -> list[ShownRule]:
     """The closed rules with the item on the right that show, those to be lowered most first."""
     holding = np.zeros(now.count, dtype=np.bool_)
     holding[now.rows[now.codes == item]] = True
     if holding.sum() < thresholds.least:
         return []
     around = now.within(holding[now.rows] & (now.codes != item))
-    found = find_itemsets(around, thresholds.least, kind="closed")
-    if not len(found):
+    itemsets = find_itemsets(around, thresholds.least, kind="closed")
+    if not len(itemsets):
         return []
-    number = {name: place for place, name in enumerate(now.items)}
-    place = np.array([number[name] for name in around.items], dtype=np.int64)
+    number = {name: position for position, name in enumerate(now.items)}
+    item_numbers = np.array([number[name] for name in around.items], dtype=np.int64)
     return sorted(
-        _shown(now, item, place, found, thresholds),
-        key=lambda one: (-thresholds.surplus(one.whole, one.left), len(one.rule.left), one.rule.left),
+        _list_shown_rules(now, item, item_numbers, itemsets, thresholds),
+        key=lambda shown_rule: (
+            -thresholds.surplus(shown_rule.whole, shown_rule.left),
+            len(shown_rule.rule.left),
+            shown_rule.rule.left,
+        ),
     )
 
 
-def _shown(now: Occurrences, item: int, place: Ints, found: Itemsets, thresholds: Thresholds) -> Iterator[ShownRule]:
-    count = BasketCounter.of(now, place[np.unique(found.codes)])
-    wholes, offsets = found.supports.tolist(), found.offsets.tolist()
+def _list_shown_rules(
+    now: ItemOccurrences, item: int, item_numbers: Ints, itemsets: Itemsets, thresholds: HidingThresholds
+) -> Iterator[ShownRule]:
+    count = BasketCounter.of(now, item_numbers[np.unique(itemsets.codes)])
+    wholes, offsets = itemsets.supports.tolist(), itemsets.offsets.tolist()
     for number, whole in enumerate(wholes):
         if number % _TOLD_EVERY == 0:
-            tell("counting left sides", number, len(wholes))
-        left = place[found.codes[offsets[number] : offsets[number + 1]]].tolist()
+            report_progress("counting left sides", number, len(wholes))
+        left = item_numbers[itemsets.codes[offsets[number] : offsets[number + 1]]].tolist()
         many = count(left)
         if thresholds.shows(whole, many):
             yield ShownRule(SecretRule(tuple(left), (item,)), whole, many)
@@ -74,16 +80,16 @@ class BasketCounter:
     line: dict[int, int]
 
     @classmethod
-    def of(cls, now: Occurrences, places: Ints) -> BasketCounter:
+    def of(cls, now: ItemOccurrences, places: Ints) -> BasketCounter:
         """Bits for the items at these places."""
-        at = np.full(len(now.items), -1, dtype=np.int64)
-        at[places] = np.arange(len(places))
-        inside = at[now.codes] >= 0
+        line_of_item = np.full(len(now.items), -1, dtype=np.int64)
+        line_of_item[places] = np.arange(len(places))
+        inside = line_of_item[now.codes] >= 0
         words = -(-now.count // 64)
         bits = np.zeros(len(places) * words, dtype=np.uint64)
-        spots = at[now.codes[inside]] * words + now.rows[inside] // 64
+        spots = line_of_item[now.codes[inside]] * words + now.rows[inside] // 64
         np.bitwise_or.at(bits, spots, np.uint64(1) << (now.rows[inside] % 64).astype(np.uint64))
-        return cls(bits.reshape(len(places), words), {int(place): at for at, place in enumerate(places)})
+        return cls(bits.reshape(len(places), words), {int(position): index for index, position in enumerate(places)})
 
     def __call__(self, places: Sequence[int]) -> int:
         """How many baskets hold all of the items."""
@@ -91,20 +97,22 @@ class BasketCounter:
 
     def holding(self, places: Sequence[int]) -> Words:
         """Which baskets hold all of the items, as bits."""
-        held: Words = np.bitwise_and.reduce(self.bits[[self.line[place] for place in places]], axis=0)
+        held: Words = np.bitwise_and.reduce(self.bits[[self.line[position] for position in places]], axis=0)
         return held
 
 
-def every_rule_about(now: Occurrences, items: Sequence[int], thresholds: Thresholds) -> frozenset[SecretRule]:
+def list_every_rule_about(
+    now: ItemOccurrences, items: Sequence[int], thresholds: HidingThresholds
+) -> frozenset[SecretRule]:
     """Every rule that shows and has one of the items on the right, alone or with others: for counting on small data."""
     every = now.within(np.ones(len(now.codes), dtype=np.bool_))
-    found = find_itemsets(every, thresholds.least)
-    number = {name: place for place, name in enumerate(now.items)}
-    place = [number[name] for name in every.items]
+    itemsets = find_itemsets(every, thresholds.least)
+    number = {name: position for position, name in enumerate(now.items)}
+    item_numbers = [number[name] for name in every.items]
     supports: dict[tuple[int, ...], int] = {}
-    for line, support in enumerate(found.supports.tolist()):
-        codes = found.codes[found.offsets[line] : found.offsets[line + 1]].tolist()
-        supports[tuple(place[code] for code in codes)] = support
+    for line, support in enumerate(itemsets.supports.tolist()):
+        codes = itemsets.codes[itemsets.offsets[line] : itemsets.offsets[line + 1]].tolist()
+        supports[tuple(item_numbers[code] for code in codes)] = support
     shown: set[SecretRule] = set()
     for whole, support in supports.items():
         for size in range(1, len(whole)) if set(whole) & set(items) else ():

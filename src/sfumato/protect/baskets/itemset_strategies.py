@@ -13,49 +13,49 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.protect.baskets.basket_columns import Draft
-from sfumato.protect.baskets.rule_strategies import smallest_first
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.protect.baskets.basket_columns import BasketDraft
+from sfumato.protect.baskets.rule_strategies import order_smallest_first
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 
-def lower_commonest(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+def lower_commonest(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.b: the item that most baskets hold, out of the smallest baskets."""
     victim = max(rule.whole, key=lambda column: draft.count([column]))
-    draft.remove(smallest_first(draft, rule.whole)[: _needed(draft, rule, thresholds)], victim)
+    draft.remove(order_smallest_first(draft, rule.whole)[: _count_needed_removals(draft, rule, thresholds)], victim)
 
 
-def lower_in_turn(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+def lower_in_turn(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.c and cyclic: the first item out of the first basket, the second out of the second, and round again."""
-    rows = draft.rows(rule.whole)[: _needed(draft, rule, thresholds)]
+    rows = draft.rows(rule.whole)[: _count_needed_removals(draft, rule, thresholds)]
     items = sorted(rule.whole)
     for turn, column in enumerate(items):
         draft.remove(rows[turn :: len(items)], column)
 
 
-def lower_greedily(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """Greedy: the item at the end of the most supported path, where it is in fewest frequent pairs."""
     part = list(rule.whole)
     while len(part) > 1:
         part = max(([other for other in part if other != item] for item in part), key=draft.count)
     victim = part[0]
     rows = draft.rows(rule.whole)
-    pairs = frequent_pairs(draft, rows, victim, thresholds.least)
+    pairs = count_frequent_pairs(draft, rows, victim, thresholds.least)
     order = np.argsort(pairs, kind="stable")
-    draft.remove(rows[order[: _needed(draft, rule, thresholds)]], victim)
+    draft.remove(rows[order[: _count_needed_removals(draft, rule, thresholds)]], victim)
 
 
-def frequent_pairs(draft: Draft, rows: Ints, column: int, least: int) -> Ints:
+def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int) -> Ints:
     """For each basket, in how many frequent pairs of it the item is."""
     frequent = (draft.companions(column) >= least).astype(np.int64)
     frequent[draft.places[column]] = 0
     offsets = draft.data.offsets
     before = np.concatenate([[0], np.cumsum(frequent[draft.data.codes])])
     pairs: Ints = before[offsets[rows + 1]] - before[offsets[rows]]
-    for other, place in enumerate(draft.places):
-        if frequent[place]:
+    for other, position in enumerate(draft.places):
+        if frequent[position]:
             pairs += draft.held[other, rows].astype(np.int64) - draft.before[other, rows]
     return pairs
 
 
-def _needed(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> int:
+def _count_needed_removals(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> int:
     return max(0, draft.count(rule.whole) + 1 - thresholds.least)

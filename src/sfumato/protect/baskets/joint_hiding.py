@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
-from sfumato.progress import tell
-from sfumato.protect.baskets.at_risk import AtRisk, itemsets_at_risk
-from sfumato.protect.baskets.basket_columns import Draft
-from sfumato.protect.baskets.hiding_variables import Critical
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft
+from sfumato.protect.baskets.hiding_variables import CriticalBaskets
+from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk, find_itemsets_at_risk
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 LONGEST = 4
 """Itemsets of so many items tell well enough what is at risk: longer ones change little, and may be very many."""
@@ -29,19 +29,19 @@ _CHANGE = 0.1
 """What a change costs by itself: a tenth of an itemset that would be lost."""
 
 
-def hide_jointly(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresholds) -> int:
+def hide_jointly(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds) -> int:
     """Hide all rules in a draft; returns how often the baskets were looked through."""
     if not any(draft.shows(rule, thresholds) for rule in rules):
         return 1
-    critical = Critical.of(draft, rules, thresholds.least)
-    most = critical.most_hits(thresholds)
-    at_risk = itemsets_at_risk(
+    critical = CriticalBaskets.of(draft, rules, thresholds.least)
+    most = critical.count_most_hits(thresholds)
+    at_risk = find_itemsets_at_risk(
         draft, critical.rules, thresholds.least, critical.rows, critical.wholes, most, longest=LONGEST
     )
-    standing = _Standing(draft, critical, thresholds, _Risk.of(at_risk, len(draft.places)))
+    standing = _RuleStanding(draft, critical, thresholds, _LossRisk.of(at_risk, len(draft.places)))
     passes = 1
     while (shown := standing.shown()).any():
-        tell("hiding rules", int((~shown).sum()), len(critical.rules))
+        report_progress("hiding rules", int((~shown).sum()), len(critical.rules))
         standing.take_out(shown)
         passes += 1
     standing.put_back()
@@ -49,10 +49,10 @@ def hide_jointly(draft: Draft, rules: tuple[SecretRule, ...], thresholds: Thresh
 
 
 @dataclass(eq=False)
-class _Risk:
+class _LossRisk:
     """The itemsets at risk in each kind of basket, and how many baskets each has lost so far."""
 
-    at_risk: AtRisk
+    at_risk: ItemsetsAtRisk
     holds: Flags
     """Columns × itemsets: whether the itemset has the column."""
     kind: Ints
@@ -63,7 +63,7 @@ class _Risk:
     """For baskets that lost something: which itemsets they no longer hold."""
 
     @classmethod
-    def of(cls, at_risk: AtRisk, columns: int) -> _Risk:
+    def of(cls, at_risk: ItemsetsAtRisk, columns: int) -> _LossRisk:
         holds = np.zeros((columns, len(at_risk)), dtype=np.bool_)
         for number, items in enumerate(at_risk.columns):
             holds[sorted(items), number] = True
@@ -82,18 +82,20 @@ class _Risk:
         harm: Floats = by_kind[self.kind[places]].astype(np.float64)
         return harm
 
-    def take(self, place: int, column: int) -> None:
+    def take(self, basket: int, column: int) -> None:
         """Count an item that was taken out."""
-        gone = self.hit.setdefault(place, np.zeros(len(self.at_risk), dtype=np.bool_))
-        new = self.holds[column] & self.at_risk.held[:, place] & ~gone
+        gone = self.hit.setdefault(basket, np.zeros(len(self.at_risk), dtype=np.bool_))
+        new = self.holds[column] & self.at_risk.held[:, basket] & ~gone
         self.spare -= new
         gone |= new
 
 
-class _Standing:
+class _RuleStanding:
     """How the rules stand while occurrences are taken out of the critical baskets."""
 
-    def __init__(self, draft: Draft, critical: Critical, thresholds: Thresholds, risk: _Risk) -> None:
+    def __init__(
+        self, draft: BasketDraft, critical: CriticalBaskets, thresholds: HidingThresholds, risk: _LossRisk
+    ) -> None:
         self.draft, self.rules, self.rows = draft, critical.rules, critical.rows
         self.thresholds, self.risk = thresholds, risk
         self.wholes, self.lefts = critical.wholes.copy(), critical.lefts.copy()
@@ -113,35 +115,35 @@ class _Standing:
 
     def take_out(self, shown: Flags) -> None:
         """One pass: the best occurrences, up to a share of all there was to do."""
-        gain, harm, place, column = self._candidates(shown)
+        gain, harm, basket, column = self._list_candidates(shown)
         left = self.quota
-        order = np.lexsort((column, place, harm, -gain / (_CHANGE + harm)))
-        for at in order.tolist():
-            here, item = int(place[at]), int(column[at])
+        order = np.lexsort((column, basket, harm, -gain / (_CHANGE + harm)))
+        for index in order.tolist():
+            here, item = int(basket[index]), int(column[index])
             if self._serves(here, item):
-                self._remove(here, item, float(harm[at]))
+                self._remove(here, item, float(harm[index]))
                 left -= 1
                 if not left:
                     return
 
-    def _serves(self, place: int, column: int) -> bool:
+    def _serves(self, basket: int, column: int) -> bool:
         """Whether taking the item out still brings a rule down that shows."""
         return any(
-            self.wholes[u, place]
+            self.wholes[u, basket]
             and column in self.rules[u].right
             and self.thresholds.shows(self.whole[u], self.left[u])
             for u in self.by_column[column]
         )
 
-    def _candidates(self, shown: Flags) -> tuple[Floats, Floats, Ints, Ints]:
+    def _list_candidates(self, shown: Flags) -> tuple[Floats, Floats, Ints, Ints]:
         """Every occurrence that would serve a rule: what it gains, what it harms, and where it is."""
-        found: list[tuple[Floats, Floats, Ints, Ints]] = []
+        candidates: list[tuple[Floats, Floats, Ints, Ints]] = []
         for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
             gain, useful = self._gain(column, shown)
             places = np.flatnonzero(useful).astype(np.int64)
             harm = self.risk.harm(column, places)
-            found.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
-        gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*found, strict=True))
+            candidates.append((gain[places], harm, places, np.full(len(places), column, dtype=np.int64)))
+        gains, harms, all_places, columns = (np.concatenate(part) for part in zip(*candidates, strict=True))
         return gains, harms, all_places, columns
 
     def _gain(self, column: int, shown: Flags) -> tuple[Floats, Flags]:
@@ -160,33 +162,35 @@ class _Standing:
                 gain += self.wholes[u] if by_support else self.wholes[u] - share * self.lefts[u]
         return gain, useful
 
-    def _remove(self, place: int, column: int, harm: float) -> None:
-        self.draft.remove(self.rows[place : place + 1], column)
-        self.taken.append((harm, place, column))
-        self.risk.take(place, column)
-        self._count(place, column)
+    def _remove(self, basket: int, column: int, harm: float) -> None:
+        self.draft.remove(self.rows[basket : basket + 1], column)
+        self.taken.append((harm, basket, column))
+        self.risk.take(basket, column)
+        self._count(basket, column)
 
-    def _count(self, place: int, column: int) -> None:
+    def _count(self, basket: int, column: int) -> None:
         """Count the rules of one basket anew after its item changed."""
-        held = self.draft.held[:, self.rows[place]]
+        held = self.draft.held[:, self.rows[basket]]
         for u in self.by_column[column]:
             rule = self.rules[u]
             now = bool(held[list(rule.whole)].all())
-            self.whole[u] += int(now) - int(self.wholes[u, place])
-            self.wholes[u, place] = now
+            self.whole[u] += int(now) - int(self.wholes[u, basket])
+            self.wholes[u, basket] = now
             if column in rule.left:
                 now = bool(held[list(rule.left)].all())
-                self.left[u] += int(now) - int(self.lefts[u, place])
-                self.lefts[u, place] = now
+                self.left[u] += int(now) - int(self.lefts[u, basket])
+                self.lefts[u, basket] = now
 
     def put_back(self) -> None:
         """Put back what turned out not to be needed, the most harmful first."""
-        for done, (_, place, column) in enumerate(sorted(self.taken, key=lambda one: (-one[0], one[1], one[2]))):
+        for done, (_, position, column) in enumerate(
+            sorted(self.taken, key=lambda removal: (-removal[0], removal[1], removal[2]))
+        ):
             if done % 256 == 0:
-                tell("putting back what was not needed", done, len(self.taken))
-            rows = self.rows[place : place + 1]
+                report_progress("putting back what was not needed", done, len(self.taken))
+            rows = self.rows[position : position + 1]
             self.draft.add(rows, column)
-            self._count(place, column)
+            self._count(position, column)
             if any(self.thresholds.shows(self.whole[u], self.left[u]) for u in self.by_column[column]):
                 self.draft.remove(rows, column)
-                self._count(place, column)
+                self._count(position, column)

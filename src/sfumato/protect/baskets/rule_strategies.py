@@ -4,7 +4,7 @@
 1.a puts the left side into baskets that lack the right one; 1.b takes an item of the right side out; 2.a takes any item
 of the rule out. Dasseni, Verykios, Elmagarmid, Bertino, *Hiding association rules by using confidence and support*
 (2001); Verykios and others, *Association rule hiding* (2004). As published they stop *at* the threshold, where a rule
-still shows; here they go on until it is strictly below. «Least impact» is read as: fewest of the rule's itemsets that
+still shows; here they go on until it is strictly below. "Least impact" is read as: fewest of the rule's itemsets that
 are one item smaller become infrequent, and of equals the item whose itemsets are held by most baskets.
 """
 
@@ -16,11 +16,11 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.errors import ImpossibleRelease, PolicyError
-from sfumato.protect.baskets.basket_columns import Draft
-from sfumato.protect.baskets.secret_rules import SecretRule, Thresholds
+from sfumato.protect.baskets.basket_columns import BasketDraft
+from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 
-def raise_left(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """1.a: complete the left side where it is nearly there and the right side is not."""
     if not rule.left:
         raise PolicyError("1a lowers confidences, and an itemset has none; hide itemsets by another strategy")
@@ -28,40 +28,40 @@ def raise_left(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
     candidates = np.flatnonzero(partly).astype(np.int64)
     present = draft.held[list(rule.left)][:, candidates].sum(axis=0)
     fullest = candidates[np.argsort(-present, kind="stable")]
-    needed = thresholds.missing_lefts(draft.count(rule.whole), draft.count(rule.left))
+    needed = thresholds.count_missing_lefts(draft.count(rule.whole), draft.count(rule.left))
     if needed > len(fullest):
         raise ImpossibleRelease(
             f"1a would have to put a rule's left side into {needed} baskets, and {len(fullest)} could take it without "
             "holding the right side; use a strategy that takes items out (joint, 1b, 2a), or raise min_confidence"
         )
     for column in rule.left:
-        draft.add(_lacking(draft, fullest[:needed], column), column)
+        draft.add(_select_lacking_rows(draft, fullest[:needed], column), column)
 
 
-def lower_right(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+def lower_right(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """1.b: take an item of the right side out of the smallest baskets that hold the rule."""
     needed = thresholds.surplus(draft.count(rule.whole), draft.count(rule.left))
-    victim = least_impact(draft, rule.right, rule.whole, thresholds.least)
-    draft.remove(smallest_first(draft, rule.whole)[:needed], victim)
+    victim = choose_least_harmful(draft, rule.right, rule.whole, thresholds.least)
+    draft.remove(order_smallest_first(draft, rule.whole)[:needed], victim)
 
 
-def lower_whole(draft: Draft, rule: SecretRule, thresholds: Thresholds) -> None:
+def lower_whole(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
     """2.a: take an item of the rule out of the smallest baskets that hold it."""
     whole, left = draft.count(rule.whole), draft.count(rule.left)
-    victim = least_impact(draft, rule.whole, rule.whole, thresholds.least)
+    victim = choose_least_harmful(draft, rule.whole, rule.whole, thresholds.least)
     needed = 0
     while thresholds.shows(whole - needed, left - needed if victim in rule.left else left):
         needed += 1
-    draft.remove(smallest_first(draft, rule.whole)[:needed], victim)
+    draft.remove(order_smallest_first(draft, rule.whole)[:needed], victim)
 
 
-def smallest_first(draft: Draft, columns: Sequence[int]) -> Ints:
+def order_smallest_first(draft: BasketDraft, columns: Sequence[int]) -> Ints:
     """The baskets that hold the items, those with the fewest items first."""
     rows = draft.rows(columns)
     return rows[np.argsort(draft.sizes[rows], kind="stable")]
 
 
-def least_impact(draft: Draft, victims: Sequence[int], whole: Sequence[int], least: int) -> int:
+def choose_least_harmful(draft: BasketDraft, victims: Sequence[int], whole: Sequence[int], least: int) -> int:
     """Which of the victims does least harm to the itemsets that are one item smaller than the rule."""
     if len(victims) == 1:
         return victims[0]
@@ -75,6 +75,6 @@ def least_impact(draft: Draft, victims: Sequence[int], whole: Sequence[int], lea
     return min(victims, key=harm)
 
 
-def _lacking(draft: Draft, rows: Ints, column: int) -> Ints:
+def _select_lacking_rows(draft: BasketDraft, rows: Ints, column: int) -> Ints:
     lacking: Ints = rows[~draft.held[column, rows]]
     return lacking

@@ -36,13 +36,13 @@ class SecretRule:
         """All its items."""
         return self.left + self.right
 
-    def numbered(self, number: Mapping[int, int]) -> SecretRule:
+    def renumber_rule(self, number: Mapping[int, int]) -> SecretRule:
         """The same rule under other numbers."""
         return SecretRule(tuple(number[item] for item in self.left), tuple(number[item] for item in self.right))
 
 
 @dataclass(frozen=True, slots=True)
-class Thresholds:
+class HidingThresholds:
     """From where on a rule shows."""
 
     least: int
@@ -59,12 +59,12 @@ class Thresholds:
         reported = -(-self.confidence.numerator * left // self.confidence.denominator)
         return max(0, whole + 1 - max(self.least, reported))
 
-    def missing_lefts(self, whole: int, left: int) -> int:
+    def count_missing_lefts(self, whole: int, left: int) -> int:
         """How many more baskets must hold the left side alone, so that it no longer shows."""
         return max(0, whole * self.confidence.denominator // self.confidence.numerator + 1 - left)
 
 
-def secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Sequence[Items]) -> tuple[SecretRule, ...]:
+def number_secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Sequence[Items]) -> tuple[SecretRule, ...]:
     """The named rules and itemsets as places in the vocabulary; an error says how many cannot be."""
     wrong = sum(not left or not right or bool(set(map(str, left)) & set(map(str, right))) for left, right in rules)
     if wrong:
@@ -73,15 +73,15 @@ def secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Sequence[I
         raise PolicyError(f"{sum(not items for items in itemsets)} of {len(itemsets)} itemsets are empty")
     if not rules and not itemsets:
         raise PolicyError("there is nothing to hide: name rules, itemsets, or a file that holds them")
-    named: list[tuple[Items, Items]] = [*rules, *(((), items) for items in itemsets)]
-    place = places(data, [item for left, right in named for item in (*left, *right)], "the rules")
-    found = [SecretRule(_side(left, place), _side(right, place)) for left, right in named]
-    return tuple(dict.fromkeys(found))
+    sides: list[tuple[Items, Items]] = [*rules, *(((), items) for items in itemsets)]
+    item_places = index_item_names(data, [item for left, right in sides for item in (*left, *right)], "the rules")
+    secret = [SecretRule(_number_side(left, item_places), _number_side(right, item_places)) for left, right in sides]
+    return tuple(dict.fromkeys(secret))
 
 
-def places(data: Baskets, names: Sequence[Item], what: str) -> dict[Item, int]:
+def index_item_names(data: Baskets, names: Sequence[Item], what: str) -> dict[Item, int]:
     """Where each name stands in the vocabulary; `7` and `"7"` are the same item."""
-    known = {str(item): place for place, item in enumerate(data.items)}
+    known = {str(item): position for position, item in enumerate(data.items)}
     unknown = {str(name) for name in names} - set(known)
     if unknown:
         raise PolicyError(
@@ -91,10 +91,10 @@ def places(data: Baskets, names: Sequence[Item], what: str) -> dict[Item, int]:
     return {name: known[str(name)] for name in names}
 
 
-def _side(items: Items, place: Mapping[Item, int]) -> Side:
-    return tuple(sorted({place[item] for item in items}))
+def _number_side(items: Items, item_places: Mapping[Item, int]) -> Side:
+    return tuple(sorted({item_places[item] for item in items}))
 
 
-def named_rule(data: Baskets, rule: SecretRule) -> NamedRule:
+def name_rule(data: Baskets, rule: SecretRule) -> NamedRule:
     """A rule by the names of its items."""
-    return tuple(data.items[place] for place in rule.left), tuple(data.items[place] for place in rule.right)
+    return tuple(data.items[position] for position in rule.left), tuple(data.items[position] for position in rule.right)

@@ -18,10 +18,10 @@ from sfumato.baskets import Baskets
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, filter_baskets, filter_supports, item_bits
-from sfumato.protect.baskets.hiding_claims import all_baskets
+from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_supports, filter_baskets, hash_item
+from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.method import KeyedMethod
-from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
+from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 
@@ -59,10 +59,10 @@ class EncodeBloom(KeyedMethod):
         chance = randomness or Randomness.secure()
         secret = draw_bytes(chance) if self.keyed else UNKEYED
         requests = tuple(draw_codes(len(data.items), data, chance))
-        filters = [item_bits(item, self.bits, self.hashes, secret) for item in data.items]
-        supports = tuple(filter_supports(filter_baskets(data, filters, self.bits), filters))
+        filters = [hash_item(item, self.bits, self.hashes, secret) for item in data.items]
+        supports = tuple(count_filter_supports(filter_baskets(data, filters, self.bits), filters))
         return BloomKey(
-            data.items, requests, secret, self.bits, self.hashes, len(data), fingerprint(data), supports
+            data.items, requests, secret, self.bits, self.hashes, len(data), fingerprint_baskets(data), supports
         ).sealed()
 
     def protect(  # type: ignore[override]  # see KeyedMethod
@@ -72,13 +72,13 @@ class EncodeBloom(KeyedMethod):
         opened = BloomKey.opened(key)
         if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
             raise PolicyError("the key is for another number of bits or hashes than the method says; draw a new key")
-        refuse_others(data, opened.data)
+        refuse_other_baskets(data, opened.data)
         published = filter_baskets(data, opened.filters(), self.bits)
         return Release(
             data=published,
             method=self,
             claims=self._claims(data),
-            losses=_losses(data, opened, published),
+            losses=_compute_filter_losses(data, opened, published),
             details=CodeDetails(rows=np.arange(len(data), dtype=np.int64)),
         )
 
@@ -99,10 +99,10 @@ class EncodeBloom(KeyedMethod):
             arguments={"bits": self.bits},
             meaning="Nothing is published but numbers of bits.",
         )
-        return never_missed, only_bits, all_baskets(data)
+        return never_missed, only_bits, claim_all_baskets(data)
 
 
-def _losses(data: Baskets, key: BloomKey, published: Baskets) -> dict[str, int | float]:
+def _compute_filter_losses(data: Baskets, key: BloomKey, published: Baskets) -> dict[str, int | float]:
     """How often a filter shows an item that the basket does not hold."""
     true = np.bincount(data.codes, minlength=len(data.items))
     feigned = int(np.array(key.supports).sum() - true.sum())

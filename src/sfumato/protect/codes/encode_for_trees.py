@@ -19,17 +19,24 @@ from pydantic import Field
 
 from sfumato.arrays import Floats, Ints, Singles
 from sfumato.change import ChangeKind, state_changes
-from sfumato.data.hierarchy import spelt
+from sfumato.data.hierarchy import spell_cells
 from sfumato.data.roles import Role
 from sfumato.details import CodeDetails
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.key import Key
-from sfumato.mine.codes.ranked import TOO_CLOSE, as_learners_see, is_number, ranked, side_by_side, taken_for_equal
+from sfumato.mine.codes.learner_columns import (
+    TOO_CLOSE,
+    convert_for_learners,
+    flag_indistinct_values,
+    is_learnable_type,
+    map_in_threads,
+    rank_cells,
+)
 from sfumato.mine.codes.tree_key import ColumnKey, TreeKey
-from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named
-from sfumato.protect.codes.pieces import choose_bp, choose_max_mp, classes_of_values
-from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_codes
+from sfumato.progress import report_progress
+from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.codes.column_pieces import choose_bp, choose_max_mp, find_value_classes
+from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_value_codes
 from sfumato.protect.method import KeyedMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
@@ -94,18 +101,20 @@ class EncodeForTrees(KeyedMethod):
             raise DataError(f"{data.source}: the table has no rows, and no tree grows on it")
         chance = (randomness or Randomness.secure()).generator()
         classes = self._classes(data)
-        tell("sorting values", 0, len(self._numbers(data)))
-        found = side_by_side(lambda name: Ranks.of(data, name, classes), self._numbers(data))
+        report_progress("sorting values", 0, len(self._list_number_columns(data)))
+        ranked_columns = map_in_threads(
+            lambda name: RankedColumn.of(data, name, classes), self._list_number_columns(data)
+        )
         columns: dict[str, Any] = {}
-        for done, one in enumerate(found):
-            tell("drawing codes", done, len(found))
-            columns[one.name] = self.drawn(one, chance).as_secret()
-        renamed = {name: _renamed(data.frame[name], chance) for name in self._categories(data)}
+        for done, column in enumerate(ranked_columns):
+            report_progress("drawing codes", done, len(ranked_columns))
+            columns[column.name] = self.drawn(column, chance).as_secret()
+        renamed = {name: _draw_value_names(data.frame[name], chance) for name in self._list_category_columns(data)}
         secret = {
             "target": self.target,
             "columns": columns,
             "categories": renamed,
-            "labels": _labels(data.frame[self.target], chance),
+            "labels": _draw_class_names(data.frame[self.target], chance),
             "permuted": self.permute,
         }
         return TreeKey.sealed(secret)
@@ -120,7 +129,7 @@ class EncodeForTrees(KeyedMethod):
             )
         opened = TreeKey.opened(key, data)
         places = opened.places(data)
-        _refuse_torn(data, opened, places, self._classes(data))
+        _refuse_torn_pieces(data, opened, places, self._classes(data))
         encoded = opened.encoded(data, places).drop(data.identifying if data.roles else [])
         published = data.with_frame(encoded)
         return Release(
@@ -130,7 +139,7 @@ class EncodeForTrees(KeyedMethod):
             losses={"loss": 0.0, "suppressed_rows": 0},
             details=CodeDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                pieces={one.name: len(one.starts) for one in opened.columns.values()},
+                pieces={column_key.name: len(column_key.starts) for column_key in opened.columns.values()},
             ),
             changes=state_changes(self, data, published, dict.fromkeys(encoded.columns, ChangeKind.CODED)),
         )
@@ -144,14 +153,14 @@ class EncodeForTrees(KeyedMethod):
 
     def _claims(self, data: Table) -> tuple[Claim, ...]:
         ties = self.direction == "random"
-        claims = [nobody_named(data)] if data.roles else []
+        claims = [claim_nobody_named(data)] if data.roles else []
         claims.append(
             Claim(
                 property="trees_that_differ",
                 threshold=0,
                 bound="exactly",
                 measure="trees_that_differ",
-                arguments={"target": self.target, "columns": self._numbers(data), "up_to_ties": int(ties)},
+                arguments={"target": self.target, "columns": self._list_number_columns(data), "up_to_ties": int(ties)},
                 needs_original=True,
                 meaning=(
                     "Decision trees (scikit-learn; gini, entropy; full, limited) grown on the codes split the rows at "
@@ -171,42 +180,40 @@ class EncodeForTrees(KeyedMethod):
         )
         return tuple(claims)
 
-    def _numbers(self, table: Table) -> tuple[str, ...]:
+    def _list_number_columns(self, table: Table) -> tuple[str, ...]:
         """The columns of numbers that are encoded."""
         kept = self._published(table)
-        fit = tuple(name for name in kept if is_number(table.frame[name].dtype))
+        fit = tuple(name for name in kept if is_learnable_type(table.frame[name].dtype))
         if self.columns is None:
             return fit
         unfit = [name for name in self.columns if name not in fit]
         if unfit:
-            raise PolicyError(
-                f"{table.source}: {', '.join(f'«{name}»' for name in unfit)} is no column of numbers that is published"
-            )
+            raise PolicyError(f"{table.source}: {quote_names(unfit)} is no column of numbers that is published")
         return tuple(dict.fromkeys(self.columns))
 
-    def _categories(self, table: Table) -> tuple[str, ...]:
+    def _list_category_columns(self, table: Table) -> tuple[str, ...]:
         """The columns that are renamed; with `columns` given, the others stay as they are."""
         if self.columns is not None:
             return ()
-        return tuple(name for name in self._published(table) if not is_number(table.frame[name].dtype))
+        return tuple(name for name in self._published(table) if not is_learnable_type(table.frame[name].dtype))
 
     def _published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:
-            raise PolicyError(f"{table.source}: the target «{self.target}» is no column of the table")
-        named = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
-        return tuple(name for name in table.frame.columns if name != self.target and name not in named)
+            raise PolicyError(f'{table.source}: the target "{self.target}" is no column of the table')
+        identifying = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
+        return tuple(name for name in table.frame.columns if name != self.target and name not in identifying)
 
     def _classes(self, table: Table) -> Ints:
         self._published(table)
         missing = table.frame[self.target].null_count()
         if missing:
             raise DataError(
-                f"{table.source}: the target «{self.target}» is missing in {missing} rows; a tree cannot learn from "
+                f'{table.source}: the target "{self.target}" is missing in {missing} rows; a tree cannot learn from '
                 "them, so leave them out"
             )
-        return _ranks(table.frame[self.target])
+        return _rank_classes(table.frame[self.target])
 
-    def drawn(self, column: Ranks, chance: np.random.Generator) -> ColumnKey:
+    def drawn(self, column: RankedColumn, chance: np.random.Generator) -> ColumnKey:
         """Break a column into pieces, and draw the codes of its values."""
         rising = self.direction == "monotone" or bool(chance.integers(2))
         if not len(column.labels):
@@ -217,7 +224,7 @@ class EncodeForTrees(KeyedMethod):
             else choose_max_mp(column.labels, self.pieces, self.min_width, chance)
         )
         first = np.searchsorted(column.group, np.arange(len(column.labels)))
-        codes = draw_codes(
+        codes = draw_value_codes(
             column.values[first], pieces, rising=rising, permute=self.permute, curves=self.curves, chance=chance
         )
         return ColumnKey(
@@ -232,7 +239,7 @@ class EncodeForTrees(KeyedMethod):
 
 
 @dataclass(frozen=True)
-class Ranks:
+class RankedColumn:
     """A column of numbers as far as an encoding looks at it: its values in order, and whose class is one."""
 
     name: str
@@ -244,41 +251,43 @@ class Ranks:
     """The class of each group, or `MIXED`."""
 
     @classmethod
-    def of(cls, table: Table, name: str, classes: Ints) -> Ranks:
+    def of(cls, table: Table, name: str, classes: Ints) -> RankedColumn:
         """Sort a column's values, and look at their classes."""
-        cells = as_learners_see(table.frame[name], table.source)
-        seen, place = ranked(cells)
-        group = np.cumsum(np.append(False, ~taken_for_equal(seen)))[: len(seen)]
-        _refuse_unfit(seen, group, name, table.source)
-        labels = classes_of_values(_grouped(group, place), classes, int(group[-1]) + 1 if len(group) else 0)
-        return cls(name, _as_given(table.frame[name], seen, place), group, labels)
+        cells = convert_for_learners(table.frame[name], table.source)
+        seen, places = rank_cells(cells)
+        group = np.cumsum(np.append(False, ~flag_indistinct_values(seen)))[: len(seen)]
+        _refuse_unfit_values(seen, group, name, table.source)
+        labels = find_value_classes(
+            _group_cells_by_value(group, places), classes, int(group[-1]) + 1 if len(group) else 0
+        )
+        return cls(name, _restore_given_values(table.frame[name], seen, places), group, labels)
 
 
-def _grouped(group: Ints, place: Ints) -> Ints:
+def _group_cells_by_value(group: Ints, places: Ints) -> Ints:
     """The group of each cell; missing stays missing."""
     if not len(group) or group[-1] + 1 == len(group):
-        return place
-    return np.asarray(np.append(group, -1)[place])
+        return places
+    return np.asarray(np.append(group, -1)[places])
 
 
-def _as_given(column: pl.Series, seen: Singles, place: Ints) -> Floats:
+def _restore_given_values(column: pl.Series, seen: Singles, places: Ints) -> Floats:
     """The values as they are in the table: of several that are one 32-bit float, the least."""
     wide = column.cast(pl.Float64).to_numpy()
-    known = place >= 0
+    known = places >= 0
     given = np.full(len(seen), np.inf)
-    np.minimum.at(given, place[known], wide[known])
+    np.minimum.at(given, places[known], wide[known])
     return given + 0.0
 
 
-def _refuse_torn(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
+def _refuse_torn_pieces(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
     """New rows under an old key: a pure piece that is pure no longer would change the tree."""
     if not key.permuted:
         return
-    for name, one in key.columns.items():
-        torn = one.torn(places[name], classes)
+    for name, column_key in key.columns.items():
+        torn = column_key.torn(places[name], classes)
         if torn:
             raise DataError(
-                f"{table.source}: {torn} pure pieces of «{name}» hold several classes in this table; the tree "
+                f'{table.source}: {torn} pure pieces of "{name}" hold several classes in this table; the tree '
                 "would change, so draw a new key for it"
             )
 
@@ -286,7 +295,7 @@ def _refuse_torn(table: Table, key: TreeKey, places: Mapping[str, Ints], classes
 _NO_PIECES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
 
 
-def _ranks(column: pl.Series) -> Ints:
+def _rank_classes(column: pl.Series) -> Ints:
     """Each cell's number among the distinct ones in order; a few classes are looked up sooner than all rows sorted."""
     distinct = column.unique().sort()
     first = pl.DataFrame({"cell": distinct, "number": pl.Series(range(len(distinct)), dtype=pl.Int64)})
@@ -296,10 +305,10 @@ def _ranks(column: pl.Series) -> Ints:
     return numbers
 
 
-def _refuse_unfit(values: Singles, group: Ints, name: str, source: str) -> None:
+def _refuse_unfit_values(values: Singles, group: Ints, name: str, source: str) -> None:
     if len(values) > _MOST_VALUES:
         raise DataError(
-            f"{source}: «{name}» has {len(values)} distinct values, and codes stay apart for {_MOST_VALUES} at most; "
+            f'{source}: "{name}" has {len(values)} distinct values, and codes stay apart for {_MOST_VALUES} at most; '
             "round it"
         )
     if not len(values):
@@ -308,24 +317,24 @@ def _refuse_unfit(values: Singles, group: Ints, name: str, source: str) -> None:
     astray = int((values > first[group] + TOO_CLOSE).sum())
     if astray:
         raise DataError(
-            f"{source}: {astray} values of «{name}» are within 1e-7 of neighbours that are further apart, and "
+            f'{source}: {astray} values of "{name}" are within 1e-7 of neighbours that are further apart, and '
             "scikit-learn takes them for equal in some nodes and not in others; multiply the column by a power of ten"
         )
 
 
-def _renamed(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
-    values = spelt(column).drop_nulls().unique().sort().to_list()
-    return {"values": values, "codes": _names(len(values), "v", chance, ordered=False)}
+def _draw_value_names(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
+    values = spell_cells(column).drop_nulls().unique().sort().to_list()
+    return {"values": values, "codes": _draw_code_names(len(values), "v", chance, ordered=False)}
 
 
-def _labels(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
+def _draw_class_names(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
     """New names for the classes: two in any order; of more the order stays, for sums of entropies depend on it."""
     known = column.unique().sort()
-    values = (spelt(known) if known.dtype.is_temporal() else known).to_list()
-    return {"values": values, "codes": _names(len(values), "class ", chance, ordered=len(values) > 2)}
+    values = (spell_cells(known) if known.dtype.is_temporal() else known).to_list()
+    return {"values": values, "codes": _draw_code_names(len(values), "class ", chance, ordered=len(values) > 2)}
 
 
-def _names(count: int, word: str, chance: np.random.Generator, *, ordered: bool) -> list[str]:
+def _draw_code_names(count: int, word: str, chance: np.random.Generator, *, ordered: bool) -> list[str]:
     digits = max(3, len(str(count * 9)))
     numbers = chance.choice(10**digits, size=count, replace=False)
     return [f"{word}{number:0{digits}d}" for number in (np.sort(numbers) if ordered else numbers)]

@@ -22,12 +22,12 @@ from sfumato.baskets import Baskets
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.key import Key
-from sfumato.keystream import keyed_generator
-from sfumato.mine.codes.encoded_items import ItemKey
-from sfumato.progress import tell
-from sfumato.protect.baskets.hiding_claims import all_baskets
+from sfumato.keystream import make_keyed_generator
+from sfumato.mine.codes.item_key import ItemKey
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.method import KeyedMethod
-from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint, refuse_others
+from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 
@@ -75,9 +75,9 @@ class EncodeItems(KeyedMethod):
         if not len(data) or not data.items:
             raise DataError("there is no item in these baskets, so nothing to encode")
         chance = randomness or Randomness.secure()
-        draft = self._padded_key(data, chance) if self.kind == "padded" else self._one_to_n_key(data, chance)
-        supports = np.bincount(_encoded(data, draft).codes, minlength=len(draft.codes))
-        return _with_supports(draft, supports).sealed()
+        draft = self._draw_padded_key(data, chance) if self.kind == "padded" else self._draw_one_to_n_key(data, chance)
+        supports = np.bincount(_encode_baskets(data, draft).codes, minlength=len(draft.codes))
+        return _set_supports(draft, supports).sealed()
 
     def protect(  # type: ignore[override]  # see KeyedMethod
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
@@ -85,9 +85,9 @@ class EncodeItems(KeyedMethod):
         """Replace every item by its codes, and add what the key says."""
         opened = ItemKey.opened(key)
         if opened.kind != self.kind:
-            raise PolicyError(f"the key is for kind «{opened.kind}», the method says «{self.kind}»")
-        refuse_others(data, opened.data)
-        encoded = _encoded(data, opened)
+            raise PolicyError(f'the key is for kind "{opened.kind}", the method says "{self.kind}"')
+        refuse_other_baskets(data, opened.data)
+        encoded = _encode_baskets(data, opened)
         published = Baskets(opened.codes, encoded.offsets, encoded.codes.astype(np.int32))
         return Release(
             data=published,
@@ -101,7 +101,7 @@ class EncodeItems(KeyedMethod):
             details=CodeDetails(rows=encoded.rows),
         )
 
-    def _padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
+    def _draw_padded_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
         count = len(data.items)
         if count < self.k:
             raise ImpossibleRelease(
@@ -109,32 +109,32 @@ class EncodeItems(KeyedMethod):
                 "or take one_to_n"
             )
         chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
-        lacking = _lacking(supports, self.k)
-        fakes = _fake_baskets(lacking, np.diff(data.offsets), chance)
+        lacking = _count_lacking_baskets(supports, self.k)
+        fakes = _draw_fake_baskets(lacking, np.diff(data.offsets), chance)
         places = np.sort(chance.choice(len(data) + len(fakes), len(fakes), replace=False)).tolist()
         return ItemKey(
             kind="padded",
             items=data.items,
             codes=tuple(draw_codes(count, data, randomness)),
-            images=tuple((place,) for place in range(count)),
+            images=tuple((position,) for position in range(count)),
             fakes=fakes,
             fake_places=tuple(places),
             supports=(0,) * count,
             noise=0.0,
             seed=0,
             baskets=len(data),
-            data=fingerprint(data),
+            data=fingerprint_baskets(data),
         )
 
-    def _one_to_n_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
+    def _draw_one_to_n_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
         """An admissible mapping: each image has a code of its own, which no other holds, and shared ones."""
         chance, count = randomness.generator(), len(data.items)
         shared = max(1, count // 2) if self.shared_codes is None else self.shared_codes
         fake = max(1, count // 2) if self.fake_codes is None else self.fake_codes
         sizes = chance.integers(0, min(self.n - 1, shared), count, endpoint=True)
         images = [
-            (place, *(count + chance.choice(shared, size, replace=False)).tolist())
-            for place, size in enumerate(sizes.tolist())
+            (position, *(count + chance.choice(shared, size, replace=False)).tolist())
+            for position, size in enumerate(sizes.tolist())
         ]
         total = count + shared + fake
         return ItemKey(
@@ -148,7 +148,7 @@ class EncodeItems(KeyedMethod):
             noise=self.noise,
             seed=int.from_bytes(draw_bytes(randomness), "big"),
             baskets=len(data),
-            data=fingerprint(data),
+            data=fingerprint_baskets(data),
         )
 
     def _claims(self, data: Baskets) -> tuple[Claim, ...]:
@@ -162,7 +162,7 @@ class EncodeItems(KeyedMethod):
                 meaning="For every item there are codes that the baskets with the item hold all, and no others: so the "
                 "itemsets found can be decoded exactly.",
             ),
-            no_item_named(),
+            claim_no_item_named(),
         ]
         if self.kind == "padded":
             claims.append(
@@ -174,11 +174,11 @@ class EncodeItems(KeyedMethod):
                 )
             )
         else:
-            claims.append(all_baskets(data))
+            claims.append(claim_all_baskets(data))
         return tuple(claims)
 
 
-def no_item_named() -> Claim:
+def claim_no_item_named() -> Claim:
     """Codes are no names."""
     return Claim(
         property="named_items",
@@ -190,7 +190,7 @@ def no_item_named() -> Claim:
     )
 
 
-class _Encoded:
+class _EncodedBaskets:
     """Published baskets: places of codes cut by offsets, which original each is (−1: none), how many were added."""
 
     def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints, added: int) -> None:
@@ -201,64 +201,66 @@ class _Encoded:
         self.rows, self.added = rows, added
 
 
-def _encoded(data: Baskets, key: ItemKey) -> _Encoded:
+def _encode_baskets(data: Baskets, key: ItemKey) -> _EncodedBaskets:
     held = np.repeat(np.arange(len(data)), np.diff(data.offsets))
     if key.kind == "padded":
-        return _with_fakes(data, key, held)
-    return _with_noise(data, key, held)
+        return _encode_with_fakes(data, key, held)
+    return _encode_with_noise(data, key, held)
 
 
-def _with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
+def _encode_with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaskets:
     """One code an item; baskets that nobody bought in between. The place of an item's code is that of the item."""
     fake_at = np.array(key.fake_places, dtype=np.int64)
     real_at = np.setdiff1d(np.arange(len(data) + len(fake_at)), fake_at)
     rows = np.full(len(data) + len(fake_at), -1, dtype=np.int64)
     rows[real_at] = np.arange(len(data))
-    where = np.repeat(fake_at, [len(one) for one in key.fakes])
-    bought = np.array([place for one in key.fakes for place in one], dtype=np.int64)
-    return _Encoded(np.concatenate((real_at[held], where)), np.concatenate((data.codes, bought)), rows, len(bought))
+    where = np.repeat(fake_at, [len(fake) for fake in key.fakes])
+    bought = np.array([position for fake in key.fakes for position in fake], dtype=np.int64)
+    return _EncodedBaskets(
+        np.concatenate((real_at[held], where)), np.concatenate((data.codes, bought)), rows, len(bought)
+    )
 
 
-def _with_noise(data: Baskets, key: ItemKey, held: Ints) -> _Encoded:
+def _encode_with_noise(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaskets:
     """N(t) = M(t) ∪ E with E random, as far as no item that is not in t becomes one of those that t′ shows."""
     width, total = max(map(len, key.images)), len(key.codes)
     # Short images are filled up with their own code: it is there anyway.
     images = np.array([image + image[:1] * (width - len(image)) for image in key.images], dtype=np.int64)
-    true = _distinct((held[:, None] * total + images[data.codes]).ravel())
-    chance = keyed_generator(key.seed.to_bytes(32, "big"))
+    true = _sort_distinct((held[:, None] * total + images[data.codes]).ravel())
+    chance = make_keyed_generator(key.seed.to_bytes(32, "big"))
     sizes = np.bincount(true // total, minlength=len(data))
-    drawn = chance.poisson(key.noise * np.maximum(sizes, 1))
-    noise = np.repeat(np.arange(len(data)), drawn) * total + chance.integers(0, total, int(drawn.sum()))
-    noise = _distinct(noise[~_among(noise, true)])
+    counts = chance.poisson(key.noise * np.maximum(sizes, 1))
+    noise = np.repeat(np.arange(len(data)), counts) * total + chance.integers(0, total, int(counts.sum()))
+    noise = _sort_distinct(noise[~_flag_members(noise, true)])
     both = np.sort(np.concatenate((true, noise)))
-    row, place = np.divmod(noise, total)
-    owned = place < len(images)  # An own code that is not true belongs to an item that is not in the basket.
-    needed = row[owned, None] * total + images[place[owned]]
+    row, code_place = np.divmod(noise, total)
+    owned = code_place < len(images)  # An own code that is not true belongs to an item that is not in the basket.
+    needed = row[owned, None] * total + images[code_place[owned]]
     # Without its own code an item is not shown, and no other item needs that code.
-    feigned = noise[owned][_among(needed, both).all(axis=1)]
-    row, place = np.divmod(both[~_among(both, feigned)], total)
-    return _Encoded(row, place, np.arange(len(data), dtype=np.int64), len(noise) - len(feigned))
+    feigned = noise[owned][_flag_members(needed, both).all(axis=1)]
+    row, code_place = np.divmod(both[~_flag_members(both, feigned)], total)
+    return _EncodedBaskets(row, code_place, np.arange(len(data), dtype=np.int64), len(noise) - len(feigned))
 
 
-def _distinct(numbers: Ints) -> Ints:
+def _sort_distinct(numbers: Ints) -> Ints:
     """In order, each once."""
     ordered = np.sort(numbers)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 
-def _among(numbers: Ints, ordered: Ints) -> Flags:
+def _flag_members(numbers: Ints, ordered: Ints) -> Flags:
     """Whether each is one of some numbers in order."""
     if not len(ordered):
         return np.zeros(numbers.shape, dtype=bool)
-    place = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
-    return np.asarray(ordered[place] == numbers)
+    indices = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
+    return np.asarray(ordered[indices] == numbers)
 
 
-def _with_supports(key: ItemKey, supports: Ints) -> ItemKey:
+def _set_supports(key: ItemKey, supports: Ints) -> ItemKey:
     return replace(key, supports=tuple(supports.tolist()))
 
 
-def _lacking(supports: Ints, k: int) -> Ints:
+def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
     """How many baskets each item needs in addition, so that k at least share a support: the fewest possible.
 
     Sorted by support, groups are runs of k to 2k − 1 neighbours, each lifted to its largest; the best cuts are found
@@ -273,7 +275,7 @@ def _lacking(supports: Ints, k: int) -> Ints:
     cut = np.zeros(count, dtype=np.int64)
     for start in range(count - k, -1, -1):
         if start % 4096 == 0:
-            tell("grouping items by support", count - start, count)
+            report_progress("grouping items by support", count - start, count)
         stops = np.arange(start + k, min(start + 2 * k - 1, count) + 1)
         added = ranked[start] * (stops - start) - (sums[stops] - sums[start]) + cost[stops]
         best = int(added.argmin())
@@ -287,7 +289,7 @@ def _lacking(supports: Ints, k: int) -> Ints:
     return lacking
 
 
-def _fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+def _draw_fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) -> tuple[tuple[int, ...], ...]:
     """Baskets that hold each item as often as it lacks, about as large as true ones are."""
     total, most = int(lacking.sum()), int(lacking.max())
     if not total:
@@ -299,18 +301,18 @@ def _fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) -> tu
     fakes: list[list[int]] = [[] for _ in range(count)]
     for done, item in enumerate(np.flatnonzero(lacking).tolist()):
         if done % 256 == 0:
-            tell("filling baskets", done, len(lacking))
-        for basket in _chosen(int(lacking[item]), weights, slots, chance).tolist():
+            report_progress("filling baskets", done, len(lacking))
+        for basket in _choose_baskets(int(lacking[item]), weights, slots, chance).tolist():
             fakes[basket].append(item)
-    return tuple(tuple(one) for one in fakes if one)
+    return tuple(tuple(fake) for fake in fakes if fake)
 
 
-def _chosen(wanted: int, weights: Ints, slots: Ints, chance: np.random.Generator) -> Ints:
+def _choose_baskets(wanted: int, weights: Ints, slots: Ints, chance: np.random.Generator) -> Ints:
     """So many baskets, large ones sooner than small ones."""
     if 4 * wanted > len(weights):
         # Exponential times, the earliest win: drawing without replacement by weight.
         return np.argpartition(chance.exponential(size=len(weights)) / weights, wanted - 1)[:wanted]
-    found = np.zeros(0, dtype=np.int64)
-    while len(found) < wanted:
-        found = np.unique(np.concatenate((found, slots[chance.integers(0, len(slots), 2 * wanted)])))
-    return np.asarray(chance.permutation(found)[:wanted])
+    chosen = np.zeros(0, dtype=np.int64)
+    while len(chosen) < wanted:
+        chosen = np.unique(np.concatenate((chosen, slots[chance.integers(0, len(slots), 2 * wanted)])))
+    return np.asarray(chance.permutation(chosen)[:wanted])

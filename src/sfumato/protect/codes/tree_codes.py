@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.protect.codes.pieces import Pieces
+from sfumato.protect.codes.column_pieces import ValuePieces
 
 Curve = Literal["linear", "polynomial", "log", "sqrt_log"]
 
@@ -31,7 +31,7 @@ _LEAST_OF_WHOLE = -12
 
 
 @dataclass(frozen=True)
-class Bends:
+class PieceCurves:
     """For each piece an increasing function from [0, 1] onto itself: one curve, or two one after another."""
 
     curves: tuple[Curve, ...]
@@ -42,13 +42,13 @@ class Bends:
     """Whether a curve is turned around, so that it bends the other way."""
 
     @classmethod
-    def drawn(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> Bends:
+    def drawn(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> PieceCurves:
         """One or two curves of random strength for each piece."""
         chosen = chance.integers(len(curves), size=(2, pieces))
         chosen[1, chance.integers(2, size=pieces) == 0] = -1
         return cls(curves, chosen, chance.uniform(0.5, 4, size=(2, pieces)), chance.integers(2, size=(2, pieces)) > 0)
 
-    def bent(self, share: Floats, piece: Ints) -> Floats:
+    def bend_shares(self, share: Floats, piece: Ints) -> Floats:
         """Bend numbers between 0 and 1, each by the function of its piece."""
         for stage in range(2):
             turned, strength = self.turned[stage, piece], self.strength[stage, piece]
@@ -56,12 +56,12 @@ class Bends:
             end = start.copy()
             for number, curve in enumerate(self.curves):
                 here = self.chosen[stage, piece] == number
-                end[here] = _curved(start[here], curve, strength[here])
+                end[here] = _bend_share(start[here], curve, strength[here])
             share = np.where(turned, 1 - end, end)
         return np.clip(share, 0, 1)
 
 
-def _curved(share: Floats, curve: Curve, strength: Floats) -> Floats:
+def _bend_share(share: Floats, curve: Curve, strength: Floats) -> Floats:
     if curve == "linear":
         return share
     if curve == "polynomial":
@@ -72,7 +72,7 @@ def _curved(share: Floats, curve: Curve, strength: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Codes:
+class ValueCodes:
     """The code of each distinct value of a column, in the values' order."""
 
     steps: Ints
@@ -87,52 +87,52 @@ class Codes:
         return np.asarray(self.steps / unit if self.decimals >= 0 else self.steps * unit)
 
 
-def draw_codes(
+def draw_value_codes(
     values: Floats,
-    pieces: Pieces,
+    pieces: ValuePieces,
     *,
     rising: bool,
     permute: bool,
     curves: tuple[Curve, ...],
     chance: np.random.Generator,
-) -> Codes:
+) -> ValueCodes:
     """Lay the pieces out one after another, each bent or shuffled inside its own stretch of the grid."""
-    decimals = _decimals(values)
+    decimals = _choose_code_decimals(values)
     sizes = pieces.sizes
-    widths = _widths(sizes, values, decimals, chance)
+    widths = _draw_widths(sizes, values, decimals, chance)
     begin = np.cumsum(np.append(0, widths[:-1] + 1))
     piece = np.repeat(np.arange(len(sizes)), sizes)
     room = np.arange(len(values)) - pieces.starts[piece]
     shuffled = np.asarray(pieces.pure[piece] & permute)
-    wanted = _wanted(values, pieces, piece, Bends.drawn(len(sizes), curves, chance))
+    wanted = _place_in_pieces(values, pieces, piece, PieceCurves.drawn(len(sizes), curves, chance))
     wanted[shuffled] = chance.random(int(shuffled.sum()))
     free = widths[piece] - sizes[piece]
     slack = np.clip(np.rint(wanted * (widths[piece] - 1)).astype(np.int64) - np.where(shuffled, 0, room), 0, free)
     slack = np.where(shuffled, np.floor(wanted * (free + 1)).astype(np.int64), slack)
     slack = slack[np.lexsort((slack, piece))]
     steps = np.maximum.accumulate(begin[piece] + slack) + room
-    steps = _changed_places(steps, piece, shuffled, chance)
+    steps = _shuffle_pure_pieces(steps, piece, shuffled, chance)
     total = int(begin[-1] + widths[-1])
     if not rising:
         steps = total - 1 - steps
-    return Codes(steps + _offset(values, total, decimals, chance), decimals)
+    return ValueCodes(steps + _draw_offset(values, total, decimals, chance), decimals)
 
 
-def _wanted(values: Floats, pieces: Pieces, piece: Ints, bends: Bends) -> Floats:
+def _place_in_pieces(values: Floats, pieces: ValuePieces, piece: Ints, bends: PieceCurves) -> Floats:
     """Where in its piece each value would like to be, from 0 to 1: bent, in order."""
     first, last = values[pieces.starts][piece], values[pieces.ends - 1][piece]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         share = np.where(last > first, (values - first) / (last - first), 0.0)
-    return bends.bent(np.clip(share, 0, 1), piece)
+    return bends.bend_shares(np.clip(share, 0, 1), piece)
 
 
-def _changed_places(steps: Ints, piece: Ints, shuffled: Flags, chance: np.random.Generator) -> Ints:
+def _shuffle_pure_pieces(steps: Ints, piece: Ints, shuffled: Flags, chance: np.random.Generator) -> Ints:
     """Let the values of pure pieces change places within their piece, each order as likely."""
     lot = np.where(shuffled, chance.random(len(steps)), np.arange(len(steps)) / len(steps))
     return np.asarray(steps[np.lexsort((lot, piece))])
 
 
-def _decimals(values: Floats) -> int:
+def _choose_code_decimals(values: Floats) -> int:
     """As many decimals as the column has, as far as the grid goes; below 0, codes end in noughts."""
     size = float(np.abs(values).max())
     most = int(np.floor(np.log10(GRID / 4 / size))) if size > 0 else _MOST_DECIMALS
@@ -142,7 +142,7 @@ def _decimals(values: Floats) -> int:
     return max(min(most, _MOST_DECIMALS), _LEAST_OF_WHOLE if size < 2.0**64 else _LEAST_DECIMALS)
 
 
-def _widths(sizes: Ints, values: Floats, decimals: int, chance: np.random.Generator) -> Ints:
+def _draw_widths(sizes: Ints, values: Floats, decimals: int, chance: np.random.Generator) -> Ints:
     """Room for every piece's values, and a random share of what the column's usual width leaves."""
     usual = float(np.clip((values[-1] - values[0]) * 10.0**decimals, 0, GRID))
     need = int(sizes.sum()) + len(sizes)
@@ -152,7 +152,7 @@ def _widths(sizes: Ints, values: Floats, decimals: int, chance: np.random.Genera
     return np.asarray(sizes + extra)
 
 
-def _offset(values: Floats, total: int, decimals: int, chance: np.random.Generator) -> int:
+def _draw_offset(values: Floats, total: int, decimals: int, chance: np.random.Generator) -> int:
     """Where the grid begins: near the column's own numbers, never so far off that codes would meet."""
     centre = float(np.clip(values[0] * 10.0**decimals, -(GRID // 4), GRID // 4))
     reach = max(abs(centre), total / 4, 8)

@@ -64,19 +64,19 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         cells = self._cells(X, reset=True)
         classes = column_or_1d(y, warn=True)
         check_consistent_length(cells, classes)
-        table = _table(cells, classes)
-        method = EncodeForTrees(target=_TARGET, **self._settings())
-        self.key_ = _with_own_classes(method.new_key(table, self._randomness()), table)
+        table = _build_training_table(cells, classes)
+        method = EncodeForTrees(target=_TARGET, **self._get_settings())
+        self.key_ = _keep_class_names(method.new_key(table, self._make_randomness()), table)
         return self
 
     def transform(self, X: Any) -> Floats:  # noqa: N803  # scikit-learn's name
         """The codes; missing stays missing, and a value that `fit` did not see is refused."""
         check_is_fitted(self)
         cells = self._cells(X, reset=False)
-        key = self._opened()
+        key = self._open_key()
         columns = [
-            one.encoded(one.places(pl.Series(one.name, cells[:, at]).fill_nan(None), "X"))
-            for at, one in enumerate(key.columns.values())
+            column_key.encoded(column_key.places(pl.Series(column_key.name, cells[:, index]).fill_nan(None), "X"))
+            for index, column_key in enumerate(key.columns.values())
         ]
         return np.column_stack(columns)
 
@@ -84,8 +84,10 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         """The values behind codes; of several that trees do not tell apart, the least."""
         check_is_fitted(self)
         cells = self._cells(X, reset=False)
-        key = self._opened()
-        return np.column_stack([one.inverse(cells[:, at], "X") for at, one in enumerate(key.columns.values())])
+        key = self._open_key()
+        return np.column_stack(
+            [column_key.inverse(cells[:, index], "X") for index, column_key in enumerate(key.columns.values())]
+        )
 
     def decode(self, model: Any, X: Any, y: Any) -> Any:  # noqa: N803  # scikit-learn's name
         """The tree or forest that the originals would have given, from one grown on `transform(X)` and `y`."""
@@ -95,23 +97,23 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         names = getattr(model, "feature_names_in_", None)
         if names is not None:
             raise PolicyError("the model was grown on named columns; grow it on the array that transform gives")
-        return decode_tree(model, self.key_, _table(self._cells(X, reset=False), column_or_1d(y)))
+        return decode_tree(model, self.key_, _build_training_table(self._cells(X, reset=False), column_or_1d(y)))
 
     def _cells(self, given: Any, *, reset: bool) -> Floats:
         cells: Floats = validate_data(self, given, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan")
         return cells
 
-    def _settings(self) -> dict[str, Any]:
+    def _get_settings(self) -> dict[str, Any]:
         names = ("breakpoints", "pieces", "min_width", "direction", "permute", "curves")
         return {name: getattr(self, name) for name in names}
 
-    def _randomness(self) -> Randomness:
+    def _make_randomness(self) -> Randomness:
         if self.random_state is None:
             return Randomness.secure()
         return Randomness.seeded(int(check_random_state(self.random_state).randint(2**31 - 1)))
 
-    def _opened(self) -> TreeKey:
-        columns = {f"x{at}": [0.0] for at in range(self.n_features_in_)}
+    def _open_key(self) -> TreeKey:
+        columns = {f"x{index}": [0.0] for index in range(self.n_features_in_)}
         return TreeKey.opened(self.key_, Table.of({**columns, _TARGET: [0]}))
 
     def __sklearn_tags__(self) -> Any:
@@ -122,17 +124,17 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return tags
 
 
-def _table(cells: Floats, classes: npt.NDArray[Any]) -> Table:
-    columns = {f"x{at}": pl.Series(cells[:, at]).fill_nan(None) for at in range(cells.shape[1])}
+def _build_training_table(cells: Floats, classes: npt.NDArray[Any]) -> Table:
+    columns = {f"x{index}": pl.Series(cells[:, index]).fill_nan(None) for index in range(cells.shape[1])}
     kinds = pl.Series(classes.tolist())
     return Table.of(pl.DataFrame({**columns, _TARGET: kinds}))
 
 
-def _with_own_classes(key: Key, table: Table) -> Key:
+def _keep_class_names(key: Key, table: Table) -> Key:
     """The same key with the classes' own names: a pipeline's learner sees them as they are."""
     secret = {name: part for name, part in key.secret.items() if name != "seal"}
     known = table.frame[_TARGET].unique().sort()
     values = known.to_list()
     # As scikit-learn's classes_ are spelt: that is what a model's classes are compared with.
-    secret["labels"] = {"values": values, "codes": [str(one) for one in np.array(values)]}
+    secret["labels"] = {"values": values, "codes": [str(value) for value in np.array(values)]}
     return TreeKey.sealed(secret)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the searches for entries to blank stand on: rules that were found, their counts, and mining anew.
 
-A `Ledger` knows rules and keeps their counts while entries are blanked and shown again. `Mining` asks the miner, the
-second time only about rows that changed since. Both rest on the private values and stay with the custodian.
+A `EntryLedger` knows rules and keeps their counts while entries are blanked and shown again. `RuleMining` asks the
+miner, the second time only about rows that changed since. Both rest on the private values and stay with the custodian.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Ints
-from sfumato.data.hierarchy import spelt
-from sfumato.mine.entries.adversarial_rules import find_rules
-from sfumato.mine.entries.adversarial_search import Budget, rounded_up
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, Cells
-from sfumato.mine.entries.found_rules import FoundRules
-from sfumato.progress import tell
+from sfumato.data.hierarchy import spell_cells
+from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
+from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
+from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.rule_arrays import RuleArrays
+from sfumato.progress import report_progress
 
 if TYPE_CHECKING:
     from sfumato.kernels.entries.grades import RuleLimits
@@ -34,7 +34,7 @@ _ROOM = 1 << 20
 """Rows of antecedents that are listed between them, about."""
 
 
-class Rules(NamedTuple):
+class LedgerRules(NamedTuple):
     """Rules as arrays, with the rows of each antecedent."""
 
     start: Ints
@@ -48,7 +48,7 @@ class Rules(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class RuleQuestion:
     """Which rules must not be left."""
 
     confidence: Fraction
@@ -64,26 +64,26 @@ class Question:
         """The thresholds as whole numbers; shares of so many rows compare with these as with the confidence."""
         from sfumato.kernels.entries.grades import RuleLimits
 
-        share = rounded_up(self.confidence, max(rows, 1))
+        share = round_up_fraction(self.confidence, max(rows, 1))
         return RuleLimits(share.numerator, share.denominator, max(self.least, 1))
 
 
 @dataclass
-class Mining:
+class RuleMining:
     """The miner, asked again and again while entries are blanked."""
 
-    cells: Cells
-    question: Question
+    cells: TableCells
+    question: RuleQuestion
     complete: bool = True
     """False once a budget stopped it: there may be rules that nobody knows of."""
     passes: int = 0
     """How often it was asked."""
-    first: FoundRules | None = None
+    first: RuleArrays | None = None
     """What it found when it was asked first."""
     _last: Bytes | None = None
     _begun: float = field(default_factory=monotonic)
 
-    def rules(self, states: Bytes) -> FoundRules:
+    def rules(self, states: Bytes) -> RuleArrays:
         """All rules that are adversarial now, if none of those found before still is."""
         question, last = self.question, self._last
         touched = before = None
@@ -92,19 +92,20 @@ class Mining:
             # An antecedent may have appeared before, or appear now: PUBLIC is the least of the states.
             before = np.minimum(last, states)
         left = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
-        found = find_rules(
+        rule_arrays = find_adversarial_rules(
             self.cells, states, question.confidence, question.least, question.max_length, question.prior,
-            touched=touched, before=before, budget=Budget(None if left is None else max(left, 0.0), question.memory),
+            touched=touched, before=before,
+            budget=SearchBudget(None if left is None else max(left, 0.0), question.memory),
         )  # fmt: skip
         self._last = states.copy()
-        self.first = found if self.first is None else self.first
-        self.complete &= found.complete
+        self.first = rule_arrays if self.first is None else self.first
+        self.complete &= rule_arrays.complete
         self.passes += 1
-        return found
+        return rule_arrays
 
 
 @dataclass(frozen=True)
-class Reason:
+class BlankingReason:
     """Why an entry is blanked."""
 
     invalidated: int
@@ -123,12 +124,12 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedEntries:
     """Entries that are blanked besides the private ones, and what is known of them."""
 
     entries: Ints
     """Row × width + column of each, in the order in which they were blanked."""
-    reasons: tuple[Reason, ...]
+    reasons: tuple[BlankingReason, ...]
     states: Bytes
     """All entries, as they are published."""
     bound: int
@@ -136,12 +137,12 @@ class Derived:
     proven: bool
 
 
-class Ledger:
+class EntryLedger:
     """Rules with their counts, and the states of all entries, which it changes."""
 
-    def __init__(self, cells: Cells, question: Question, states: Bytes | None = None) -> None:
+    def __init__(self, cells: TableCells, question: RuleQuestion, states: Bytes | None = None) -> None:
         """Start without rules; `states` are those in which rows of antecedents are listed, at first the cells' own."""
-        from sfumato.kernels.entries.grades import RuleBooks, mark_hidden
+        from sfumato.kernels.entries.grades import RuleBooks, mark_all_hidden_columns
 
         self.cells = cells
         self.limits = question.limits(len(cells.codes))
@@ -149,9 +150,9 @@ class Ledger:
         self.states: Bytes = self.base.copy()
         self.columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
         none, start = np.zeros(0, dtype=np.int32), np.zeros(1, dtype=np.int64)
-        self.rules = Rules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
+        self.rules = LedgerRules(start, none, none, none, start, np.zeros(0, dtype=np.int64), none)
         hiding = np.zeros(len(self.states), dtype=np.int64)
-        mark_hidden(self.states, hiding)
+        mark_all_hidden_columns(self.states, hiding)
         records, total = np.zeros((0, 8), dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.books = RuleBooks(self.states, hiding, records, none, none, total)
         self._write(0, 0)
@@ -176,19 +177,19 @@ class Ledger:
         """How many rules are known."""
         return len(self.rules.target)
 
-    def add(self, found: FoundRules) -> None:
+    def add(self, rule_arrays: RuleArrays) -> None:
         """Take in rules that are not known yet."""
-        row_start, middle, rows = self._appearances(found)
+        row_start, middle, rows = self._list_appearance_rows(rule_arrays)
         del self.ledger  # its arrays are long, and made anew
         old = self.rules
-        self.rules = Rules(
-            _behind(old.start, found.start[1:] + old.start[-1]),
-            _behind(old.items, found.items),
-            _behind(old.antecedent, found.antecedent + np.int32(len(old.start) - 1)),
-            _behind(old.target, found.target),
-            _behind(old.row_start, row_start[1:] + old.row_start[-1]),
-            _behind(old.middle, middle + old.row_start[-1]),
-            _behind(old.rows, rows),
+        self.rules = LedgerRules(
+            _append_array(old.start, rule_arrays.start[1:] + old.start[-1]),
+            _append_array(old.items, rule_arrays.items),
+            _append_array(old.antecedent, rule_arrays.antecedent + np.int32(len(old.start) - 1)),
+            _append_array(old.target, rule_arrays.target),
+            _append_array(old.row_start, row_start[1:] + old.row_start[-1]),
+            _append_array(old.middle, middle + old.row_start[-1]),
+            _append_array(old.rows, rows),
         )
         antecedents, known = len(old.start) - 1, len(old.target)
         del old
@@ -196,24 +197,24 @@ class Ledger:
 
     def turn(self, entry: int, to: int) -> None:
         """Blank a public entry, or show a blanked one."""
-        from sfumato.kernels.entries.grades import turn
+        from sfumato.kernels.entries.grades import turn_entry
 
-        turn(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
+        turn_entry(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
 
-    def reason(self, why: Codes) -> Reason:
+    def reason(self, why: Codes) -> BlankingReason:
         """What the kernel says of an entry, in words."""
-        return Reason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
+        return BlankingReason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
 
-    def needed(self, entries: Ints) -> tuple[Reason, ...]:
+    def needed(self, entries: Ints) -> tuple[BlankingReason, ...]:
         """Why each of some blanked entries is: the rules that would be open without it."""
-        from sfumato.kernels.entries.grades import needed
+        from sfumato.kernels.entries.grades import find_needed_entries
 
         why = np.zeros((len(entries), 3), dtype=np.int32)
         for begin in range(0, len(entries), _CHUNK):
-            tell("saying why entries are blanked", begin, len(entries))
+            report_progress("saying why entries are blanked", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
-            needed(self.ledger, self.books, entries[part], why[part], self.limits)
-        return tuple(self.reason(one) for one in why)
+            find_needed_entries(self.ledger, self.books, entries[part], why[part], self.limits)
+        return tuple(self.reason(code) for code in why)
 
     def spelling(self, rule: int) -> str:
         """A rule as text."""
@@ -225,33 +226,33 @@ class Ledger:
 
     @cached_property
     def _labels(self) -> list[str]:
-        named = zip(self.cells.names, self.cells.values, strict=True)
-        return [f"{name} = {value}" for name, values in named for value in spelt(values)]
+        columns = zip(self.cells.names, self.cells.values, strict=True)
+        return [f"{name} = {value}" for name, values in columns for value in spell_cells(values)]
 
-    def with_hiding_rows(self, found: FoundRules) -> FoundRules:
+    def add_hiding_rows(self, rule_arrays: RuleArrays) -> RuleArrays:
         """The rules that were added first, with those rows of their antecedents that hide something."""
-        begin, end = self.rules.row_start[: len(found.start) - 1], self.rules.middle[: len(found.start) - 1]
+        begin, end = self.rules.row_start[: len(rule_arrays.start) - 1], self.rules.middle[: len(rule_arrays.start) - 1]
         start = np.concatenate([[0], np.cumsum(end - begin)]).astype(np.int64)
         places = np.arange(start[-1]) + np.repeat(begin - start[:-1], end - begin)
-        return replace(found, row_start=start, rows=self.rules.rows[places])
+        return replace(rule_arrays, row_start=start, rows=self.rules.rows[places])
 
-    def _appearances(self, found: FoundRules) -> tuple[Ints, Ints, Codes]:
+    def _list_appearance_rows(self, rule_arrays: RuleArrays) -> tuple[Ints, Ints, Codes]:
         """Where each antecedent's rows start before anything is blanked, where those that hide nothing do, the rows."""
-        from sfumato.kernels.entries.grades import appearances
+        from sfumato.kernels.entries.grades import list_appearances
 
         hides = (self.cells.states == PRIVATE).any(axis=1)
         order = np.concatenate([np.flatnonzero(hides), np.flatnonzero(~hides)]).astype(np.int32)
         seen = np.ascontiguousarray(np.where(self.base == PUBLIC, self.cells.codes, NOTHING).T)
-        many, longest = len(found.start) - 1, int(np.diff(found.start).max(initial=0))
+        many, longest = len(rule_arrays.start) - 1, int(np.diff(rule_arrays.start).max(initial=0))
         stack, sizes = np.zeros((longest + 1, len(order)), np.int32), np.zeros((longest + 1, 2), np.int64)
         stack[0], sizes[0] = order, (len(order), int(hides.sum()))
         counts, parts, begin = np.zeros((many, 2), dtype=np.int64), [np.zeros(0, dtype=np.int32)], 0
         room = np.zeros(max(_ROOM, len(order)), dtype=np.int32)
         while begin < many:
-            tell("listing the rows of rules", begin, many)
+            report_progress("listing the rows of rules", begin, many)
             end = min(begin + _CHUNK, many)
-            begin, used = appearances(
-                seen, self.columns, found.start, found.items, stack, sizes, begin, end, counts, room
+            begin, used = list_appearances(
+                seen, self.columns, rule_arrays.start, rule_arrays.items, stack, sizes, begin, end, counts, room
             )
             parts.append(room[:used].copy())
         start = np.concatenate([[0], np.cumsum(counts[:, 0])]).astype(np.int64)
@@ -259,16 +260,16 @@ class Ledger:
 
     def _write(self, antecedents: int, known: int) -> None:
         """Make the arrays that kernels read. So many antecedents and rules were there before: their counts hold."""
-        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count
+        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count_antecedent_rules
 
         rules = self.rules
         many, added = len(rules.start) - 1, len(rules.target) - known
         rule_start = np.searchsorted(rules.antecedent, np.arange(many + 1)).astype(np.int64)
         marks = np.int64(1) << (self.columns & 63).astype(np.int64)
-        x_marks = _merged(marks[rules.items], rules.start)
-        all_marks = x_marks | _merged(marks[rules.target], rule_start)
+        x_marks = _merge_run_marks(marks[rules.items], rules.start)
+        all_marks = x_marks | _merge_run_marks(marks[rules.target], rule_start)
         records = np.ascontiguousarray(np.stack([x_marks, all_marks, rule_start[:-1], rule_start[1:]], axis=1))
-        self._of_row = self._with_rows_of(antecedents)
+        self._of_row = self._append_row_antecedents(antecedents)
         self.ledger = RuleLedger(
             self.cells.codes, self.columns, rules.start, rules.items, records, rules.row_start, rules.middle,
             rules.rows, *self._of_row,
@@ -282,30 +283,30 @@ class Ledger:
             open_of=np.concatenate([self.books.open_of, np.zeros(many - antecedents, dtype=np.int32)]),
         )
         for begin in range(antecedents, many, _CHUNK):
-            tell("counting rules", begin, many)
-            count(self.ledger, self.books, begin, min(begin + _CHUNK, many), self.limits)
+            report_progress("counting rules", begin, many)
+            count_antecedent_rules(self.ledger, self.books, begin, min(begin + _CHUNK, many), self.limits)
 
-    def _with_rows_of(self, antecedents: int) -> tuple[Ints, Codes]:
+    def _append_row_antecedents(self, antecedents: int) -> tuple[Ints, Codes]:
         """The antecedents of each row, those from a number on behind the ones that were known before."""
-        from sfumato.kernels.entries.grades import side_by_side, turn_around
+        from sfumato.kernels.entries.grades import concatenate_row_lists, invert_row_lists
 
         begin = self.rules.row_start[antecedents]
         row_start, rows = self.rules.row_start[antecedents:] - begin, self.rules.rows[begin:]
         start, more = np.zeros(len(self.cells.codes) + 2, dtype=np.int64), np.zeros(len(rows), dtype=np.int32)
-        turn_around(row_start, rows, antecedents, start, more)
+        invert_row_lists(row_start, rows, antecedents, start, more)
         if not antecedents:
             return start[:-1].copy(), more
         both_start, both = np.zeros(len(start) - 1, dtype=np.int64), np.zeros(len(self.rules.rows), dtype=np.int32)
-        side_by_side(*self._of_row, start[:-1].copy(), more, both_start, both)
+        concatenate_row_lists(*self._of_row, start[:-1].copy(), more, both_start, both)
         return both_start, both
 
 
-def _behind(some: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
+def _append_array(some: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """One array behind the other; not copied where there is but one, since rows can be very many."""
     return np.concatenate([some, more]) if len(some) else more
 
 
-def _merged(marks: Ints, start: Ints) -> Ints:
+def _merge_run_marks(marks: Ints, start: Ints) -> Ints:
     """All marks of each run in one; an empty run has none."""
     merged = np.zeros(len(start) - 1, dtype=np.int64)
     full = np.flatnonzero(np.diff(start))

@@ -24,7 +24,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.mine.entries.cells import BLANKED, PUBLIC
-from sfumato.protect.entries.entry_ledger import Ledger
+from sfumato.protect.entries.entry_ledger import EntryLedger
 
 Part = tuple[int, int, tuple[int, ...]]
 """A rule, the side of it that a row is on, and the columns any of which takes the row out."""
@@ -35,7 +35,7 @@ MOST_COLUMNS = 6
 
 
 @dataclass(frozen=True)
-class Solved:
+class ProgramSolution:
     """What the program said."""
 
     entries: Ints | None
@@ -45,7 +45,7 @@ class Solved:
 
 
 @dataclass
-class _Model:
+class _EntryModel:
     """Variables with what they cost, and inequalities that say at least."""
 
     cost: list[int] = field(default_factory=list)
@@ -73,7 +73,7 @@ class _Model:
 class EntryProgram:
     """The program of the rules that were added so far."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: EntryLedger) -> None:
         """No rule yet."""
         self.ledger = ledger
         self.rules: list[int] = []
@@ -84,9 +84,9 @@ class EntryProgram:
         self.rules += fresh
         return bool(fresh)
 
-    def solve(self, most: int, seconds: float) -> Solved:
+    def solve(self, most: int, seconds: float) -> ProgramSolution:
         """The smallest set of entries, of `most` at the most, that closes all rules of the program."""
-        model = _Model()
+        model = _EntryModel()
         lost: dict[tuple[int, int], Terms] = {(rule, side): {} for rule in self.rules for side in range(4)}
         sizes = dict.fromkeys(lost, 0)
         for parts, rows in self._groups().items():
@@ -94,13 +94,13 @@ class EntryProgram:
                 sizes[rule, side] += len(rows)
             columns = sorted({column for part in parts for column in part[2]})
             if len(columns) <= MOST_COLUMNS:
-                _ways(model, lost, parts, rows, columns)
+                _add_row_ways(model, lost, parts, rows, columns)
             else:
-                _entries(model, lost, parts, rows, columns)
+                _add_entry_binaries(model, lost, parts, rows, columns)
         for rule in self.rules:
             self._close(model, [lost[rule, side] for side in range(4)], [sizes[rule, side] for side in range(4)])
-        model.at_least({at: -float(cost) for at, cost in enumerate(model.cost) if cost}, -float(most))
-        return _solved(model, most, seconds, self.ledger.width)
+        model.at_least({index: -float(cost) for index, cost in enumerate(model.cost) if cost}, -float(most))
+        return _solve_entry_program(model, most, seconds, self.ledger.width)
 
     def _groups(self) -> dict[tuple[Part, ...], list[int]]:
         """Rows by the part they take in rules."""
@@ -129,7 +129,7 @@ class EntryProgram:
             else:
                 yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, shown
 
-    def _close(self, model: _Model, lost: list[Terms], sizes: list[int]) -> None:
+    def _close(self, model: _EntryModel, lost: list[Terms], sizes: list[int]) -> None:
         """One of the four ways to close a rule must be taken."""
         top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
@@ -144,13 +144,13 @@ class EntryProgram:
         ):
             # bottom · fits < top · all, with what is lost; if the binary is 0, any loss at all is allowed.
             margin = bottom * fits - top * (fits + others) + 1
-            terms = {at: (bottom - top) * by for at, by in lost[begin].items()}
-            terms |= {at: -top * by for at, by in lost[begin + 1].items()}
+            terms = {index: (bottom - top) * by for index, by in lost[begin].items()}
+            terms |= {index: -top * by for index, by in lost[begin + 1].items()}
             slack = float(max(margin, 0) + top * others)
             model.at_least(terms | {binary: -slack}, margin - slack)
         self._tighten(model, lost, sizes)
 
-    def _tighten(self, model: _Model, lost: list[Terms], sizes: list[int]) -> None:
+    def _tighten(self, model: _EntryModel, lost: list[Terms], sizes: list[int]) -> None:
         top, bottom, least = self.ledger.limits
         fit, other, hidden_fit, hidden_other = sizes
         must_go = fit + other - least + 1
@@ -162,34 +162,34 @@ class EntryProgram:
             secretly = min(secretly, over // (bottom - top) + 1)
         if publicly < 1 or secretly < 1:
             return  # the rule is closed as long as nothing is blanked
-        terms = {at: by / publicly for at, by in lost[PUBLIC_FIT].items()}
-        terms |= {at: by / must_go for at, by in lost[PUBLIC_OTHER].items()}
-        terms |= {at: by / secretly for at, by in lost[HIDDEN_FIT].items()}
+        terms = {index: by / publicly for index, by in lost[PUBLIC_FIT].items()}
+        terms |= {index: by / must_go for index, by in lost[PUBLIC_OTHER].items()}
+        terms |= {index: by / secretly for index, by in lost[HIDDEN_FIT].items()}
         model.at_least(terms, 1.0)
 
 
-def _ways(
-    model: _Model, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
+def _add_row_ways(
+    model: _EntryModel, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
 ) -> None:
     """An integer for each way to blank rows that are alike, of those that differ in what they take out the smallest."""
     seen: set[tuple[int, ...]] = {()}
     variables: Terms = {}
     for size in range(1, len(columns) + 1):
         for some in combinations(columns, size):
-            takes = tuple(at for at, part in enumerate(parts) if not set(some).isdisjoint(part[2]))
+            takes = tuple(index for index, part in enumerate(parts) if not set(some).isdisjoint(part[2]))
             if takes in seen:
                 continue
             seen.add(takes)
             variable = model.variable(size, len(rows), 1, tuple(rows), some)
             variables[variable] = -1.0
-            for at in takes:
-                lost[parts[at][:2]][variable] = 1.0
+            for index in takes:
+                lost[parts[index][:2]][variable] = 1.0
     if len(variables) > 1:
         model.at_least(variables, -float(len(rows)))
 
 
-def _entries(
-    model: _Model, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
+def _add_entry_binaries(
+    model: _EntryModel, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
 ) -> None:
     """A binary for each entry of each row; a row is out if any of a part's entries is blanked, and only then."""
     for row in rows:
@@ -206,14 +206,14 @@ def _entries(
             lost[rule, side][out[some]] = 1.0
 
 
-def _solved(model: _Model, most: int, seconds: float, width: int) -> Solved:
+def _solve_entry_program(model: _EntryModel, most: int, seconds: float, width: int) -> ProgramSolution:
     """Ask the solver."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
-    places = [(at, of, value) for at, (terms, _) in enumerate(model.rows) for of, value in terms.items()]
-    at, of, value = (np.array(part) for part in zip(*places, strict=True))
-    matrix = csr_array((value, (at.astype(np.int32), of.astype(np.int32))), shape=(len(model.rows), len(model.cost)))
+    places = [(index, of, value) for index, (terms, _) in enumerate(model.rows) for of, value in terms.items()]
+    lines, of, value = (np.array(part) for part in zip(*places, strict=True))
+    matrix = csr_array((value, (lines.astype(np.int32), of.astype(np.int32))), shape=(len(model.rows), len(model.cost)))
     cost = np.array(model.cost, dtype=np.float64)
     bounds = Bounds(0, np.array(model.most, dtype=np.float64))
     limits = LinearConstraint(matrix, np.array([least for _, least in model.rows]))
@@ -223,18 +223,18 @@ def _solved(model: _Model, most: int, seconds: float, width: int) -> Solved:
     bound = most + 1.0 if relaxed.status == 2 else float(relaxed.fun) if relaxed.status == 0 else 0.0
     left = seconds - (monotonic() - begun)
     if relaxed.status == 2 or left <= 0:
-        return Solved(None, bound, proven=relaxed.status == 2)
-    found = milp(
+        return ProgramSolution(None, bound, proven=relaxed.status == 2)
+    solution = milp(
         cost, integrality=np.array(model.whole), bounds=bounds, constraints=limits,
         options={"time_limit": left, "mip_rel_gap": 0.0},
     )  # fmt: skip
-    if found.status == 2:
-        return Solved(None, most + 1.0, proven=True)
-    entries = None if found.x is None else _chosen(model, np.rint(found.x).astype(np.int64), width)
-    return Solved(entries, max(bound, float(found.mip_dual_bound or 0.0)), proven=found.status == 0)
+    if solution.status == 2:
+        return ProgramSolution(None, most + 1.0, proven=True)
+    entries = None if solution.x is None else _list_blanked_entries(model, np.rint(solution.x).astype(np.int64), width)
+    return ProgramSolution(entries, max(bound, float(solution.mip_dual_bound or 0.0)), proven=solution.status == 0)
 
 
-def _chosen(model: _Model, values: Ints, width: int) -> Ints:
+def _list_blanked_entries(model: _EntryModel, values: Ints, width: int) -> Ints:
     """The entries that a solution blanks: rows of a group one after the other."""
     taken: dict[tuple[int, ...], int] = {}
     entries: list[int] = []

@@ -15,10 +15,10 @@ from time import monotonic
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Mining
+from sfumato.progress import report_progress
+from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining
 from sfumato.protect.entries.entry_program import EntryProgram
-from sfumato.protect.entries.grades_plus import Search
+from sfumato.protect.entries.grades_plus import EntrySearch
 
 _SHARE = 0.2
 """Of the time, for finding a good set before it is proven."""
@@ -26,29 +26,29 @@ _AT_ONCE = 400
 """Rules that are added between two solutions, at most."""
 
 
-def exact_entries(mining: Mining, seconds: float) -> Derived:
+def find_exact_entries(mining: RuleMining, seconds: float) -> DerivedEntries:
     """The smallest set whose blanking leaves no rule, or the best found in time with a lower bound."""
     begun = monotonic()
-    search = Search(mining)
+    search = EntrySearch(mining)
     search.make_safe()
     search.improve(min(1.0, _SHARE * seconds))
     assert search.best is not None
     program = EntryProgram(search.ledger)
-    search.start_from(np.zeros(0, dtype=np.int64))
+    search.blank_only(np.zeros(0, dtype=np.int64))
     while mining.complete and search.bound < len(search.best):
         left = seconds - (monotonic() - begun)
-        if left <= 0 or not program.add(_open(search)):
+        if left <= 0 or not program.add(_list_open_rules(search)):
             break
-        tell("smallest derived set", search.bound, len(search.best))
+        report_progress("smallest derived set", search.bound, len(search.best))
         solved = program.solve(len(search.best) - 1, left)
         search.bound = min(max(search.bound, ceil(solved.bound - 1e-6)), len(search.best))
         if solved.entries is None or search.bound == len(search.best):
             break
-        _judge(search, solved.entries, proven=solved.proven)
+        _judge_solution(search, solved.entries, proven=solved.proven)
     return search.derived()
 
 
-def _open(search: Search) -> Ints:
+def _list_open_rules(search: EntrySearch) -> Ints:
     """Known rules that are open now, those with the fewest rows first, and no more than fit one step."""
     rules, ledger = search.ledger.rules, search.ledger
     opened = ledger.books.opened[: ledger.open].astype(np.int64)
@@ -56,14 +56,14 @@ def _open(search: Search) -> Ints:
     return opened[np.lexsort((opened, rows))][:_AT_ONCE]
 
 
-def _judge(search: Search, entries: Ints, *, proven: bool) -> None:
+def _judge_solution(search: EntrySearch, entries: Ints, *, proven: bool) -> None:
     """Look at a solution: it is safe, or there are rules that the program must learn of."""
-    search.start_from(entries)
+    search.blank_only(entries)
     if search.ledger.open:
         return
-    found = search.mining.rules(search.ledger.states)
-    search.ledger.add(found)
+    rule_arrays = search.mining.rules(search.ledger.states)
+    search.ledger.add(rule_arrays)
     assert search.best is not None
-    if not len(found) and len(entries) < len(search.best):
+    if not len(rule_arrays) and len(entries) < len(search.best):
         search.best = entries
         search.bound = len(entries) if proven else search.bound

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining, Reason
+from sfumato.progress import report_progress
+from sfumato.protect.entries.entry_ledger import BlankingReason, DerivedEntries, EntryLedger, RuleMining
 
 _CHUNK = 256
 """Entries that are blanked, or rules weighed, between two words of progress."""
@@ -27,7 +27,7 @@ MANY = 1_000_000
 
 
 @dataclass(frozen=True)
-class Weighing:
+class EntryWeighing:
     """How entries are weighed; as in the paper unless said otherwise."""
 
     fitting: bool = False
@@ -44,29 +44,29 @@ class Weighing:
     """Public rows only count where at most so many times as many of them must go as of hidden ones; 0: always."""
 
 
-def grades(mining: Mining, batch: int = 1) -> Derived:
+def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
     """The paper's search, with weights as in the paper, and mining again until no rule is left."""
     cells, question = mining.cells, mining.question
     states, bound = cells.states, 0
     entries: list[Ints] = []
-    reasons: list[Reason] = []
-    while len(found := mining.rules(states)):
-        ledger = Ledger(cells, question, states)
-        ledger.add(found)
+    reasons: list[BlankingReason] = []
+    while len(rule_arrays := mining.rules(states)):
+        ledger = EntryLedger(cells, question, states)
+        ledger.add(rule_arrays)
         if not entries:
-            mining.first, bound = ledger.with_hiding_rows(found), lower_bound(ledger)
-        weighing = Weighing(batch=batch, slack=SLACK if ledger.size > MANY else 0)
-        blanked, why = heaviest_first(ledger, weighing)
+            mining.first, bound = ledger.add_hiding_rows(rule_arrays), bound_entry_count(ledger)
+        weighing = EntryWeighing(batch=batch, slack=SLACK if ledger.size > MANY else 0)
+        blanked, why = blank_heaviest_first(ledger, weighing)
         entries.append(blanked)
-        reasons += [ledger.reason(one) for one in why]
+        reasons += [ledger.reason(code) for code in why]
         states = ledger.states
     derived = np.concatenate([np.zeros(0, dtype=np.int64), *entries])
-    return Derived(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
+    return DerivedEntries(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
 
 
-def heaviest_first(ledger: Ledger, weighing: Weighing) -> tuple[Ints, Codes]:
+def blank_heaviest_first(ledger: EntryLedger, weighing: EntryWeighing) -> tuple[Ints, Codes]:
     """Blank entries of largest weight until no known rule is open; which ones, in order, and for what."""
-    from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh
+    from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
 
     entries, rules = ledger.states.size, ledger.known
     blocks = -(-entries // BLOCK)
@@ -81,29 +81,29 @@ def heaviest_first(ledger: Ledger, weighing: Weighing) -> tuple[Ints, Codes]:
     )
     how = EntryWeighing(**asdict(weighing))
     for begin in range(0, rules, _RULES):
-        tell("weighing rules", begin, rules)
-        weigh(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)
+        report_progress("weighing rules", begin, rules)
+        weigh_rules(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)
     log, why, done = np.zeros(entries, dtype=np.int64), np.zeros((entries, 3), dtype=np.int32), 0
     while ledger.open:
-        tell("blanking entries", done)
+        report_progress("blanking entries", done)
         most = done + max(_CHUNK, weighing.batch)
         done = int(blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, done, most))
     return log[:done].copy(), why[:done].copy()
 
 
-def lower_bound(ledger: Ledger) -> int:
+def bound_entry_count(ledger: EntryLedger) -> int:
     """A number of entries that no safe set is smaller than: rules that share no entry, each with what it takes.
 
     The ledger must hold the rules that are there before anything is blanked, in that state.
     """
-    from sfumato.kernels.entries.grades_weights import packed
+    from sfumato.kernels.entries.grades_weights import pack_open_rules
 
     many = np.diff(ledger.rules.row_start)[ledger.rules.antecedent]
     order = np.argsort(many, kind="stable").astype(np.int64)
     used = np.zeros(ledger.states.size, dtype=np.uint8)
     bound = 0
     for begin in range(0, len(order), _RULES):
-        tell("bounding the derived set from below", begin, len(order))
+        report_progress("bounding the derived set from below", begin, len(order))
         part = order[begin : begin + _RULES]
-        bound += int(packed(ledger.ledger, ledger.books, ledger.limits, part, used))
+        bound += int(pack_open_rules(ledger.ledger, ledger.books, ledger.limits, part, used))
     return bound

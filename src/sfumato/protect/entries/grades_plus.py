@@ -14,11 +14,11 @@ from time import monotonic
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.progress import tell
-from sfumato.protect.entries.entry_ledger import Derived, Ledger, Mining
-from sfumato.protect.entries.grades import SLACK, Weighing, heaviest_first, lower_bound
+from sfumato.progress import report_progress
+from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, RuleMining
+from sfumato.protect.entries.grades import SLACK, EntryWeighing, blank_heaviest_first, bound_entry_count
 
-WEIGHING = Weighing(fitting=True, slack=SLACK, forget=False, reach=2)
+WEIGHING = EntryWeighing(fitting=True, slack=SLACK, forget=False, reach=2)
 _SEED = 0x9E3779B97F4A7C15
 """Chance here only chooses among sets that are all safe; it is the same always, so that a release can be repeated."""
 _CHUNK = 64
@@ -29,23 +29,23 @@ _SLICES = 5
 """Parts of the time after each of which rules are mined again, at the latest."""
 
 
-def grades_plus(mining: Mining, seconds: float) -> Derived:
+def run_grades_plus(mining: RuleMining, seconds: float) -> DerivedEntries:
     """A small set of entries whose blanking leaves no rule; `seconds` are for making it smaller."""
-    search = Search(mining)
+    search = EntrySearch(mining)
     search.make_safe()
     search.improve(seconds)
     return search.derived()
 
 
-class Search:
+class EntrySearch:
     """A set of blanked entries on the way, the rules that were met, and the smallest safe set so far."""
 
-    def __init__(self, mining: Mining) -> None:
+    def __init__(self, mining: RuleMining) -> None:
         """Nothing is blanked yet."""
         from sfumato.kernels.entries.grades_local import KeptEntries
 
         self.mining = mining
-        self.ledger = Ledger(mining.cells, mining.question)
+        self.ledger = EntryLedger(mining.cells, mining.question)
         self.bound = 0
         self.best: Ints | None = None
         size = self.ledger.states.size
@@ -65,12 +65,12 @@ class Search:
 
     def make_safe(self) -> None:
         """Blank the heaviest, mine, blank again, until no rule is left."""
-        while len(found := self.mining.rules(self.ledger.states)):
+        while len(rule_arrays := self.mining.rules(self.ledger.states)):
             first = self.ledger.known == 0
-            self.ledger.add(found)
+            self.ledger.add(rule_arrays)
             if first:
-                self.mining.first, self.bound = self.ledger.with_hiding_rows(found), lower_bound(self.ledger)
-            blanked, _ = heaviest_first(self.ledger, WEIGHING)
+                self.mining.first, self.bound = self.ledger.add_hiding_rows(rule_arrays), bound_entry_count(self.ledger)
+            blanked, _ = blank_heaviest_first(self.ledger, WEIGHING)
             before = int(self._blanked.tally[0])
             self._blanked.kept[before : before + len(blanked)] = blanked
             self._blanked.place[blanked] = np.arange(before, before + len(blanked))
@@ -79,7 +79,7 @@ class Search:
         if self.best is None or self._blanked.tally[0] < len(self.best):
             self.best = self.entries
 
-    def start_from(self, entries: Ints) -> None:
+    def blank_only(self, entries: Ints) -> None:
         """Blank just these entries."""
         for entry in np.setdiff1d(self.entries, entries):
             self.ledger.turn(int(entry), 0)
@@ -96,7 +96,7 @@ class Search:
         while self.best is not None and len(self.best) > self.bound and monotonic() < end:
             smallest = len(self.best)
             patience = _PATIENCE * max(smallest, 50)
-            waited += self._slice(min(end, monotonic() + span), patience // 3)
+            waited += self._run_moves(min(end, monotonic() + span), patience // 3)
             mined = monotonic()
             self.make_safe()
             span = max(seconds / _SLICES, 2 * (monotonic() - mined))
@@ -104,35 +104,35 @@ class Search:
             if waited > patience:
                 break
 
-    def derived(self) -> Derived:
+    def derived(self) -> DerivedEntries:
         """The smallest safe set, less what is not needed in it, with what each entry is needed for."""
         assert self.best is not None
         while True:
-            self.start_from(self.best)
+            self.blank_only(self.best)
             self.take_back()
             if self._blanked.tally[0] == len(self.best):
                 break
             self.make_safe()
         reasons = self.ledger.needed(self.best)
         proven = self.mining.complete and len(self.best) == self.bound
-        return Derived(self.best, reasons, self.ledger.states.copy(), self.bound, proven)
+        return DerivedEntries(self.best, reasons, self.ledger.states.copy(), self.bound, proven)
 
     def take_back(self, begin: int = 0) -> None:
         """Show entries again that are not needed, those blanked last first, down to a place."""
-        from sfumato.kernels.entries.grades_local import take_back
+        from sfumato.kernels.entries.grades_local import show_needless_entries
 
         for end in range(int(self._blanked.tally[0]), begin, -_CHUNK):
-            tell("showing again what is not needed", end, int(self._blanked.tally[0]))
+            report_progress("showing again what is not needed", end, int(self._blanked.tally[0]))
             start = max(end - _CHUNK, begin)
-            take_back(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, start, end)
+            show_needless_entries(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, start, end)
 
-    def _slice(self, until: float, most: int) -> int:
+    def _run_moves(self, until: float, most: int) -> int:
         """Moves until some time, or so many at most; how many."""
-        from sfumato.kernels.entries.grades_local import improve
+        from sfumato.kernels.entries.grades_local import improve_by_moves
 
         moves = 0
         while moves < most and self._blanked.tally[0] and monotonic() < until:
-            tell("making the derived set smaller", moves, most)
-            improve(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, _CHUNK)
+            report_progress("making the derived set smaller", moves, most)
+            improve_by_moves(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, _CHUNK)
             moves += _CHUNK
         return moves

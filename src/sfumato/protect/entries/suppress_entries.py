@@ -22,22 +22,22 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from sfumato.arrays import Flags
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
-from sfumato.data.discretize import at_cuts, equal_width
-from sfumato.data.hierarchy import spelt
-from sfumato.data.private_entries import AnyEntries, private_mask
+from sfumato.data.discretization import cut_at, cut_equal_width
+from sfumato.data.hierarchy import spell_cells
+from sfumato.data.private_entries import AnyEntries, build_private_mask
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.mine.entries.adversarial_rules import sensitive_entries
-from sfumato.mine.entries.cells import BLANKED, PRIVATE, Cells
-from sfumato.mine.entries.found_rules import FoundRules
-from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named
-from sfumato.protect.entries.entry_ledger import Derived, Mining, Question
-from sfumato.protect.entries.exact_entries import exact_entries
-from sfumato.protect.entries.grades import grades
-from sfumato.protect.entries.grades_plus import grades_plus
+from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
+from sfumato.mine.entries.cells import BLANKED, PRIVATE, TableCells
+from sfumato.mine.entries.rule_arrays import RuleArrays
+from sfumato.progress import report_progress
+from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining, RuleQuestion
+from sfumato.protect.entries.exact_entries import find_exact_entries
+from sfumato.protect.entries.grades import run_grades
+from sfumato.protect.entries.grades_plus import run_grades_plus
 from sfumato.protect.method import Method
-from sfumato.public.thresholds import exact, least_count
+from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -46,20 +46,20 @@ _ROUNDS = 20
 """How often rules and learners may be closed in turn before it is given up."""
 
 
-def _fraction(given: Any) -> Any:
-    """A confidence as it is written: 0.8 is 4/5; a policy may also say «4/5»."""
+def _parse_fraction(given: Any) -> Any:
+    """A confidence as it is written: 0.8 is 4/5; a policy may also say "4/5"."""
     if isinstance(given, str):
         try:
             given = Fraction(given)
         except (ValueError, ZeroDivisionError):
             raise ValueError("a confidence is a number above 0 and up to 1, or a fraction such as 4/5") from None
     try:
-        return exact(given)
+        return parse_exact_confidence(given)
     except PolicyError as error:
         raise ValueError(str(error)) from None
 
 
-Exact = Annotated[Fraction, BeforeValidator(_fraction), PlainSerializer(str, return_type=str)]
+Exact = Annotated[Fraction, BeforeValidator(_parse_fraction), PlainSerializer(str, return_type=str)]
 MinSupport = Annotated[int, Field(ge=1, strict=True)] | Annotated[float, Field(gt=0, le=1, strict=True)]
 
 
@@ -70,8 +70,8 @@ class SuppressEntries(Method):
     `confidence` among visible entries that is also right for at least that share of the private entries it fits.
     Against: an adversary who sees the release alone and predicts by association rules. Limits: rules below the
     thresholds, other learners and outside knowledge are not covered; whoever knows a blanked entry from elsewhere knows
-    more; `grades+` and `grades` are small sets, not the smallest (`exact` proves it on small tables).
-    Papers: Aggarwal, Pei, Zhang 2006.
+    more; `grades+` and `run_grades` are small sets, not the smallest (`parse_exact_confidence` proves it on small
+    tables). Papers: Aggarwal, Pei, Zhang 2006.
     """
 
     utility = "blanks"
@@ -105,11 +105,13 @@ class SuppressEntries(Method):
     prior: bool = False
     """Whether the commonest value of a column counts as a rule with nothing on the left."""
     search: Literal["grades+", "grades", "exact"] = "grades+"
-    """`grades` is the paper's; `grades+` finds smaller sets; `exact` the smallest, for small tables."""
+    """`run_grades` is the paper's; `grades+` finds smaller sets; `parse_exact_confidence` the smallest, for small
+    tables."""
     blanking_factor: int = Field(default=1, ge=1, strict=True)
-    """The paper's k: how many entries `grades` blanks before weights are looked at again."""
+    """The paper's k: how many entries `run_grades` blanks before weights are looked at again."""
     seconds: float | None = Field(default=None, gt=0)
-    """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for `exact`."""
+    """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for
+    `parse_exact_confidence`."""
     mining_seconds: float | None = Field(default=None, gt=0)
     """What all mining may take; if it does not end in time, the claim `search_ended` fails and nothing is
     released."""
@@ -123,8 +125,8 @@ class SuppressEntries(Method):
 
     def described(self) -> dict[str, Any]:
         """The method without the entries: a certificate that named them would tell."""
-        said = self.model_dump(mode="json", exclude={"private"})
-        return said | {"private": sorted({_way(one) for one in self.private})}
+        description = self.model_dump(mode="json", exclude={"private"})
+        return description | {"private": sorted({_describe_way(entry) for entry in self.private})}
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Mine the rules that tell private entries, blank entries until none is left, and publish what is left."""
@@ -132,22 +134,22 @@ class SuppressEntries(Method):
         names = [name for name in data.frame.columns if name not in data.identifying]
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows")
-        mask = private_mask(self.private, data.frame, chance, data.source, names)
+        mask = build_private_mask(self.private, data.frame, chance, data.source, names)
         private = mask[:, [data.frame.columns.index(name) for name in names]]
-        table = data.with_frame(self._discretized(data.frame.select(names), private, data.source))
-        cells = Cells.of(table, private)
-        mining = Mining(cells, self._question(len(table)))
-        derived = self._derived(mining)
-        hidden = _hidden(table.frame, private)
+        table = data.with_frame(self._discretize_numbers(data.frame.select(names), private, data.source))
+        cells = TableCells.of(table, private)
+        mining = RuleMining(cells, self._question(len(table)))
+        derived = self._derive_entries(mining)
+        hidden = _list_hidden_values(table.frame, private)
         if self.learner_risk is not None:
-            derived = self._against_learners(table, cells, derived, hidden, chance)
-        frame = type_by_content(_blanked(table.frame, derived.states))
+            derived = self._close_learners(table, cells, derived, hidden, chance)
+        frame = type_by_content(_blank_states(table.frame, derived.states))
         published = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
         return Release(
             data=published,
             method=self,
             claims=self._claims(data, mining),
-            losses=_losses(cells, derived),
+            losses=_compute_blanking_losses(cells, derived),
             details=self._details(cells, mining, derived, hidden),
             changes=self._changes(data, published),
         )
@@ -158,61 +160,68 @@ class SuppressEntries(Method):
         cut = tuple(Change(name, ChangeKind.INTERVALS, self.method) for name in self.discretize)
         return (*cut, *state_changes(self, data, published, holed))
 
-    def _question(self, rows: int) -> Question:
-        least = least_count(self.min_support, rows)
-        return Question(self.confidence, least, self.max_length, self.prior, self.mining_seconds, self.mining_memory)
+    def _question(self, rows: int) -> RuleQuestion:
+        least = compute_least_count(self.min_support, rows)
+        return RuleQuestion(
+            self.confidence, least, self.max_length, self.prior, self.mining_seconds, self.mining_memory
+        )
 
-    def _derived(self, mining: Mining) -> Derived:
+    def _derive_entries(self, mining: RuleMining) -> DerivedEntries:
         if self.search == "grades":
-            return grades(mining, self.blanking_factor)
+            return run_grades(mining, self.blanking_factor)
         if self.search == "exact":
-            return exact_entries(mining, self.seconds or 60.0)
-        return grades_plus(mining, self.seconds or 0.8)
+            return find_exact_entries(mining, self.seconds or 60.0)
+        return run_grades_plus(mining, self.seconds or 0.8)
 
-    def _discretized(self, frame: pl.DataFrame, private: Flags, source: str) -> pl.DataFrame:
+    def _discretize_numbers(self, frame: pl.DataFrame, private: Flags, source: str) -> pl.DataFrame:
         """Numbers as the midpoints of their intervals, which visible cells alone decide: everybody sees midpoints."""
         made = []
         for name, how in self.discretize.items():
             if name not in frame.columns:
-                raise PolicyError(f"{source}: «{name}» is to be discretized, and is no column that is published")
+                raise PolicyError(f'{source}: "{name}" is to be discretized, and is no column that is published')
             hidden = pl.Series(private[:, frame.columns.index(name)])
             seen = frame[name].set(hidden, None)
             if not seen.count():
                 made.append(seen)
                 continue
             # Midpoints between the extremes would tell these: they are somebody's.
-            cut = equal_width(seen, how, coarse=True) if isinstance(how, int) else at_cuts(seen, how, coarse=True)
+            cut = cut_equal_width(seen, how, coarse=True) if isinstance(how, int) else cut_at(seen, how, coarse=True)
             # A private value beyond all visible ones counts as one of the outermost interval.
             inside = frame[name] if not isinstance(how, int) else frame[name].clip(cut.edges[0], cut.edges[-1])
             made.append(cut.apply(inside, "midpoint"))
         return frame.with_columns(made)
 
-    def _against_learners(
-        self, table: Table, cells: Cells, derived: Derived, hidden: pl.DataFrame, chance: np.random.Generator
-    ) -> Derived:
+    def _close_learners(
+        self,
+        table: Table,
+        cells: TableCells,
+        derived: DerivedEntries,
+        hidden: pl.DataFrame,
+        chance: np.random.Generator,
+    ) -> DerivedEntries:
         """Close learners and rules in turn, until both are: blanking against one may bring the other back."""
-        from sfumato.protect.entries.against_learners import blanked_against_learners
+        from sfumato.protect.entries.learner_defence import choose_entries_against_learners
 
         assert self.learner_risk is not None
         for round_ in range(_ROUNDS):
-            tell("closing learners", round_, _ROUNDS)
-            frame = _blanked(table.frame, derived.states)
-            more = blanked_against_learners(frame, hidden, self.learner_risk, chance)
+            report_progress("closing learners", round_, _ROUNDS)
+            frame = _blank_states(table.frame, derived.states)
+            more = choose_entries_against_learners(frame, hidden, self.learner_risk, chance)
             if not more:
                 return derived
             states = derived.states.copy()
             for row, name in more:
                 states[row, cells.names.index(name)] = BLANKED
             extra = np.flatnonzero((states == BLANKED) & (derived.states != BLANKED)).astype(np.int64)
-            again = self._derived(Mining(replace(cells, states=states), self._question(len(states))))
+            again = self._derive_entries(RuleMining(replace(cells, states=states), self._question(len(states))))
             entries = np.concatenate([derived.entries, extra, again.entries])
-            derived = Derived(entries, derived.reasons, again.states, derived.bound, proven=False)
+            derived = DerivedEntries(entries, derived.reasons, again.states, derived.bound, proven=False)
         raise ImpossibleRelease(
             f"{table.source}: rules and learners could not both be kept off after {_ROUNDS} rounds; allow a larger "
             "learner_risk, or make fewer entries private"
         )
 
-    def _claims(self, data: Table, mining: Mining) -> tuple[Claim, ...]:
+    def _claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
         question = mining.question
         what = f"a rule of support {question.least} or more and confidence {question.confidence} or more"
         rules = Claim(
@@ -247,7 +256,7 @@ class SuppressEntries(Method):
             needs_original=True,
             meaning="The search for rules came to its end; a budget did not stop it.",
         )
-        return (rules, blanked, *(() if mining.complete else (ended,)), nobody_named(data), *self._true())
+        return (rules, blanked, *(() if mining.complete else (ended,)), claim_nobody_named(data), *self._true())
 
     def _true(self) -> tuple[Claim, ...]:
         """Nothing published is false; midpoints of intervals are nobody's values, so nothing is said of them."""
@@ -264,7 +273,9 @@ class SuppressEntries(Method):
             ),
         )
 
-    def _details(self, cells: Cells, mining: Mining, derived: Derived, hidden: pl.DataFrame) -> EntryDetails:
+    def _details(
+        self, cells: TableCells, mining: RuleMining, derived: DerivedEntries, hidden: pl.DataFrame
+    ) -> EntryDetails:
         first = mining.first
         assert first is not None
         width = len(cells.names)
@@ -274,10 +285,10 @@ class SuppressEntries(Method):
             private=tuple((int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)),
             derived=tuple(places),
             hidden=hidden,
-            reasons=_reasons(places, derived),
-            rules_before=_rule_frame(cells, first),
-            rules_after=_rule_frame(cells, None),
-            exposed=_exposed(cells, first),
+            reasons=_list_reasons(places, derived),
+            rules_before=_build_rule_frame(cells, first),
+            rules_after=_build_rule_frame(cells, None),
+            exposed=_count_exposed_entries(cells, first),
             confidence=mining.question.confidence,
             least=mining.question.least,
             objective=len(places),
@@ -286,36 +297,38 @@ class SuppressEntries(Method):
             gap=0.0 if len(places) == derived.bound else (len(places) - derived.bound) / max(len(places), 1),
             passes=mining.passes,
             complete=mining.complete,
-            sensitive_entries=sensitive_entries(cells, first),
+            sensitive_entries=count_sensitive_entries(cells, first),
         )
 
 
-def _way(entries: Any) -> str:
+def _describe_way(entries: Any) -> str:
     """How private entries were said, and no entry of them."""
     ways = ("columns", "where", "share", "cells", "file", "mask")
     return " and ".join(name for name in ways if getattr(entries, name) is not None)
 
 
-def _hidden(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
+def _list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
     """The private entries with the values they would have been published with, as text."""
     parts = [
-        pl.DataFrame({"row": np.flatnonzero(private[:, at]).astype(np.int64)}).with_columns(
-            pl.lit(name).alias("column"), spelt(frame[name]).gather(np.flatnonzero(private[:, at])).alias("value")
+        pl.DataFrame({"row": np.flatnonzero(private[:, index]).astype(np.int64)}).with_columns(
+            pl.lit(name).alias("column"),
+            spell_cells(frame[name]).gather(np.flatnonzero(private[:, index])).alias("value"),
         )
-        for at, name in enumerate(frame.columns)
+        for index, name in enumerate(frame.columns)
     ]
     schema = {"row": pl.Int64, "column": pl.String, "value": pl.String}
     return pl.concat([pl.DataFrame(schema=schema), *parts]).sort("row", "column", maintain_order=True)
 
 
-def _blanked(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
+def _blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
     """The frame as it is published: what is private or blanked is empty."""
     return frame.with_columns(
-        pl.when(pl.Series(states[:, at] == 0)).then(pl.col(name)).alias(name) for at, name in enumerate(frame.columns)
+        pl.when(pl.Series(states[:, index] == 0)).then(pl.col(name)).alias(name)
+        for index, name in enumerate(frame.columns)
     )
 
 
-def _losses(cells: Cells, derived: Derived) -> dict[str, Number]:
+def _compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[str, Number]:
     filled = int((cells.codes >= 0).sum())
     private, blanked = int((cells.states == PRIVATE).sum()), len(derived.entries)
     visible = filled - private
@@ -328,48 +341,48 @@ def _losses(cells: Cells, derived: Derived) -> dict[str, Number]:
     }
 
 
-def _reasons(places: list[tuple[int, str]], derived: Derived) -> pl.DataFrame:
+def _list_reasons(places: list[tuple[int, str]], derived: DerivedEntries) -> pl.DataFrame:
     """Why each entry was blanked; those against learners have no rule to name."""
     schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
     rows = []
-    for at, (row, column) in enumerate(places):
-        if at < len(derived.reasons):
-            why = derived.reasons[at]
+    for index, (row, column) in enumerate(places):
+        if index < len(derived.reasons):
+            why = derived.reasons[index]
             rows.append((row, column, why.kind, why.invalidated + why.marginalized, why.example))
         else:
             rows.append((row, column, "against learners", 0, ""))
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _rule_frame(cells: Cells, found: FoundRules | None) -> pl.DataFrame:
+def _build_rule_frame(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.DataFrame:
     """Rules as spots of a picture: what an adversary sees of each."""
-    if found is None:
+    if rule_arrays is None:
         schema = {"public_support": pl.Int64, "public_confidence": pl.Float64, "hidden_confidence": pl.Float64}
         return pl.DataFrame(schema={**schema, "column": pl.String, "length": pl.Int64})
-    column = np.searchsorted(cells.first, found.target, side="right") - 1
+    column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
     return pl.DataFrame(
         {
-            "public_support": found.public.astype(np.int64),
-            "public_confidence": found.public_fit / np.maximum(found.public, 1),
-            "hidden_confidence": found.hidden_fit / np.maximum(found.hidden, 1),
+            "public_support": rule_arrays.public.astype(np.int64),
+            "public_confidence": rule_arrays.public_fit / np.maximum(rule_arrays.public, 1),
+            "hidden_confidence": rule_arrays.hidden_fit / np.maximum(rule_arrays.hidden, 1),
             "column": pl.Series(cells.names).gather(column) if len(column) else pl.Series([], dtype=pl.String),
-            "length": np.diff(found.start)[found.antecedent],
+            "length": np.diff(rule_arrays.start)[rule_arrays.antecedent],
         }
     )
 
 
-def _exposed(cells: Cells, found: FoundRules) -> dict[str, int]:
+def _count_exposed_entries(cells: TableCells, rule_arrays: RuleArrays) -> dict[str, int]:
     """Private entries of each column that some rule told before anything was blanked."""
-    columns = np.searchsorted(cells.first, found.target, side="right") - 1
-    many = np.diff(found.row_start)[found.antecedent]
-    told = np.zeros(cells.codes.shape, dtype=np.bool_)
+    columns = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
+    many = np.diff(rule_arrays.row_start)[rule_arrays.antecedent]
+    is_exposed = np.zeros(cells.codes.shape, dtype=np.bool_)
     # So many rows at a time: rules have very many, all together.
     parts = np.searchsorted(np.cumsum(many), np.arange(0, int(many.sum()) + 1, 1 << 22), side="left")
     for begin, end in pairwise([*np.unique(parts).tolist(), len(many)]):
         rule = np.repeat(np.arange(begin, end), many[begin:end])
-        first = found.row_start[found.antecedent[begin:end]] - np.cumsum(many[begin:end]) + many[begin:end]
-        rows = found.rows[np.arange(len(rule)) + np.repeat(first, many[begin:end])]
+        first = rule_arrays.row_start[rule_arrays.antecedent[begin:end]] - np.cumsum(many[begin:end]) + many[begin:end]
+        rows = rule_arrays.rows[np.arange(len(rule)) + np.repeat(first, many[begin:end])]
         column = columns[rule]
-        hit = (cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == found.target[rule])
-        told[rows[hit], column[hit]] = True
-    return {name: int(count) for name, count in zip(cells.names, told.sum(axis=0), strict=True) if count}
+        hit = (cells.states[rows, column] == PRIVATE) & (cells.codes[rows, column] == rule_arrays.target[rule])
+        is_exposed[rows[hit], column[hit]] = True
+    return {name: int(count) for name, count in zip(cells.names, is_exposed.sum(axis=0), strict=True) if count}

@@ -24,24 +24,29 @@ from pydantic import Field, model_validator
 
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import NoiseDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.progress import report_progress
+from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.method import Method
-from sfumato.protect.noise.noise_claims import noise_claims
-from sfumato.protect.noise.noise_columns import NumberColumn, covariance, number_column, says_decimals
+from sfumato.protect.noise.noise_claims import list_noise_claims
+from sfumato.protect.noise.noise_columns import (
+    NumberColumn,
+    compute_column_covariance,
+    read_number_column,
+    says_decimals,
+)
 from sfumato.protect.noise.noise_scales import (
-    achieved_level,
-    draw_together,
+    choose_intervals,
+    choose_noise,
+    choose_width,
+    compute_achieved_level,
+    compute_interval_middles,
+    draw_correlated_noise,
     estimate_shape,
     fill_digits,
-    intervals_for,
-    like_the_data,
-    middles,
-    noise_for,
-    round_up,
-    width_for,
-    with_room,
+    require_room,
+    round_up_to_digits,
+    scale_like_data,
 )
 from sfumato.public.noise_law import Noise
 from sfumato.randomness import Randomness
@@ -125,14 +130,16 @@ class AddNoise(Method):
         told = self.ranges or {}
         if left := [name for name in self._names() if name not in told]:
             raise PolicyError(
-                f"{data.source}: no range is given for {_quoted(left)}, and the size of the noise would tell how wide "
+                f"{data.source}: no range is given for {quote_names(left)}, and the size of the noise would "
+                "tell how wide "
                 "that of the data is, which one person can change. Give one that everybody may know, as in "
                 f"ranges = {{ {left[0]} = [0, 120] }}, with a point (0.0) if there are decimals. If that of the data "
                 'may be known, say ranges = "from_data"'
             )
         if self.kind == "correlated" and self.times is None:
             raise PolicyError(
-                f"{data.source}: noise shaped like {_quoted(self._names())} is some times the data's covariance, and "
+                f"{data.source}: noise shaped like {quote_names(self._names())} is some times the data's "
+                "covariance, and "
                 'how many is published. Say it, as in times = 2.0; or times = "from_data" to have the least that is '
                 "enough, which one person can change"
             )
@@ -140,38 +147,40 @@ class AddNoise(Method):
             given = self._given(name)
             if given and not says_decimals(given) and data.frame[name].dtype.is_float():
                 raise PolicyError(
-                    f"{data.source}: «{name}» holds decimals, and its range is given in whole numbers; whether "
+                    f'{data.source}: "{name}" holds decimals, and its range is given in whole numbers; whether '
                     "published numbers have decimals must not depend on the data. Write the ends with a point, as in "
                     "[0.0, 120.0], or round the column"
                 )
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
-        chance = _chance(randomness)
+        chance = _make_generator(randomness)
         columns = self._columns(data)
-        tell("drawing noise", 0, len(columns))
-        noisy = self._together(columns, data.source, chance) if self.kind == "correlated" else []
+        report_progress("drawing noise", 0, len(columns))
+        noisy = self._add_correlated_noise(columns, data.source, chance) if self.kind == "correlated" else []
         noisy = noisy or [self._alone(column, chance) for column in columns]
-        published = data.with_frame(data.frame.drop(data.identifying).with_columns(one.published for one in noisy))
+        published = data.with_frame(
+            data.frame.drop(data.identifying).with_columns(noisy_column.published for noisy_column in noisy)
+        )
         kind = ChangeKind.INTERVALS if self.kind == "discretize" else ChangeKind.NOISE
         return Release(
             data=published,
             method=self,
             claims=(
-                *noise_claims(
+                *list_noise_claims(
                     [(o.column, o.least or o.noise) for o in noisy],
                     self.kind,
                     self.privacy,
                     self.confidence,
                     noisy[0].times,
                 ),
-                nobody_named(data),
+                claim_nobody_named(data),
             ),
-            losses=_losses(noisy),
+            losses=_compute_noise_losses(noisy),
             details=NoiseDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                public={one.column.name: self._public(one) for one in noisy},
-                loss={one.column.name: one.loss for one in noisy},
+                public={noisy_column.column.name: self._describe_public_noise(noisy_column) for noisy_column in noisy},
+                loss={noisy_column.column.name: noisy_column.loss for noisy_column in noisy},
             ),
             changes=state_changes(self, data, published, dict.fromkeys(self._names(), kind)),
         )
@@ -180,101 +189,104 @@ class AddNoise(Method):
         return (self.columns,) if isinstance(self.columns, str) else self.columns
 
     def _columns(self, table: Table) -> list[NumberColumn]:
-        named, known = self._names(), table.frame.columns
-        strange = [name for name in named if name not in known or name in table.identifying]
-        if strange or not named or len(set(named)) < len(named):
+        requested, known = self._names(), table.frame.columns
+        strange = [name for name in requested if name not in known or name in table.identifying]
+        if strange or not requested or len(set(requested)) < len(requested):
             raise PolicyError(
-                f"{table.source}: `columns` names {_quoted(strange or named) or 'nothing'}; it has to name one or more "
+                f"{table.source}: `columns` names {quote_names(strange or requested) or 'nothing'}; it has to "
+                "name one or more "
                 "different columns that are published"
             )
-        unused = [name for name in (self.ranges if isinstance(self.ranges, Mapping) else ()) if name not in named]
+        unused = [name for name in (self.ranges if isinstance(self.ranges, Mapping) else ()) if name not in requested]
         if unused:
-            raise PolicyError(f"`ranges` tells of {_quoted(unused)}, to which no noise is added")
+            raise PolicyError(f"`ranges` tells of {quote_names(unused)}, to which no noise is added")
         if self.confidence < 1e-6:
             raise PolicyError("who is less sure than one in a million knows nothing; ask for a greater `confidence`")
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows")
-        return [number_column(table, name, self._given(name), exact=self.exact_range) for name in named]
+        return [read_number_column(table, name, self._given(name), exact=self.exact_range) for name in requested]
 
     def _given(self, name: str) -> tuple[End, End] | None:
         """The range that the custodian gave for a column."""
         told = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
         return None if told is None or isinstance(told, str) else told
 
-    def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _Noisy:
+    def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _NoisyColumn:
         """One column by itself: noise of the scale that its level asks for, or intervals."""
-        width = width_for(column, self.privacy)
+        width = choose_width(column, self.privacy)
         if self.kind == "discretize":
-            noise = intervals_for(column, width, self.confidence)
-            return _Noisy.of(column, noise, column.replaced(middles(column, noise)))
-        noise = noise_for(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
-        drawn = fill_digits(noise.draw(chance, len(column.numbers)), noise.scale, noise.step, chance)
-        return _Noisy.of(column, noise, column.moved(drawn, noise.grid))
+            noise = choose_intervals(column, width, self.confidence)
+            return _NoisyColumn.of(column, noise, column.replaced(compute_interval_middles(column, noise)))
+        noise = choose_noise(column, "uniform" if self.kind == "uniform" else "gaussian", width, self.confidence)
+        noise_values = fill_digits(noise.draw(chance, len(column.numbers)), noise.scale, noise.step, chance)
+        return _NoisyColumn.of(column, noise, column.moved(noise_values, noise.grid))
 
-    def _together(self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator) -> list[_Noisy]:
+    def _add_correlated_noise(
+        self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator
+    ) -> list[_NoisyColumn]:
         """All columns at once: covariance c² times the data's, c² the least of two digits that gives all their level.
 
         The data's covariance with all its digits would tell of people. So c² is public, and the covariance that is told
         is what anybody can estimate: that of the published columns, times c² / (1 + c²).
         """
-        spread = covariance(columns, source)
-        times = self._times(like_the_data(spread, columns, self.privacy, self.confidence) ** 2, source)
-        drawn = draw_together(times * spread, len(columns[0].known), chance)
+        spread = compute_column_covariance(columns, source)
+        times = self._times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
+        noise_values = draw_correlated_noise(times * spread, len(columns[0].known), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
-        asked = [noise_for(one, "gaussian", width_for(one, self.privacy), self.confidence) for one in columns]
+        asked = [choose_noise(one, "gaussian", choose_width(one, self.privacy), self.confidence) for one in columns]
         # Where all else is given, the grid follows from what was asked for: what was drawn depends on everybody.
         grids = [one.grid if isinstance(self.times, float) else None for one in asked]
         noises = [
-            with_room(column, Noise(kind="gaussian", scale=scale, step=column.step), grid)
+            require_room(column, Noise(kind="gaussian", scale=scale, step=column.step), grid)
             for column, scale, grid in zip(columns, scales, grids, strict=True)
         ]
         published = [
-            column.moved(fill_digits(drawn[at][column.known], noise.scale, noise.step, chance), noise.grid)
-            for at, (column, noise) in enumerate(zip(columns, noises, strict=True))
+            column.moved(fill_digits(noise_values[index][column.known], noise.scale, noise.step, chance), noise.grid)
+            for index, (column, noise) in enumerate(zip(columns, noises, strict=True))
         ]
         least = [one.model_copy(update={"grid": noise.grid}) for one, noise in zip(asked, noises, strict=True)]
-        shape = estimate_shape(published, times, [one.scale for one in least])
+        shape = estimate_shape(published, times, [noise.scale for noise in least])
         made = []
-        for at, column in enumerate(columns):
-            shared = {other.name: float(shape[at, to]) for to, other in enumerate(columns)}
-            told = noises[at].model_copy(update={"scale": float(np.sqrt(shape[at, at]))})
-            made.append(_Noisy.of(column, told, published[at], shared, least[at], times))
+        for index, column in enumerate(columns):
+            shared = {other.name: float(shape[index, to]) for to, other in enumerate(columns)}
+            column_noise = noises[index].model_copy(update={"scale": float(np.sqrt(shape[index, index]))})
+            made.append(_NoisyColumn.of(column, column_noise, published[index], shared, least[index], times))
         return made
 
     def _times(self, needed: float, source: str) -> float:
         """How many times the data's covariance noise has: as given, if that is enough."""
         if not isinstance(self.times, float):
-            return round_up(needed)
+            return round_up_to_digits(needed)
         if self.times < needed * (1 - 1e-9):
             raise ImpossibleRelease(
                 f"{source}: times = {self.times:g} is too little noise for privacy = {self.privacy:g} in every column; "
-                f"{round_up(needed):g} is enough. Give more, or ask for less privacy"
+                f"{round_up_to_digits(needed):g} is enough. Give more, or ask for less privacy"
             )
         return self.times
 
-    def _public(self, one: _Noisy) -> dict[str, Any]:
+    def _describe_public_noise(self, noisy_column: _NoisyColumn) -> dict[str, Any]:
         """What an analyst must know to reconstruct anything; where a range of the data begins is not part of it."""
-        column, noise = one.column, one.noise
-        told: dict[str, Any] = {
+        column, noise = noisy_column.column, noisy_column.noise
+        public_facts: dict[str, Any] = {
             "kind": self.kind,
             "scale": noise.scale,
             "step": int(noise.step),
-            "origin": noise.origin if column.given or noise.kind != "discretize" else _first_seen(one),
+            "origin": noise.origin if column.given or noise.kind != "discretize" else _first_seen(noisy_column),
             "grid": int(noise.grid) if noise.step else noise.grid,
             "privacy": self.privacy,
             "confidence": self.confidence,
-            "achieved": achieved_level(column, one.least or noise, self.privacy, self.confidence),
+            "achieved": compute_achieved_level(column, noisy_column.least or noise, self.privacy, self.confidence),
             "domain": "given" if column.given else "data",
         }
         if column.given or self.exact_range:
-            told["range"] = column.ends()
-        if one.covariance is None:
-            return told
-        return told | {"times": one.times, "covariance": dict(one.covariance)}
+            public_facts["range"] = column.ends()
+        if noisy_column.covariance is None:
+            return public_facts
+        return public_facts | {"times": noisy_column.times, "covariance": dict(noisy_column.covariance)}
 
 
 @dataclass(frozen=True, eq=False)
-class _Noisy:
+class _NoisyColumn:
     """One column, before and after."""
 
     column: NumberColumn
@@ -298,7 +310,7 @@ class _Noisy:
         covariance: Mapping[str, float] | None = None,
         least: Noise | None = None,
         times: float | None = None,
-    ) -> _Noisy:
+    ) -> _NoisyColumn:
         shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
         # Values are about even within an interval, so that its own variance comes on top of what is seen.
         hidden = noise.variance if noise.kind == "discretize" else 0.0
@@ -306,22 +318,18 @@ class _Noisy:
         return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
 
 
-def _first_seen(one: _Noisy) -> float:
+def _first_seen(one: _NoisyColumn) -> float:
     """Where the first interval begins that somebody is in, from its published middle."""
     first = float(np.asarray(one.published.to_physical().min(), dtype=np.float64))
     return first - ((one.noise.scale - 1) // 2 if one.noise.step else one.noise.scale / 2)
 
 
-def _chance(randomness: Randomness | None) -> np.random.Generator:
+def _make_generator(randomness: Randomness | None) -> np.random.Generator:
     if not (randomness is None or isinstance(randomness, Randomness)):
         raise PolicyError("chance is given as randomness = sf.Randomness.seeded(1), or not at all for a true release")
     return (randomness or Randomness.secure()).generator()
 
 
-def _losses(noisy: Sequence[_Noisy]) -> dict[str, Number]:
-    losses = [one.loss for one in noisy]
+def _compute_noise_losses(noisy: Sequence[_NoisyColumn]) -> dict[str, Number]:
+    losses = [noisy_column.loss for noisy_column in noisy]
     return {"loss": sum(losses) / len(losses), "largest_loss": max(losses)}
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"«{name}»" for name in names)

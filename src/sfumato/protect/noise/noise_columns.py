@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.coarse_range import widen_range
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.table import Table
 
 _DAY = "%Y-%m-%d"
@@ -59,9 +59,9 @@ class NumberColumn:
     @property
     def grain(self) -> float:
         """What the largest number of the range is rounded to when it is stored; 0 for whole ones."""
-        return self.grain_at(0.0)
+        return self.measure_grain(0.0)
 
-    def grain_at(self, reach: float) -> float:
+    def measure_grain(self, reach: float) -> float:
         """What numbers that lie as far as `reach` outside of the range are rounded to; 0 for whole ones."""
         if self.whole is not None:
             return 0.0
@@ -90,18 +90,18 @@ class NumberColumn:
 
         This does not look at what was drawn: noise that is drawn again until it fits is not the noise that was told.
         """
-        least, most = self._room()
+        least, most = self._measure_room()
         far = int(((self.numbers - reach < least) | (self.numbers + reach > most)).sum())
         if not far and reach <= most - least:
             return
         if self.is_date:
             raise ImpossibleRelease(
-                f"«{self.name}»: noise takes {far} dates out of the calendar, which has the years 1 to 9999; make "
-                "dates that stand for «never» or «unknown» missing, give `ranges` of dates that occur, or ask for less "
+                f'"{self.name}": noise takes {far} dates out of the calendar, which has the years 1 to 9999; make '
+                'dates that stand for "never" or "unknown" missing, give `ranges` of dates that occur, or ask for less '
                 "privacy"
             )
         raise ImpossibleRelease(
-            f"«{self.name}»: {far} noisy values are too large to be stored; divide them first, or ask for less privacy"
+            f'"{self.name}": {far} noisy values are too large to be stored; divide them first, or ask for less privacy'
         )
 
     @property
@@ -109,7 +109,7 @@ class NumberColumn:
         """Whether the numbers are days."""
         return self.column.dtype in (pl.Date, pl.String)
 
-    def _room(self) -> tuple[float, float]:
+    def _measure_room(self) -> tuple[float, float]:
         if self.is_date:
             return _CALENDAR
         limit = LARGE if self.whole is None else 2.0**63 - 1025
@@ -131,7 +131,7 @@ class NumberColumn:
         return made.cast(kind)
 
 
-def number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact: bool = False) -> NumberColumn:
+def read_number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact: bool = False) -> NumberColumn:
     """Read a column; what is no number, not finite or outside of the range is refused.
 
     A range that is not given is that of the data, widened to a coarse grid unless it is wanted `exact`. One that is
@@ -139,16 +139,16 @@ def number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact
     """
     column = table.frame[name]
     known = column.is_not_null().to_numpy()
-    cells = _physical(table, column).drop_nulls()
+    cells = _read_physical_column(table, column).drop_nulls()
     integers = cells.dtype.is_integer() and not says_decimals(given)
     whole = cells.cast(pl.Int64).to_numpy() if integers else None
     numbers = cells.cast(pl.Float64).to_numpy()
     strange = int((~np.isfinite(numbers)).sum())
     if strange:
         raise DataError(
-            f"{table.source}: «{name}» has {strange} cells that are no finite number; make them missing, or mend them"
+            f'{table.source}: "{name}" has {strange} cells that are no finite number; make them missing, or mend them'
         )
-    low, high = _range(table, name, numbers, given)
+    low, high = _choose_column_range(table, name, numbers, given)
     _refuse_extremes(table, name, numbers, low, high)
     if given is None and not exact:
         low, high = (float(end) for end in widen_range(low, high, whole=whole is not None))
@@ -160,12 +160,12 @@ def says_decimals(given: Sequence[Any] | None) -> bool:
     return any(isinstance(end, float) for end in given or ())
 
 
-def _physical(table: Table, column: pl.Series) -> pl.Series:
+def _read_physical_column(table: Table, column: pl.Series) -> pl.Series:
     """Numbers as they are, dates as days."""
     kind = column.dtype
     if kind.is_integer() and (far := int((column.cast(pl.Float64).abs() > 2**53).sum())):
         raise DataError(
-            f"{table.source}: «{column.name}» has {far} whole numbers beyond 2⁵³, which are no amounts of anything; "
+            f'{table.source}: "{column.name}" has {far} whole numbers beyond 2⁵³, which are no amounts of anything; '
             "drop the column if they are codes, or divide them first"
         )
     if kind.is_float() or kind.is_integer():
@@ -178,31 +178,33 @@ def _physical(table: Table, column: pl.Series) -> pl.Series:
             return days.to_physical()
     words = "text" if kind == pl.String else str(kind).lower()
     raise PolicyError(
-        f"{table.source}: «{column.name}» holds {words}; noise is added to numbers and to dates (2009-06-30). Decimals "
+        f'{table.source}: "{column.name}" holds {words}; noise is added to numbers and to dates (2009-06-30). Decimals '
         "and times of day are kept as text: make them numbers first. For categories there is randomized response"
     )
 
 
-def _range(table: Table, name: str, numbers: Floats, told: Sequence[Any] | None) -> tuple[float, float]:
-    if told is None:
+def _choose_column_range(
+    table: Table, name: str, numbers: Floats, given_range: Sequence[Any] | None
+) -> tuple[float, float]:
+    if given_range is None:
         if not len(numbers):
             raise ImpossibleRelease(
-                f"{table.source}: «{name}» has no known value, so there is no range to take a share of; leave the "
+                f'{table.source}: "{name}" has no known value, so there is no range to take a share of; leave the '
                 f'column out, or give a range, as in ranges={{"{name}": (0, 120)}}'
             )
         if numbers.min() == numbers.max():
             raise ImpossibleRelease(
-                f"{table.source}: all {len(numbers)} known values of «{name}» are the same, so there is no range to "
+                f'{table.source}: all {len(numbers)} known values of "{name}" are the same, so there is no range to '
                 f'take a share of; give one, as in ranges={{"{name}": (0, 120)}}'
             )
         return float(numbers.min()), float(numbers.max())
-    low, high = (_end(end) for end in told)
+    low, high = (_parse_end(end) for end in given_range)
     if not (low < high and np.isfinite(high - low)):
-        raise PolicyError(f"the range of «{name}» goes from a least to a greatest finite value, and the two differ")
+        raise PolicyError(f'the range of "{name}" goes from a least to a greatest finite value, and the two differ')
     outside = int(((numbers < low) | (numbers > high)).sum())
     if outside:
         raise DataError(
-            f"{table.source}: «{name}» has {outside} values outside of the range that was given for it; widen the "
+            f'{table.source}: "{name}" has {outside} values outside of the range that was given for it; widen the '
             "range, or bring the values into it"
         )
     return low, high
@@ -212,26 +214,26 @@ def _refuse_extremes(table: Table, name: str, numbers: Floats, low: float, high:
     large = int((np.abs(numbers) > LARGE).sum())
     if large:
         raise DataError(
-            f"{table.source}: «{name}» has {large} values beyond ±10¹⁰⁰, with which nothing can be computed; divide "
+            f'{table.source}: "{name}" has {large} values beyond ±10¹⁰⁰, with which nothing can be computed; divide '
             "all of them first, or make these missing"
         )
     if max(-low, high) > LARGE or high - low < _SMALL:
         raise DataError(
-            f"{table.source}: the range of the {len(numbers)} known values of «{name}» reaches beyond ±10¹⁰⁰ or is "
+            f'{table.source}: the range of the {len(numbers)} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
             "narrower than 10⁻¹⁰⁰, with which nothing can be computed; divide or multiply them first, or give a "
             "range of another size"
         )
 
 
-def _end(told: Any) -> float:
-    return float((told - date(1970, 1, 1)).days) if isinstance(told, date) else float(told)
+def _parse_end(end: Any) -> float:
+    return float((end - date(1970, 1, 1)).days) if isinstance(end, date) else float(end)
 
 
-def covariance(columns: Sequence[NumberColumn], source: str) -> Floats:
+def compute_column_covariance(columns: Sequence[NumberColumn], source: str) -> Floats:
     """How the columns go together, over the rows that have them all."""
     whole = np.logical_and.reduce([column.known for column in columns])
     if int(whole.sum()) < 2:
-        names = ", ".join(f"«{column.name}»" for column in columns)
+        names = ", ".join(f'"{column.name}"' for column in columns)
         raise ImpossibleRelease(
             f"{source}: {int(whole.sum())} rows have a value in each of {names}, and correlated noise is "
             "shaped by such rows; name fewer columns, or fill what is missing"
@@ -240,7 +242,7 @@ def covariance(columns: Sequence[NumberColumn], source: str) -> Floats:
     flat = [column.name for column, row in zip(columns, chosen, strict=True) if row.min() == row.max()]
     if flat:
         raise ImpossibleRelease(
-            f"{source}: all values of {', '.join(f'«{name}»' for name in flat)} are the same, and noise shaped like "
+            f"{source}: all values of {quote_names(flat)} are the same, and noise shaped like "
             'them would be none; leave the column out, or use kind = "gaussian" and give its range'
         )
     return np.atleast_2d(np.cov(chosen, bias=True))

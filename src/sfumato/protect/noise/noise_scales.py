@@ -30,12 +30,12 @@ _FINE = 1e-6
 """The grid that numbers are published on, as a share of the noise's scale: too fine to be seen in any estimate."""
 
 
-def width_for(column: NumberColumn, privacy: float) -> float:
+def choose_width(column: NumberColumn, privacy: float) -> float:
     """The share of the range, kept within what can be computed; far before those ends it is refused."""
     return min(max(privacy, 1e-30) * column.span, 1e200)
 
 
-def intervals_for(column: NumberColumn, width: float, confidence: float) -> Noise:
+def choose_intervals(column: NumberColumn, width: float, confidence: float) -> Noise:
     """The narrowest equal intervals over the range of which every one, cut by the range, tells no less than `width`.
 
     A last interval that is cut short by the end of the range would tell more. So intervals are widened until a whole
@@ -44,12 +44,12 @@ def intervals_for(column: NumberColumn, width: float, confidence: float) -> Nois
     """
     least = width / confidence
     if least > (LARGE if column.whole is None else 2.0**53):
-        raise ImpossibleRelease(f"«{column.name}»: intervals would be too wide to be told; ask for less privacy")
+        raise ImpossibleRelease(f'"{column.name}": intervals would be too wide to be told; ask for less privacy')
     if column.whole is None:
         count = max(1, int(column.span / least + 1e-9))
         scale = max(column.span / count, least)
         noise = Noise(kind="discretize", scale=scale, origin=column.low - (count * scale - column.span) / 2)
-        return not_lost(column, noise)
+        return require_noise_above_rounding(column, noise)
     enough, numbers = max(2, int(np.ceil(least - 1e-9))), int(column.span) + 1
     for count in range(max(1, numbers // enough), 0, -1):
         size = max(-(-numbers // count), enough)
@@ -60,7 +60,7 @@ def intervals_for(column: NumberColumn, width: float, confidence: float) -> Nois
     return Noise(kind="discretize", scale=float(size), step=1.0, origin=origin)
 
 
-def middles(column: NumberColumn, noise: Noise) -> Floats | Ints:
+def compute_interval_middles(column: NumberColumn, noise: Noise) -> Floats | Ints:
     """The middle of each value's interval; of an even number of whole numbers, the lower one."""
     if column.whole is not None:
         origin, size = int(noise.origin), int(noise.scale)
@@ -72,57 +72,57 @@ def middles(column: NumberColumn, noise: Noise) -> Floats | Ints:
     return np.asarray(noise.origin + (places + 0.5) * noise.scale)
 
 
-def noise_for(column: NumberColumn, kind: Literal["uniform", "gaussian"], width: float, confidence: float) -> Noise:
+def choose_noise(column: NumberColumn, kind: Literal["uniform", "gaussian"], width: float, confidence: float) -> Noise:
     """Noise under which a value is told to within `width`; for whole numbers, at least what rounding leaves."""
     asked = Noise.for_privacy(kind, width, confidence, column.step)
-    return with_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
+    return require_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
 
 
-def grid_for(column: NumberColumn, noise: Noise) -> float:
+def choose_grid(column: NumberColumn, noise: Noise) -> float:
     """The step of the grid that a column is published on: a power of ten, of two where stored digits are too few.
 
     It is computed from the noise and the range alone, which are public. Digits of the data have no part in it.
     """
     if column.step:
         return column.step
-    least = 2 * column.grain_at(_REACH[noise.kind] * noise.scale)
+    least = 2 * column.measure_grain(_REACH[noise.kind] * noise.scale)
     fine = float(f"1e{int(np.floor(np.log10(_FINE * noise.scale)))}")
     return fine if fine >= least else float(2.0 ** np.ceil(np.log2(least)))
 
 
-def like_the_data(spread: Floats, columns: Sequence[NumberColumn], privacy: float, confidence: float) -> float:
+def scale_like_data(spread: Floats, columns: Sequence[NumberColumn], privacy: float, confidence: float) -> float:
     """c, the least by which the data's deviations are multiplied so that every column has its level."""
-    noises = [noise_for(column, "gaussian", width_for(column, privacy), confidence) for column in columns]
-    ratios = [noise.scale / np.sqrt(spread[at, at]) for at, noise in enumerate(noises)]
+    noises = [choose_noise(column, "gaussian", choose_width(column, privacy), confidence) for column in columns]
+    ratios = [noise.scale / np.sqrt(spread[index, index]) for index, noise in enumerate(noises)]
     if not np.isfinite(ratios).all():
         raise ImpossibleRelease("some columns vary so little that noise shaped like them would be none")
     return float(max(ratios))
 
 
-def with_room(column: NumberColumn, noise: Noise, grid: float | None = None) -> Noise:
+def require_room(column: NumberColumn, noise: Noise, grid: float | None = None) -> Noise:
     """The noise with its grid, if it neither takes values where they cannot be stored nor is lost when they are."""
     reach = _REACH[noise.kind] * noise.scale
     column.refuse_beyond(reach)
-    kept = not_lost(column, noise)
-    if grid is not None and grid < column.grain_at(reach):
+    kept = require_noise_above_rounding(column, noise)
+    if grid is not None and grid < column.measure_grain(reach):
         raise ImpossibleRelease(
-            f"«{column.name}»: noise shaped like the data is so much more than its level asks for that numbers could "
+            f'"{column.name}": noise shaped like the data is so much more than its level asks for that numbers could '
             "not be stored; name columns that vary as much as each other for their ranges"
         )
-    return kept.model_copy(update={"grid": grid_for(column, kept) if grid is None else grid})
+    return kept.model_copy(update={"grid": choose_grid(column, kept) if grid is None else grid})
 
 
-def not_lost(column: NumberColumn, noise: Noise) -> Noise:
+def require_noise_above_rounding(column: NumberColumn, noise: Noise) -> Noise:
     """The noise, if it is more than what numbers are rounded to when they are stored."""
     if not column.step and noise.scale < _GRAIN * column.grain:
         raise ImpossibleRelease(
-            f"«{column.name}»: its numbers are stored with so few digits that so little noise would be rounded off "
+            f'"{column.name}": its numbers are stored with so few digits that so little noise would be rounded off '
             "again; ask for more privacy, or subtract from all of them what they have in common"
         )
     return noise
 
 
-def achieved_level(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> float:
+def compute_achieved_level(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> float:
     """The level that the noise gives. Whole numbers may get more than was asked for; how much more of a range of the
     data would tell how wide that is. Intervals are cut by the range, which everybody knows, so with a confidence no
     more than that share of the range is left open."""
@@ -131,7 +131,7 @@ def achieved_level(column: NumberColumn, noise: Noise, privacy: float, confidenc
     return max(privacy, noise.interval(confidence) / column.span) if column.given else privacy
 
 
-def deviation_of(noise: Noise) -> float:
+def compute_noise_deviation(noise: Noise) -> float:
     """The deviation of what is added once it is rounded."""
     if not noise.step or noise.scale > 100:
         return float(np.sqrt(noise.variance + noise.step**2 / 12))
@@ -140,7 +140,7 @@ def deviation_of(noise: Noise) -> float:
     return float(noise.step * np.sqrt(shares @ steps**2))
 
 
-def most_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
+def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     """How many values noise may leave as they are, before that is rarer than `chance`."""
     from scipy.special import bdtrc
 
@@ -153,7 +153,7 @@ def most_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
     return high
 
 
-def draw_together(spread: Floats, count: int, chance: np.random.Generator) -> Floats:
+def draw_correlated_noise(spread: Floats, count: int, chance: np.random.Generator) -> Floats:
     """Gaussian noise of a covariance, also where some columns follow from others: one row a column."""
     # Of correlations: beside a column of large numbers, one of small ones would be lost in rounding.
     deviations = np.sqrt(np.diag(spread))
@@ -162,7 +162,7 @@ def draw_together(spread: Floats, count: int, chance: np.random.Generator) -> Fl
     return np.asarray(shaped @ chance.standard_normal((len(spread), count)))
 
 
-def round_up(times: float) -> float:
+def round_up_to_digits(times: float) -> float:
     """The least number of two digits that is not below another."""
     unit = 10.0 ** (np.floor(np.log10(times)) - 1)
     return float(f"{np.ceil(times / unit - 1e-9) * unit:.2g}")
@@ -170,9 +170,9 @@ def round_up(times: float) -> float:
 
 def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
     """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its least."""
-    numbers = np.array([one.to_physical().cast(pl.Float64).to_numpy() for one in published])
+    numbers = np.array([column.to_physical().cast(pl.Float64).to_numpy() for column in published])
     seen = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
-    fine = np.array([0.0 if one.dtype.is_float() else 1 / 12 for one in published])
+    fine = np.array([0.0 if column.dtype.is_float() else 1 / 12 for column in published])
     own = np.diag(seen)
     scales = np.sqrt(np.maximum((own - fine) * times / (1 + times), np.square(least)))
     together = np.outer(np.sqrt(own), np.sqrt(own))
@@ -194,7 +194,7 @@ def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Gene
     return np.asarray(coarse + chance.integers(-(unit // 2), unit // 2, len(noise)))
 
 
-def least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:
+def compute_least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:
     """The share of its level below which the interval of `count` differences falls less often than `chance`.
 
     The narrowest interval that holds a share c of the differences is narrower than t times the level only if, of some
@@ -209,13 +209,13 @@ def least_level(kind: str, confidence: float, count: int, chance: float = ALARM)
     low, high = 0.0, 1.0
     for _ in range(50):
         share = (low + high) / 2
-        within = _within(kind, confidence, share)
+        within = _compute_chance_within(kind, confidence, share)
         rare = count * float(bdtrc(needed - 1, count - 1, within)) <= chance
         low, high = (share, high) if rare else (low, share)
     return low
 
 
-def _within(kind: str, confidence: float, share: float) -> float:
+def _compute_chance_within(kind: str, confidence: float, share: float) -> float:
     """The probability that noise lies in the best interval of a share of its level's width."""
     if kind == "uniform":
         return share * confidence

@@ -18,15 +18,15 @@ from sfumato.baskets import Baskets
 from sfumato.details import PatternDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.mine.patterns.channels import channel_frame
+from sfumato.mine.patterns.inference_channels import build_channel_frame
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.baskets.secret_rules import MinSupport
 from sfumato.protect.method import Method
-from sfumato.protect.patterns.additive import raised
-from sfumato.protect.patterns.suppressive import withheld
-from sfumato.public.thresholds import least_count
+from sfumato.protect.patterns.additive_repair import raise_supports
+from sfumato.protect.patterns.suppressive_repair import withhold_itemsets
+from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 
@@ -34,7 +34,7 @@ from sfumato.release import Claim, Number, Release
 class PublishPatterns(Method):
     """Publish the frequent itemsets with their supports, repaired so that they give no small group away.
 
-    Guarantee: no pattern («these items and none of those», and two such together) with a support above 0 and below k
+    Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
     follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets
     (inference channels), nor by bounds on a set whose proper subsets are known, nor, where at most six items are
     published, by any reasoning about single patterns at all. Rules read off the published sets tell no more. Against:
@@ -63,35 +63,35 @@ class PublishPatterns(Method):
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, look for what the supports give away, and repair until they give nothing away."""
-        least = self._least(data)
-        tell("mining")
-        found = find_itemsets(data, least)
-        known = KnownSets.of(found.offsets, found.codes, found.supports, found.rows)
+        least = self._count_least_support(data)
+        report_progress("mining")
+        itemsets = find_itemsets(data, least)
+        known = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
         channels = known.small_patterns(self.k, border=False)
-        true = Patterns(found.items, found.offsets, found.codes, found.supports, found.rows, least)
-        details = PatternDetails(channels=channel_frame(known, channels, found.items), min_support=least)
+        true = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
+        details = PatternDetails(channels=build_channel_frame(known, channels, itemsets.items), min_support=least)
         published = true
         if self.repair == "additive":
-            done = raised(data, least, self.k)
+            done = raise_supports(data, least, self.k)
             published = done.patterns
-            named = [(tuple(data.items[code] for code in basket), copies) for basket, copies in done.added]
-            details = replace(details, added=tuple(named), rounds=done.rounds)
+            added_baskets = [(tuple(data.items[code] for code in basket), copies) for basket, copies in done.added]
+            details = replace(details, added=tuple(added_baskets), rounds=done.rounds)
         elif self.repair == "suppressive":
-            kept = withheld(true, self.k, data)
+            kept = withhold_itemsets(true, self.k, data)
             published = kept.patterns
             details = replace(details, rounds=kept.rounds)
         return Release(
             data=published,
             method=self,
             claims=self._claims(published, least),
-            losses=_losses(true, published),
+            losses=_compute_pattern_losses(true, published),
             details=details,
         )
 
-    def _least(self, data: Baskets) -> int:
+    def _count_least_support(self, data: Baskets) -> int:
         if not len(data):
             raise DataError("there are no baskets to find patterns in")
-        least = least_count(self.min_support, len(data))
+        least = compute_least_count(self.min_support, len(data))
         if len(data) < self.k:
             raise ImpossibleRelease(f"{len(data)} baskets cannot hide anybody among {self.k}; ask for a smaller k")
         if least < self.k:
@@ -108,9 +108,9 @@ class PublishPatterns(Method):
             measure="least_support",
             meaning="Every published itemset is held by so many baskets, or more.",
         )
-        return (large, *self._safe(published), *self._true())
+        return (large, *self._make_safe_patterns(published), *self._true())
 
-    def _safe(self, published: Patterns) -> tuple[Claim, ...]:
+    def _make_safe_patterns(self, published: Patterns) -> tuple[Claim, ...]:
         if self.repair == "none":
             return ()
         safe = Claim(
@@ -145,15 +145,20 @@ class PublishPatterns(Method):
         return {"additive": (complete,), "suppressive": (true,), "none": (complete, true)}[self.repair]
 
 
-def _losses(true: Patterns, published: Patterns) -> dict[str, Number]:
+def _compute_pattern_losses(true: Patterns, published: Patterns) -> dict[str, Number]:
     """What an analyst misses: sets withheld count as wholly wrong, raised supports by how much they grew."""
     before = {tuple(items): support for items, support in true.to_lists()}
-    after = {tuple(items): support for items, support in published.to_lists()}
-    errors = [abs(after[items] - support) / support if items in after else 1.0 for items, support in before.items()]
+    published_supports = {tuple(items): support for items, support in published.to_lists()}
+    errors = [
+        abs(published_supports[items] - support) / support if items in published_supports else 1.0
+        for items, support in before.items()
+    ]
     return {
         "loss": round(sum(errors) / len(errors), 12) if errors else 0.0,
-        "lost_itemsets": sum(items not in after for items in before),
-        "ghost_itemsets": sum(items not in before for items in after),
-        "changed_supports": sum(items in before and before[items] != support for items, support in after.items()),
+        "lost_itemsets": sum(items not in published_supports for items in before),
+        "ghost_itemsets": sum(items not in before for items in published_supports),
+        "changed_supports": sum(
+            items in before and before[items] != support for items, support in published_supports.items()
+        ),
         "added_baskets": published.baskets - true.baskets,
     }

@@ -16,7 +16,7 @@ from sfumato.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Exchanges:
+class ColumnExchanges:
     """How the new column is made."""
 
     swaps: Ints
@@ -25,7 +25,7 @@ class Exchanges:
     """Rows whose value was replaced by one that nobody gave: only where counts could not stay."""
 
 
-def exchanges(old: Ints, new: Ints, categories: int) -> Exchanges:
+def list_exchanges(old: Ints, new: Ints, categories: int) -> ColumnExchanges:
     """Exchanges that lead from one column to another."""
     rows = np.flatnonzero(old != new)
     edge = old[rows] * categories + new[rows]
@@ -33,7 +33,7 @@ def exchanges(old: Ints, new: Ints, categories: int) -> Exchanges:
     left = np.bincount(edge, minlength=categories * categories).reshape(categories, categories)
     begin = (np.cumsum(left) - left.ravel()).reshape(categories, categories)
     pairs: list[Ints] = []
-    while circle := _circle(left):
+    while circle := _find_circle(left):
         steps = list(zip(circle, circle[1:] + circle[:1], strict=True))
         many = min(int(left[step]) for step in steps)
         parts = []
@@ -44,17 +44,17 @@ def exchanges(old: Ints, new: Ints, categories: int) -> Exchanges:
         pairs += [np.column_stack(two) for two in pairwise(parts)]
     rest = [rows[begin[step] : begin[step] + left[step]] for step in zip(*np.nonzero(left), strict=True)]
     nothing = np.zeros(0, dtype=np.int64)
-    return Exchanges(
+    return ColumnExchanges(
         np.concatenate([nothing.reshape(0, 2), *pairs]).astype(np.int64),
         np.sort(np.concatenate([nothing, *rest])).astype(np.int64),
     )
 
 
-def _circle(left: Ints) -> list[int]:
+def _find_circle(left: Ints) -> list[int]:
     """Categories that give to one another in a circle, two if there are such; empty if there is none."""
     both = np.argwhere(np.minimum(left, left.T) > 0)
     if len(both):
-        return [int(one) for one in both[0]]
+        return [int(category) for category in both[0]]
     alive = np.ones(len(left), dtype=np.bool_)
     while True:  # who gives to nobody is in no circle
         ends = alive & ~(left[:, alive] > 0).any(axis=1)

@@ -14,14 +14,14 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 
 UNIT = 10**12
 """What a probability of 1 is counted as."""
 _CHUNK = 1 << 18
 
 
-def numbered(column: pl.Series) -> tuple[Ints, int]:
+def number_cells(column: pl.Series) -> tuple[Ints, int]:
     """Each cell's value as a number, and how many there are; missing is one of them."""
     if column.dtype == pl.String:
         # A vocabulary of its own keeps the numbers small, and needs no sorting of texts.
@@ -32,26 +32,26 @@ def numbered(column: pl.Series) -> tuple[Ints, int]:
     return numbers, int(numbers.max(initial=0)) + 1
 
 
-def posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int, rows: Ints) -> Ints:
+def compute_posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int, rows: Ints) -> Ints:
     """P(y = k | x) of some rows, for every category, in units; no row may be one whose category is missing."""
     known = codes < categories
     totals = np.bincount(codes[known], minlength=categories).astype(np.float64)
     with np.errstate(divide="ignore"):  # what never occurs together has probability 0
         prior = np.log(totals / totals.sum())
-        tables = [_conditionals(column, width, codes, known, totals) for column, width in columns]
-    found = np.empty((len(rows), categories), dtype=np.int64)
+        tables = [_compute_log_conditionals(column, width, codes, known, totals) for column, width in columns]
+    log_chances = np.empty((len(rows), categories), dtype=np.int64)
     for begin in range(0, len(rows), _CHUNK):
-        tell("estimating posteriors", begin, len(rows))
+        report_progress("estimating posteriors", begin, len(rows))
         here = rows[begin : begin + _CHUNK]
         logs = np.broadcast_to(prior, (len(here), categories)).copy()
         for (column, _), table in zip(columns, tables, strict=True):
             logs += table[column[here]]
         chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-        found[begin : begin + _CHUNK] = np.rint(chances / chances.sum(axis=1, keepdims=True) * UNIT)
-    return found
+        log_chances[begin : begin + _CHUNK] = np.rint(chances / chances.sum(axis=1, keepdims=True) * UNIT)
+    return log_chances
 
 
-def _conditionals(column: Ints, width: int, codes: Ints, known: Flags, totals: Floats) -> Floats:
+def _compute_log_conditionals(column: Ints, width: int, codes: Ints, known: Flags, totals: Floats) -> Floats:
     """The logarithms of p(x | y), one row a value of x."""
     categories = len(totals)
     counts = np.bincount(column[known] * categories + codes[known], minlength=width * categories)

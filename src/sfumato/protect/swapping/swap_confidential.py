@@ -22,19 +22,19 @@ from pydantic import Field
 from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SwapDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named, with_originals
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.progress import report_progress
+from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.method import Method
-from sfumato.protect.swapping.exchanges import exchanges
-from sfumato.protect.swapping.identifiable import Identifiable
-from sfumato.protect.swapping.posteriors import UNIT, numbered, posteriors
-from sfumato.protect.swapping.swap_marginal import least_shift
-from sfumato.protect.swapping.swap_optimal import Optimum, best_answer
-from sfumato.protect.swapping.swap_paper import phase_one_answer, phase_two
+from sfumato.protect.swapping.exchanges import list_exchanges
+from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
+from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_cells
+from sfumato.protect.swapping.swap_marginal import find_least_shift
+from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
+from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
 from sfumato.protect.swapping.swap_prices import find_prices
-from sfumato.protect.swapping.swap_records import Answer, Records, new_codes
-from sfumato.protect.swapping.swap_utility import association, joint_distance
+from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords, apply_answer
+from sfumato.protect.swapping.swap_utility import measure_association, measure_joint_distance
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
@@ -91,19 +91,22 @@ class SwapConfidential(Method):
         """Find the identifiable records, estimate posteriors, and swap; one confidential column after the other."""
         chance = (randomness or Randomness.secure()).generator()
         names = self._columns(data)
-        pattern = self._pattern(data, names)
-        table, rows = _usable(data, pattern)
-        tell("encoding the table")
-        known = [numbered(table.frame[name]) for name in pattern]
-        done = [self._swapped(table, name, pattern, known, chance) for name in names]
-        frame = table.frame.drop(table.identifying).with_columns(one.column for one in done)
+        pattern = self._choose_pattern(data, names)
+        table, rows = _select_usable_rows(data, pattern)
+        report_progress("encoding the table")
+        known = [number_cells(table.frame[name]) for name in pattern]
+        done = [self._swap_column(table, name, pattern, known, chance) for name in names]
+        frame = table.frame.drop(table.identifying).with_columns(swapped.column for swapped in done)
         published = table.with_frame(frame)
         return Release(
             data=published,
             method=self,
-            claims=(*(claim for one in done for claim in self._claims(one, pattern, names)), nobody_named(table)),
-            losses=_losses(done, known) | {"dropped_rows": len(data) - len(table)},
-            details=_details(done, rows),
+            claims=(
+                *(claim for swapped in done for claim in self._claims(swapped, pattern, names)),
+                claim_nobody_named(table),
+            ),
+            losses=_compute_swap_losses(done, known) | {"dropped_rows": len(data) - len(table)},
+            details=_collect_swap_details(done, rows),
             changes=state_changes(self, table, published, dict.fromkeys(names, ChangeKind.SWAPPED)),
         )
 
@@ -112,12 +115,13 @@ class SwapConfidential(Method):
         strange = [name for name in names if name not in table.frame.columns or name in table.identifying]
         if strange or not names or len(set(names)) < len(names):
             raise PolicyError(
-                f"{table.source}: `column` names {_quoted(strange or names) or 'nothing'}; it has to name one or more "
+                f"{table.source}: `column` names {quote_names(strange or names) or 'nothing'}; it has to name "
+                "one or more "
                 "different columns that are published"
             )
         return names
 
-    def _pattern(self, table: Table, names: Sequence[str]) -> tuple[str, ...]:
+    def _choose_pattern(self, table: Table, names: Sequence[str]) -> tuple[str, ...]:
         if self.pattern is None:
             wanted = tuple(name for name in table.quasi_identifying if name not in names)
         else:
@@ -125,84 +129,92 @@ class SwapConfidential(Method):
         strange = [name for name in wanted if name not in table.frame.columns or name in (*table.identifying, *names)]
         if strange or not wanted:
             raise PolicyError(
-                f"{table.source}: {_quoted(strange) or 'nothing'} is no pattern by which a record could be found; "
+                f"{table.source}: {quote_names(strange) or 'nothing'} is no pattern by which a record could be "
+                "found; "
                 "name published columns that are not confidential, or make some quasi_identifying"
             )
         return wanted
 
-    def _swapped(
+    def _swap_column(
         self,
         table: Table,
         name: str,
         pattern: Sequence[str],
         known: Sequence[tuple[Ints, int]],
         chance: np.random.Generator,
-    ) -> _Swapped:
+    ) -> _SwappedColumn:
         """One confidential column: U and V, phase I, phase II."""
-        values, codes = _categories(table.frame[name])
-        found = Identifiable.of(table.frame, pattern, codes, len(values))
-        changes = round(self.share * len(found.unique))
-        self._refuse_reversible(table, name, len(values), changes, found)
-        standing = np.concatenate([found.unique, found.first])
+        values, codes = _number_categories(table.frame[name])
+        identifiable = IdentifiableRecords.of(table.frame, pattern, codes, len(values))
+        changes = round(self.share * len(identifiable.unique))
+        self._refuse_reversible(table, name, len(values), changes, identifiable)
+        standing = np.concatenate([identifiable.unique, identifiable.first])
         if len(standing) * len(values) > MOST_CELLS:
             raise PolicyError(
-                f"{table.source}: «{name}» has {len(values):,} different values, too many for {len(standing):,} "
+                f'{table.source}: "{name}" has {len(values):,} different values, too many for {len(standing):,} '
                 "records to be weighed against; group the values first"
             )
-        chances = posteriors(known, codes, len(values), standing)
-        records = Records.of(found, codes, chances, changes, self._per_group(found.sizes))
-        optimum = self._searched(records, chance)
-        fresh = new_codes(codes, found, records, optimum.answer, chance)
-        return _Swapped(name, values, codes, fresh, found, optimum)
+        chances = compute_posteriors(known, codes, len(values), standing)
+        records = SwapRecords.of(
+            identifiable, codes, chances, changes, self._count_changes_per_group(identifiable.sizes)
+        )
+        optimum = self._search_answer(records, chance)
+        fresh = apply_answer(codes, identifiable, records, optimum.answer, chance)
+        return _SwappedColumn(name, values, codes, fresh, identifiable, optimum)
 
-    def _searched(self, records: Records, chance: np.random.Generator) -> Optimum:
+    def _search_answer(self, records: SwapRecords, chance: np.random.Generator) -> SwapOptimum:
         if self.search == "optimal":
-            shift = least_shift(records.available, records.changes, records.forced)
-            return best_answer(records, shift, self.seconds, chance)
+            shift = find_least_shift(records.available, records.changes, records.forced)
+            return find_best_answer(records, shift, self.seconds, chance)
         if not records.moving:
-            return Optimum(Answer.nobody(), 0, 0)
-        answer = phase_one_answer(records, chance)
+            return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
+        answer = draw_phase_one_answer(records, chance)
         if self.search == "paper":
-            answer = phase_two(records, answer).answer
+            answer = run_phase_two(records, answer).answer
         shift = int(np.abs(answer.shift(records)).sum())
         bound = find_prices(records, shift)[1].bound
-        return Optimum(answer, answer.cost(records), min(bound, answer.cost(records)))
+        return SwapOptimum(answer, answer.cost(records), min(bound, answer.cost(records)))
 
-    def _per_group(self, sizes: Ints) -> Ints:
+    def _count_changes_per_group(self, sizes: Ints) -> Ints:
         """How many members of each group are changed."""
         wanted = np.rint(self.group_share * sizes) if isinstance(self.group_share, float) else self.group_share
         return np.asarray(np.clip(wanted, 1, sizes - 1), dtype=np.int64)
 
-    def _refuse_reversible(self, table: Table, name: str, categories: int, changes: int, found: Identifiable) -> None:
+    def _refuse_reversible(
+        self, table: Table, name: str, categories: int, changes: int, identifiable: IdentifiableRecords
+    ) -> None:
         """Values that whoever knows the share could put back, and values that there is nothing to change to."""
-        if categories == 2 and (self.share == 1 or 0 < changes == len(found.unique)):
+        if categories == 2 and (self.share == 1 or 0 < changes == len(identifiable.unique)):
             raise PolicyError(
-                f"{table.source}: «{name}» has two values and all {len(found.unique)} uniquely identifiable records "
+                f'{table.source}: "{name}" has two values and all {len(identifiable.unique)} uniquely identifiable '
+                "records "
                 "would be changed, so all originals can be found by reversing the changed ones; choose a share below 1"
             )
-        if categories == 1 and (changes or found.groups):
+        if categories == 1 and (changes or identifiable.groups):
             raise ImpossibleRelease(
-                f"{table.source}: «{name}» has one value only, so there is nothing to swap {changes} records and "
-                f"{found.groups} groups with; everybody has the value, and it should not be published"
+                f'{table.source}: "{name}" has one value only, so there is nothing to swap {changes} records and '
+                f"{identifiable.groups} groups with; everybody has the value, and it should not be published"
             )
 
-    def _claims(self, one: _Swapped, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
-        column, of = f"«{one.name}»", {"column": one.name, "pattern": tuple(pattern)}
+    def _claims(self, swapped: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
+        column, of = f'"{swapped.name}"', {"column": swapped.name, "pattern": tuple(pattern)}
         # Counts that cannot be kept are no promise: how far they moved is a loss, and stays with the custodian.
-        marginal = _claim("marginal_shift", {"column": one.name}, f"Every value of {column} occurs as often as before.")
+        marginal = _make_swap_claim(
+            "marginal_shift", {"column": swapped.name}, f"Every value of {column} occurs as often as before."
+        )
         return (
-            _claim(
+            _make_swap_claim(
                 "uniques_off_share",
                 {**of, "share": self.share},
                 f"Of the uniquely identifiable records, a share of {self.share:g} has another {column}.",
             ),
-            _claim(
+            _make_swap_claim(
                 "groups_unbroken",
                 {**of, "group_share": self.group_share},
                 f"No group of collectively identifiable records agrees in {column} any more.",
             ),
-            *(() if one.shift else (marginal,)),
-            _claim(
+            *(() if swapped.shift else (marginal,)),
+            _make_swap_claim(
                 "changed_elsewhere",
                 {**of, "confidential": tuple(names)},
                 f"Nothing but identifiable records' {column} was changed.",
@@ -210,21 +222,21 @@ class SwapConfidential(Method):
         )
 
 
-def _claim(measure: str, arguments: Mapping[str, Any], meaning: str) -> Claim:
+def _make_swap_claim(measure: str, arguments: Mapping[str, Any], meaning: str) -> Claim:
     """Something that the originals tell there is nothing of."""
-    return with_originals(measure, 0, "exactly", arguments, meaning)
+    return claim_with_originals(measure, 0, "exactly", arguments, meaning)
 
 
 @dataclass(frozen=True, eq=False)
-class _Swapped:
+class _SwappedColumn:
     """One confidential column, before and after."""
 
     name: str
     values: pl.Series
     old: Ints
     new: Ints
-    found: Identifiable
-    optimum: Optimum
+    found: IdentifiableRecords
+    optimum: SwapOptimum
 
     @property
     def column(self) -> pl.Series:
@@ -243,7 +255,7 @@ class _Swapped:
 
     def details(self) -> dict[str, Any]:
         """What was decided about it; rows are numbered as in the release."""
-        made = exchanges(self.old, self.new, len(self.values))
+        made = list_exchanges(self.old, self.new, len(self.values))
         return {
             "identifiable": self.found.counts(),
             "changed": self.changed,
@@ -257,7 +269,7 @@ class _Swapped:
         }
 
 
-def _usable(table: Table, pattern: Sequence[str]) -> tuple[Table, Ints]:
+def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, Ints]:
     """The rows that take part, and their numbers."""
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
@@ -275,7 +287,7 @@ def _usable(table: Table, pattern: Sequence[str]) -> tuple[Table, Ints]:
     return table.with_frame(table.frame.filter(pl.Series(~holed))), rows[~holed]
 
 
-def _categories(column: pl.Series) -> tuple[pl.Series, Ints]:
+def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
     """The values of a column in order, and the number of each cell's; a missing one has the number of them all."""
     values = column.drop_nulls().unique().sort()
     if column.dtype == pl.String:
@@ -285,45 +297,41 @@ def _categories(column: pl.Series) -> tuple[pl.Series, Ints]:
     return values, places.fill_null(len(values)).to_numpy().astype(np.int64)
 
 
-def _losses(done: Sequence[_Swapped], known: Sequence[tuple[Ints, int]]) -> dict[str, Number]:
-    cells = sum(len(one.old) for one in done)
-    changed = sum(len(one.changed) for one in done)
-    distances = [joint_distance(known, one.old, one.new, len(one.values) + 1) for one in done]
+def _compute_swap_losses(done: Sequence[_SwappedColumn], known: Sequence[tuple[Ints, int]]) -> dict[str, Number]:
+    cells = sum(len(swapped.old) for swapped in done)
+    changed = sum(len(swapped.changed) for swapped in done)
+    distances = [measure_joint_distance(known, swapped.old, swapped.new, len(swapped.values) + 1) for swapped in done]
     return {
         "loss": round(changed / cells, 12),
         "changed_cells": changed,
         "joint_total_variation": round(sum(distances) / len(distances), 12),
-        "marginal_shift": sum(one.shift for one in done),
-        "objective": sum(one.optimum.objective for one in done) / UNIT,
+        "marginal_shift": sum(swapped.shift for swapped in done),
+        "objective": sum(swapped.optimum.objective for swapped in done) / UNIT,
         "suppressed_rows": 0,
     }
 
 
-def _details(done: Sequence[_Swapped], rows: Ints) -> SwapDetails:
+def _collect_swap_details(done: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
     """The whole, and column by column."""
-    by_column = {one.name: one.details() for one in done}
+    by_column = {swapped.name: swapped.details() for swapped in done}
     every = list(by_column.values())
-    pairs = [(one, other) for at, one in enumerate(done) for other in done[at + 1 :]]
+    pairs = [(swapped, other) for index, swapped in enumerate(done) for other in done[index + 1 :]]
     return SwapDetails(
         rows=rows,
-        swaps=np.concatenate([one["swaps"] for one in every]),
-        changed=np.unique(np.concatenate([one["changed"] for one in every])),
-        objective=sum(one.optimum.objective for one in done) / UNIT,
-        bound=sum(one.optimum.bound for one in done) / UNIT,
-        gap=sum(one.optimum.objective - one.optimum.bound for one in done) / UNIT,
-        proven=all(one["proven"] for one in every),
-        identifiable={name: one["identifiable"] for name, one in by_column.items()},
+        swaps=np.concatenate([details["swaps"] for details in every]),
+        changed=np.unique(np.concatenate([details["changed"] for details in every])),
+        objective=sum(swapped.optimum.objective for swapped in done) / UNIT,
+        bound=sum(swapped.optimum.bound for swapped in done) / UNIT,
+        gap=sum(swapped.optimum.objective - swapped.optimum.bound for swapped in done) / UNIT,
+        proven=all(details["proven"] for details in every),
+        identifiable={name: swapped["identifiable"] for name, swapped in by_column.items()},
         by_column=by_column,
         correlations=[
             {
-                "columns": (one.name, other.name),
-                "before": association(one.old, other.old, len(one.values), len(other.values)),
-                "after": association(one.new, other.new, len(one.values), len(other.values)),
+                "columns": (swapped.name, other.name),
+                "before": measure_association(swapped.old, other.old, len(swapped.values), len(other.values)),
+                "after": measure_association(swapped.new, other.new, len(swapped.values), len(other.values)),
             }
-            for one, other in pairs
+            for swapped, other in pairs
         ],
     )
-
-
-def _quoted(names: Sequence[str]) -> str:
-    return ", ".join(f"«{name}»" for name in names)

@@ -16,7 +16,7 @@ from sfumato.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Flows:
+class CategoryFlows:
     """A solution of problem (1)."""
 
     moves: Ints
@@ -25,7 +25,7 @@ class Flows:
     """Σ (s⁻ + s⁺): by how much the counts of the categories change in all."""
 
 
-def phase_one(available: Ints, changes: int, costs: Floats | None = None) -> Flows:
+def solve_phase_one(available: Ints, changes: int, costs: Floats | None = None) -> CategoryFlows:
     """Problem (1) in integers: `changes` records of those available in each category, with the least shift.
 
     Of all solutions, one of the least cost, if what a move from k to h costs is given.
@@ -42,7 +42,7 @@ def phase_one(available: Ints, changes: int, costs: Floats | None = None) -> Flo
     slack, nothing = np.eye(categories), np.zeros((categories, categories))
     every = np.concatenate([np.ones(width), np.zeros(2 * categories)])
     rows = np.vstack([every, np.hstack([out - into, slack, -slack]), np.hstack([out, nothing, nothing]), 1 - every])
-    shift = least_shift(available, changes, np.zeros(categories, dtype=np.int64))
+    shift = find_least_shift(available, changes, np.zeros(categories, dtype=np.int64))
     low = np.concatenate([[changes], np.zeros(2 * categories), [0]])
     high = np.concatenate([[changes], np.zeros(categories), available, [shift]])
     done = milp(
@@ -56,10 +56,10 @@ def phase_one(available: Ints, changes: int, costs: Floats | None = None) -> Flo
     whole = np.rint(done.x).astype(np.int64)
     moves = np.zeros((categories, categories), dtype=np.int64)
     moves[moved, kept] = whole[:width]
-    return Flows(moves, int(np.abs(moves.sum(axis=0) - moves.sum(axis=1)).sum()))
+    return CategoryFlows(moves, int(np.abs(moves.sum(axis=0) - moves.sum(axis=1)).sum()))
 
 
-def least_shift(available: Ints, changes: int, forced: Ints) -> int:
+def find_least_shift(available: Ints, changes: int, forced: Ints) -> int:
     """The least shift of U and V together: `changes` of the available records, and all of the forced ones.
 
     A category can give away at most half of all changes if it is to get back as many. With e more than that, counts

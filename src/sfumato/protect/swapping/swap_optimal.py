@@ -15,10 +15,17 @@ from time import monotonic
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.progress import tell
-from sfumato.protect.integer_program import Program, solve
-from sfumato.protect.swapping.swap_prices import WHOLE, Core, Decided, Prices, find_prices, sums
-from sfumato.protect.swapping.swap_records import Answer, Records
+from sfumato.progress import report_progress
+from sfumato.protect.integer_program import IntegerProgram, solve_program
+from sfumato.protect.swapping.swap_prices import (
+    WHOLE,
+    PricedDecisions,
+    SwapPrices,
+    UndecidedCore,
+    find_prices,
+    list_sum_entries,
+)
+from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 _FEW = 400
 """Records of the first integer program."""
@@ -28,10 +35,10 @@ _SIZE = 10_000.0
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class SwapOptimum:
     """The best answer found."""
 
-    answer: Answer
+    answer: SwapAnswer
     objective: int
     """Its cost, in units."""
     bound: int
@@ -43,51 +50,57 @@ class Optimum:
         return self.bound == self.objective
 
 
-def best_answer(records: Records, shift: int, seconds: float, chance: np.random.Generator) -> Optimum:
+def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: np.random.Generator) -> SwapOptimum:
     """The cheapest answer whose counts shift by no more than `shift` in all; ties are broken by lot."""
     until = monotonic() + seconds
     if not records.moving:
-        return Optimum(Answer.nobody(), 0, 0)
+        return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
     prices, decided = find_prices(records, shift)
     ranked = np.sort(decided.second)
-    best: Optimum | None = None
-    width = _width(ranked, _FEW)
+    best: SwapOptimum | None = None
+    width = _choose_core_width(ranked, _FEW)
     while True:
-        tell("deciding swaps", int(np.searchsorted(ranked, width)), len(ranked))
-        core = Core.of(records, decided, width)
+        report_progress("deciding swaps", int(np.searchsorted(ranked, width)), len(ranked))
+        core = UndecidedCore.of(records, decided, width)
         # Without an answer there is nothing to give back: then time does not count.
-        found, exact = _solved(core, records, prices, shift, max(until - monotonic(), 1.0) if best else 3600.0)
-        if found is not None:
-            best = _better(best, _spread(core, records, decided, found, chance), records, decided.bound)
+        decided_copies, exact = _solve_core(
+            core, records, prices, shift, max(until - monotonic(), 1.0) if best else 3600.0
+        )
+        if decided_copies is not None:
+            best = _keep_better(
+                best, _spread_core_decisions(core, records, decided, decided_copies, chance), records, decided.bound
+            )
             needed = best.objective - decided.bound - 1
             if exact and width >= needed:
-                return Optimum(best.answer, best.objective, best.objective)
+                return SwapOptimum(best.answer, best.objective, best.objective)
             if monotonic() > until:
                 return best
-        assert found is not None or width < WHOLE, "all records together have an answer"
+        assert decided_copies is not None or width < WHOLE, "all records together have an answer"
         inside = int(np.searchsorted(ranked, width, side="right"))
-        grown = _width(ranked, _GROWTH * max(inside, _FEW))
+        grown = _choose_core_width(ranked, _GROWTH * max(inside, _FEW))
         width = grown if best is None else min(grown, max(best.objective - decided.bound - 1, width + 1))
 
 
-def _width(ranked: Ints, records: int) -> int:
+def _choose_core_width(ranked: Ints, records: int) -> int:
     """The width of a core with so many records."""
     return WHOLE if records >= len(ranked) else min(int(ranked[records]), WHOLE)
 
 
-def _better(known: Optimum | None, answer: Answer, records: Records, bound: int) -> Optimum:
+def _keep_better(known: SwapOptimum | None, answer: SwapAnswer, records: SwapRecords, bound: int) -> SwapOptimum:
     cost = answer.cost(records)
-    return known if known is not None and known.objective <= cost else Optimum(answer, cost, bound)
+    return known if known is not None and known.objective <= cost else SwapOptimum(answer, cost, bound)
 
 
-def _solved(core: Core, records: Records, prices: Prices, shift: int, seconds: float) -> tuple[Ints | None, bool]:
+def _solve_core(
+    core: UndecidedCore, records: SwapRecords, prices: SwapPrices, shift: int, seconds: float
+) -> tuple[Ints | None, bool]:
     """How many copies of each kind take each option at the least regret; None if the sums cannot come out right."""
     categories, options = records.categories, len(core.takes)
-    shifting = prices.shifting()
+    shifting = prices.price_shifts()
     possible = shifting <= core.width
     upper = np.concatenate([core.size[core.of_kind], np.where(possible, shift, 0)]).astype(np.float64)
-    program = Program.of(upper)
-    rows, columns, entries = sums(core, categories)
+    program = IntegerProgram.of(upper)
+    rows, columns, entries = list_sum_entries(core, categories)
     order = np.argsort(rows, kind="stable")
     rows, columns, entries = rows[order], columns[order], entries[order]
     targets = np.concatenate([-core.shift, [records.changes - core.changed], core.size])
@@ -106,13 +119,15 @@ def _solved(core: Core, records: Records, prices: Prices, shift: int, seconds: f
     program.at_most(options + np.arange(2 * categories), np.ones(2 * categories), shift)
     regrets = np.concatenate([core.regret, np.where(possible, shifting, 0)]).astype(np.float64)
     scale = _SIZE / max(float(regrets.max(initial=0)), 1.0)
-    found = solve(program, regrets * scale, seconds)
-    if found is None:
+    solution = solve_program(program, regrets * scale, seconds)
+    if solution is None:
         return None, False
-    return found.values[:options].astype(np.int64), found.proven
+    return solution.values[:options].astype(np.int64), solution.proven
 
 
-def _spread(core: Core, records: Records, decided: Decided, taken: Ints, chance: np.random.Generator) -> Answer:
+def _spread_core_decisions(
+    core: UndecidedCore, records: SwapRecords, decided: PricedDecisions, taken: Ints, chance: np.random.Generator
+) -> SwapAnswer:
     """The answer of all records: those of the core as decided, by lot among those alike; all others their best."""
     inside = np.zeros(len(records.own), dtype=np.bool_)
     inside[core.members] = True
@@ -124,4 +139,4 @@ def _spread(core: Core, records: Records, decided: Decided, taken: Ints, chance:
     rest = np.repeat(others, records.weight[others])
     record = np.concatenate([copies, rest])
     category = np.concatenate([np.repeat(core.takes, taken), decided.best[rest]])
-    return Answer(record.astype(np.int64), category.astype(np.int64))
+    return SwapAnswer(record.astype(np.int64), category.astype(np.int64))

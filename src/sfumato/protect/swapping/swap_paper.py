@@ -17,13 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.swapping.posteriors import UNIT
-from sfumato.protect.swapping.swap_marginal import phase_one
-from sfumato.protect.swapping.swap_records import Answer, Records
+from sfumato.protect.swapping.swap_marginal import solve_phase_one
+from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 
-class Swap(NamedTuple):
+class RecordSwap(NamedTuple):
     """Two copies of records that exchange their categories, and by how much Σ d changes."""
 
     one: int
@@ -32,15 +32,15 @@ class Swap(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Swapped:
+class SwapOutcome:
     """What phase II did."""
 
-    answer: Answer
-    swaps: tuple[Swap, ...]
+    answer: SwapAnswer
+    swaps: tuple[RecordSwap, ...]
     rounds: int
 
 
-class _Class(NamedTuple):
+class _SwapClass(NamedTuple):
     """Records that may do the same: in U or not, their true and their current category."""
 
     free: bool
@@ -52,7 +52,7 @@ class _Class(NamedTuple):
         return self.true != self.current
 
 
-def phase_one_answer(records: Records, chance: np.random.Generator) -> Answer:
+def draw_phase_one_answer(records: SwapRecords, chance: np.random.Generator) -> SwapAnswer:
     """An initial perturbed set: problem (1) for U and for V apart, the records drawn by lot.
 
     The paper takes any solution of (1). Phase II can hardly leave it, so of all solutions ours is one that is cheap
@@ -65,15 +65,15 @@ def phase_one_answer(records: Records, chance: np.random.Generator) -> Answer:
         (False, int(records.forced.sum()), records.forced),
     ):
         here = records.free[copies] == free
-        moves = phase_one(available, changes, _mean_costs(records, copies[here])).moves
+        moves = solve_phase_one(available, changes, _average_costs(records, copies[here])).moves
         for own in range(records.categories):
             alike = np.flatnonzero(here & (records.own[copies] == own))
-            drawn = chance.permutation(alike)[: int(moves[own].sum())]
-            category[drawn] = np.repeat(np.arange(records.categories), moves[own])
-    return Answer(copies.astype(np.int64), category.astype(np.int64))
+            moved = chance.permutation(alike)[: int(moves[own].sum())]
+            category[moved] = np.repeat(np.arange(records.categories), moves[own])
+    return SwapAnswer(copies.astype(np.int64), category.astype(np.int64))
 
 
-def _mean_costs(records: Records, copies: Ints) -> Floats:
+def _average_costs(records: SwapRecords, copies: Ints) -> Floats:
     """d(k, h) of the mean record of every category k."""
     chances, own = records.chances[copies] / UNIT, records.own[copies]
     held = np.zeros((records.categories, records.categories))
@@ -82,40 +82,40 @@ def _mean_costs(records: Records, copies: Ints) -> Floats:
     return np.asarray(means.diagonal()[:, None] - means)
 
 
-def phase_two(records: Records, start: Answer) -> Swapped:
+def run_phase_two(records: SwapRecords, start: SwapAnswer) -> SwapOutcome:
     """Swap as Table 2 says, from a start that has an entry for every record."""
     current, rounds = start.category.copy(), 0
-    swaps: list[Swap] = []
+    swaps: list[RecordSwap] = []
     while True:
-        tell("swapping as published", len(swaps))
-        done = _round(records, start.record, current)
+        report_progress("swapping as published", len(swaps))
+        done = _run_round(records, start.record, current)
         if not done:
-            return Swapped(Answer(start.record, current), tuple(swaps), rounds)
+            return SwapOutcome(SwapAnswer(start.record, current), tuple(swaps), rounds)
         swaps += done
         rounds += 1
 
 
-def admissible(one: _Class, other: _Class) -> bool:
+def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
     """Appendix A: whether the shares perturbed in U and V stay as they are when two records swap."""
-    if one.current == other.current:
+    if first.current == other.current:
         return False  # no swap at all, by Definition 3
-    if not one.perturbed and not other.perturbed:
+    if not first.perturbed and not other.perturbed:
         return False  # rule 1
-    if not (one.perturbed and other.perturbed) and not (one.free and other.free):
+    if not (first.perturbed and other.perturbed) and not (first.free and other.free):
         return False  # rule 2
-    if one.true == other.true:
+    if first.true == other.true:
         return True
     # Rules 3 and 4: across categories, all four must differ, which an unperturbed record's do not.
-    return len({one.true, one.current, other.true, other.current}) == 4
+    return len({first.true, first.current, other.true, other.current}) == 4
 
 
-def _round(records: Records, record: Ints, current: Ints) -> list[Swap]:
+def _run_round(records: SwapRecords, record: Ints, current: Ints) -> list[RecordSwap]:
     """Step 3 of Table 2; changes `current`."""
     chances, own, free = records.chances[record], records.own[record], records.free[record]
-    classes = _classes(own, current, free, records.categories)
-    queues: dict[tuple[_Class, int], tuple[list[int], list[int]]] = {}
+    classes = _group_by_swap_class(own, current, free, records.categories)
+    queues: dict[tuple[_SwapClass, int], tuple[list[int], list[int]]] = {}
 
-    def queue(of: _Class, to: int) -> tuple[list[int], list[int]]:
+    def queue(of: _SwapClass, to: int) -> tuple[list[int], list[int]]:
         """The members of a class in the order of what it costs them to take a category, and these costs."""
         if (of, to) not in queues:
             members = classes[of]
@@ -125,20 +125,20 @@ def _round(records: Records, record: Ints, current: Ints) -> list[Swap]:
         return queues[of, to]
 
     names = sorted(classes)
-    pairs = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :] if admissible(a, b)]
+    pairs = [(a, b) for index, a in enumerate(names) for b in names[index + 1 :] if is_admissible(a, b)]
     lines = [(*queue(a, b.current), *queue(b, a.current)) for a, b in pairs]
     heap = [(line[1][0] + line[3][0], number, 0, 0) for number, line in enumerate(lines)]
     heapify(heap)
-    return _cheapest_first(heap, lines, current)
+    return _swap_cheapest_first(heap, lines, current)
 
 
 Line = tuple[list[int], list[int], list[int], list[int]]
 
 
-def _cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line], current: Ints) -> list[Swap]:
+def _swap_cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line], current: Ints) -> list[RecordSwap]:
     """Swap the cheapest pair of records that are both untouched, again and again while the cost is negative."""
     touched: set[int] = set()
-    done: list[Swap] = []
+    done: list[RecordSwap] = []
     while heap and heap[0][0] < 0:
         cost, number, here, there = heap[0]
         ones, ones_costs, others, others_costs = lines[number]
@@ -151,20 +151,24 @@ def _cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line], cu
             continue
         now = ones_costs[here] + others_costs[there]
         if now == cost:
-            one, other = ones[here], others[there]
-            current[one], current[other] = current[other], current[one]
-            touched |= {one, other}
-            done.append(Swap(one, other, cost))
+            first, other = ones[here], others[there]
+            current[first], current[other] = current[other], current[first]
+            touched |= {first, other}
+            done.append(RecordSwap(first, other, cost))
         heapreplace(heap, (now, number, here, there))
     return done
 
 
-def _classes(own: Ints, current: Ints, free: Flags, categories: int) -> dict[_Class, Ints]:
+def _group_by_swap_class(own: Ints, current: Ints, free: Flags, categories: int) -> dict[_SwapClass, Ints]:
     key = (free * categories + own) * categories + current
     order = np.argsort(key, kind="stable")
-    found, begins = np.unique(key[order], return_index=True)
+    distinct_keys, begins = np.unique(key[order], return_index=True)
     parts = np.split(order, begins[1:])
     return {
-        _Class(bool(one // categories // categories), int(one // categories % categories), int(one % categories)): part
-        for one, part in zip(found.tolist(), parts, strict=True)
+        _SwapClass(
+            bool(class_key // categories // categories),
+            int(class_key // categories % categories),
+            int(class_key % categories),
+        ): part
+        for class_key, part in zip(distinct_keys.tolist(), parts, strict=True)
     }

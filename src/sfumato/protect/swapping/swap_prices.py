@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.swapping.posteriors import UNIT
-from sfumato.protect.swapping.swap_marginal import least_shift
-from sfumato.protect.swapping.swap_records import Records, total
+from sfumato.protect.swapping.swap_marginal import find_least_shift
+from sfumato.protect.swapping.swap_records import SwapRecords, sum_exactly
 
 NEVER = 1 << 60
 """The cost of what is not allowed."""
@@ -37,23 +37,23 @@ _REACH = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
+class SwapPrices:
     """What it costs to take a category, and to change at all."""
 
     category: Ints
     change: int
 
-    def shifting(self) -> Ints:
+    def price_shifts(self) -> Ints:
         """What it costs beyond the best that a category grows by one record, then that it shrinks by one."""
         return np.concatenate([self.category.max() - self.category, self.category - self.category.min()])
 
-    def moved(self, category: Floats, change: float) -> Prices:
+    def moved(self, category: Floats, change: float) -> SwapPrices:
         """Other prices nearby."""
-        return Prices(self.category + np.rint(category).astype(np.int64), self.change + round(change))
+        return SwapPrices(self.category + np.rint(category).astype(np.int64), self.change + round(change))
 
 
 @dataclass(frozen=True, eq=False)
-class Decided:
+class PricedDecisions:
     """What every record prefers at some prices."""
 
     regret: Ints
@@ -65,7 +65,7 @@ class Decided:
     """The least that problem (12) can cost."""
 
 
-def decide(records: Records, prices: Prices, shift: int) -> Decided:
+def decide_at_prices(records: SwapRecords, prices: SwapPrices, shift: int) -> PricedDecisions:
     """Let every record choose; counts of categories may shift by `shift` in all."""
     everyone = np.arange(len(records.own))
     cost = prices.category - records.chances
@@ -76,12 +76,12 @@ def decide(records: Records, prices: Prices, shift: int) -> Decided:
     cost -= least[:, None]
     second = np.partition(cost, 1, axis=1)[:, 1]
     spread = int(prices.category.max() - prices.category.min())
-    bound = total(least, records.weight) - prices.change * records.changes - shift // 2 * spread
-    return Decided(cost, second, best, bound)
+    bound = sum_exactly(least, records.weight) - prices.change * records.changes - shift // 2 * spread
+    return PricedDecisions(cost, second, best, bound)
 
 
 @dataclass(frozen=True, eq=False)
-class Core:
+class UndecidedCore:
     """The records that are nearly undecided at some prices, those alike taken together; all others take their best."""
 
     members: Ints
@@ -106,7 +106,7 @@ class Core:
     """The largest regret that an option may have."""
 
     @classmethod
-    def of(cls, records: Records, decided: Decided, width: int) -> Core:
+    def of(cls, records: SwapRecords, decided: PricedDecisions, width: int) -> UndecidedCore:
         """All options with a regret up to the width."""
         inside = decided.second <= width
         members = np.flatnonzero(inside)
@@ -150,12 +150,12 @@ class Core:
         return np.asarray(self.free[self.of_kind] & (self.takes != self.gives))
 
 
-def find_prices(records: Records, shift: int) -> tuple[Prices, Decided]:
+def find_prices(records: SwapRecords, shift: int) -> tuple[SwapPrices, PricedDecisions]:
     """The prices with the highest bound that were found, and what records choose at them.
 
     First in a small sample, then in larger ones: each starts where prices are nearly right.
     """
-    prices = Prices(np.zeros(records.categories, dtype=np.int64), 0)
+    prices = SwapPrices(np.zeros(records.categories, dtype=np.int64), 0)
     everybody = len(records.own)
     # Which records are looked at first changes how long it takes, not what is found: no chance of the release.
     order = np.random.default_rng(0).permutation(everybody)
@@ -166,26 +166,26 @@ def find_prices(records: Records, shift: int) -> tuple[Prices, Decided]:
         share = int(records.free[which].sum()) / max(free, 1)
         part = records.some(which, round(records.changes * share))
         # A sample that has no solution would drive prices to no end, so its counts may shift as they must.
-        allowed = max(least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
-        prices = _improved(part, allowed, prices)[0]
+        allowed = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
+        prices = _improve_prices(part, allowed, prices)[0]
         sampled *= _GROWTH
-    return _improved(records, shift, prices)
+    return _improve_prices(records, shift, prices)
 
 
-def _improved(records: Records, shift: int, prices: Prices) -> tuple[Prices, Decided]:
+def _improve_prices(records: SwapRecords, shift: int, prices: SwapPrices) -> tuple[SwapPrices, PricedDecisions]:
     """Better and better prices, until the core's linear program costs what the bound says."""
-    decided = decide(records, prices, shift)
+    decided = decide_at_prices(records, prices, shift)
     wanted = _SAMPLE
     for step in range(_ROUNDS):
-        tell("pricing swaps", step)
-        core = Core.of(records, decided, _width(decided.second, wanted))
-        moved = _relaxed(core, records, prices, shift)
+        report_progress("pricing swaps", step)
+        core = UndecidedCore.of(records, decided, _choose_width_for_core(decided.second, wanted))
+        moved = _solve_relaxed_core(core, records, prices, shift)
         other = prices.moved(moved.category, moved.change)
-        judged = decide(records, other, shift)
+        judged = decide_at_prices(records, other, shift)
         gained = judged.bound - decided.bound
         if gained > 0:
             prices, decided = other, judged
-        if moved.feasible and moved.left - max(gained, 0) <= _width(decided.second, _FEW):
+        if moved.feasible and moved.left - max(gained, 0) <= _choose_width_for_core(decided.second, _FEW):
             break
         if gained <= 0:
             if wanted >= min(len(records.own), _MOST):
@@ -194,7 +194,7 @@ def _improved(records: Records, shift: int, prices: Prices) -> tuple[Prices, Dec
     return prices, decided
 
 
-def _width(second: Ints, wanted: int) -> int:
+def _choose_width_for_core(second: Ints, wanted: int) -> int:
     """The width of a core of about so many records."""
     if wanted >= len(second):
         return WHOLE
@@ -202,7 +202,7 @@ def _width(second: Ints, wanted: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Moved:
+class _PriceMove:
     """How prices move in the linear program of a core."""
 
     category: Floats
@@ -213,7 +213,7 @@ class _Moved:
     """Whether the sums come out right without help: then the core is a solution, in fractions."""
 
 
-def _relaxed(core: Core, records: Records, prices: Prices, shift: int) -> _Moved:
+def _solve_relaxed_core(core: UndecidedCore, records: SwapRecords, prices: SwapPrices, shift: int) -> _PriceMove:
     """Solve the core in fractions; regrets are measured by the width, so that the solver sees numbers around 1."""
     from scipy import optimize
 
@@ -222,12 +222,12 @@ def _relaxed(core: Core, records: Records, prices: Prices, shift: int) -> _Moved
     scale = float(UNIT) if whole else float(max(core.width, 1))
     reach = 4.0 * (records.categories + 1) if whole else _REACH
     categories, options = records.categories, len(core.takes)
-    regrets = prices.shifting()
+    regrets = prices.price_shifts()
     upper = np.full(options + 4 * categories + 2, np.inf)
     upper[options : options + 2 * categories][regrets > core.width] = 0
     done = linprog(
         np.concatenate([core.regret / scale, regrets / scale, np.full(2 * categories + 2, reach)]),
-        A_eq=_lines(core, categories),
+        A_eq=_build_sum_matrix(core, categories),
         b_eq=np.concatenate([-core.shift, [records.changes - core.changed], core.size, [shift]]).astype(np.float64),
         bounds=np.column_stack([np.zeros(len(upper)), upper]),
         method="highs",
@@ -235,15 +235,15 @@ def _relaxed(core: Core, records: Records, prices: Prices, shift: int) -> _Moved
     assert done.x is not None, "with help every sum comes out right"
     duals = -np.asarray(done.eqlin.marginals) * scale
     help_used = float(done.x[-2 * categories - 2 :].sum())
-    return _Moved(duals[:categories], float(duals[categories]), float(done.fun) * scale, help_used < 1e-7)
+    return _PriceMove(duals[:categories], float(duals[categories]), float(done.fun) * scale, help_used < 1e-7)
 
 
-def _lines(core: Core, categories: int) -> Any:
+def _build_sum_matrix(core: UndecidedCore, categories: int) -> Any:
     """The sums as a matrix. After the options: shifts of every category up and down, and help, up and down, for every
     sum that is off; the last line is the sum of all shifts."""
     from scipy.sparse import coo_array
 
-    rows, columns, entries = sums(core, categories)
+    rows, columns, entries = list_sum_entries(core, categories)
     options, kinds = len(core.takes), len(core.size)
     balance, helped = np.arange(categories), np.arange(categories + 1)
     shifts = options + np.arange(2 * categories)
@@ -256,11 +256,16 @@ def _lines(core: Core, categories: int) -> Any:
     return coo_array((entries, (rows, columns)), shape=(last + 1, int(helps[-1]) + 1)).tocsr()
 
 
-def sums(core: Core, categories: int) -> tuple[Ints, Ints, Floats]:
+def list_sum_entries(core: UndecidedCore, categories: int) -> tuple[Ints, Ints, Floats]:
     """The entries of the sums over a core's options: the shift of each category, the changes, each kind's copies."""
     places = np.arange(len(core.takes))
-    moving, counted = core.takes != core.gives, core.counted
-    rows = [core.takes[moving], core.gives[moving], np.full(int(counted.sum()), categories)]
-    columns = [places[moving], places[moving], places[counted], places]
-    signs = [np.ones(int(moving.sum())), -np.ones(int(moving.sum())), np.ones(int(counted.sum())), np.ones(len(places))]
+    moving, counts_change = core.takes != core.gives, core.counted
+    rows = [core.takes[moving], core.gives[moving], np.full(int(counts_change.sum()), categories)]
+    columns = [places[moving], places[moving], places[counts_change], places]
+    signs = [
+        np.ones(int(moving.sum())),
+        -np.ones(int(moving.sum())),
+        np.ones(int(counts_change.sum())),
+        np.ones(len(places)),
+    ]
     return np.concatenate([*rows, categories + 1 + core.of_kind]), np.concatenate(columns), np.concatenate(signs)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.protect.swapping.identifiable import Identifiable
+from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
 
 
 @dataclass(frozen=True, eq=False)
-class Records:
+class SwapRecords:
     """Records that may or must be changed."""
 
     chances: Ints
@@ -31,11 +31,13 @@ class Records:
     """How many of the free ones are changed."""
 
     @classmethod
-    def of(cls, found: Identifiable, codes: Ints, chances: Ints, changes: int, per_group: Ints) -> Records:
+    def of(
+        cls, identifiable: IdentifiableRecords, codes: Ints, chances: Ints, changes: int, per_group: Ints
+    ) -> SwapRecords:
         """U and then one record for every group of V, of which `per_group` are to be changed."""
-        standing = np.concatenate([found.unique, found.first])
-        weight = np.concatenate([np.ones(len(found.unique), dtype=np.int64), per_group])
-        return cls(chances, codes[standing], weight, np.arange(len(standing)) < len(found.unique), changes)
+        standing = np.concatenate([identifiable.unique, identifiable.first])
+        weight = np.concatenate([np.ones(len(identifiable.unique), dtype=np.int64), per_group])
+        return cls(chances, codes[standing], weight, np.arange(len(standing)) < len(identifiable.unique), changes)
 
     @property
     def categories(self) -> int:
@@ -59,53 +61,59 @@ class Records:
         """How many records are changed in all."""
         return self.changes + int(self.weight[~self.free].sum())
 
-    def some(self, which: Ints, changes: int) -> Records:
+    def some(self, which: Ints, changes: int) -> SwapRecords:
         """A part of them."""
-        return Records(self.chances[which], self.own[which], self.weight[which], self.free[which], changes)
+        return SwapRecords(self.chances[which], self.own[which], self.weight[which], self.free[which], changes)
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class SwapAnswer:
     """Who takes which category: one entry a copy of a record, those that stay may be left out."""
 
     record: Ints
     category: Ints
 
     @classmethod
-    def nobody(cls) -> Answer:
+    def change_nobody(cls) -> SwapAnswer:
         """Everybody stays."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    def cost(self, records: Records) -> int:
+    def cost(self, records: SwapRecords) -> int:
         """Σ d(t, r), in units."""
         lost = records.chances[self.record, records.own[self.record]] - records.chances[self.record, self.category]
-        return total(lost, np.ones(len(lost), dtype=np.int64))
+        return sum_exactly(lost, np.ones(len(lost), dtype=np.int64))
 
-    def shift(self, records: Records) -> Ints:
+    def shift(self, records: SwapRecords) -> Ints:
         """By how much the count of every category grows."""
         gained = np.bincount(self.category, minlength=records.categories)
         return (gained - np.bincount(records.own[self.record], minlength=records.categories)).astype(np.int64)
 
 
-def total(amounts: Ints, weights: Ints) -> int:
+def sum_exactly(amounts: Ints, weights: Ints) -> int:
     """Σ amount × weight, in two parts because it may be too large for 64 bits."""
     high, low = amounts >> 20, amounts & ((1 << 20) - 1)
     return (int((high * weights).sum()) << 20) + int((low * weights).sum())
 
 
-def new_codes(codes: Ints, found: Identifiable, records: Records, answer: Answer, chance: np.random.Generator) -> Ints:
+def apply_answer(
+    codes: Ints,
+    identifiable: IdentifiableRecords,
+    records: SwapRecords,
+    answer: SwapAnswer,
+    chance: np.random.Generator,
+) -> Ints:
     """The confidential column after an answer; which members of a group of V are changed is drawn by lot."""
     fresh = codes.copy()
     moved = answer.category != records.own[answer.record]
     record, category = answer.record[moved], answer.category[moved]
-    alone = record < len(found.unique)
-    fresh[found.unique[record[alone]]] = category[alone]
-    group, category = record[~alone] - len(found.unique), category[~alone]
+    alone = record < len(identifiable.unique)
+    fresh[identifiable.unique[record[alone]]] = category[alone]
+    group, category = record[~alone] - len(identifiable.unique), category[~alone]
     order = np.argsort(group, kind="stable")
     group, category = group[order], category[order]
-    place = np.arange(len(group)) - np.searchsorted(group, group)
+    rank_in_group = np.arange(len(group)) - np.searchsorted(group, group)
     # Members of a group by lot: sorted by group, and within it by a number drawn for each.
-    of_member = np.repeat(np.arange(found.groups), found.sizes)
-    shuffled = found.members[np.lexsort((chance.random(len(of_member)), of_member))]
-    fresh[shuffled[found.starts[group] + place]] = category
+    of_member = np.repeat(np.arange(identifiable.groups), identifiable.sizes)
+    shuffled = identifiable.members[np.lexsort((chance.random(len(of_member)), of_member))]
+    fresh[shuffled[identifiable.starts[group] + rank_in_group]] = category
     return fresh

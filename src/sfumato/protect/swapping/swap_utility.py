@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.arrays import Ints
 
 
-def joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, categories: int) -> float:
+def measure_joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, categories: int) -> float:
     """The mean over columns x of the total variation between the joint distributions of (x, y), before and after."""
     changed = np.flatnonzero(old != new)
     before, after = old[changed], new[changed]
@@ -22,10 +22,10 @@ def joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: Ints, ca
     return moved / 2 / max(len(old), 1) / max(len(columns), 1)
 
 
-def association(one: Ints, other: Ints, ones: int, others: int) -> float | None:
+def measure_association(first: Ints, other: Ints, ones: int, others: int) -> float | None:
     """Cramér's V of two columns over the rows where both are known; None where a column does not vary there."""
-    known = (one < ones) & (other < others)
-    counts = np.bincount(one[known] * others + other[known], minlength=ones * others).reshape(ones, others)
+    known = (first < ones) & (other < others)
+    counts = np.bincount(first[known] * others + other[known], minlength=ones * others).reshape(ones, others)
     counts = counts[counts.any(axis=1)][:, counts.any(axis=0)].astype(np.float64)
     if min(counts.shape) < 2:
         return None

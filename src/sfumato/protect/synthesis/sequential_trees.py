@@ -22,12 +22,12 @@ import numpy.typing as npt
 from sfumato.arrays import Floats, Ints
 from sfumato.data.coarse_range import narrow_range
 from sfumato.errors import ImpossibleRelease
-from sfumato.progress import tell
+from sfumato.progress import report_progress
 from sfumato.protect.synthesis.synthesis_columns import (
-    Column,
-    Drawn,
-    classes_of,
-    grouped,
+    DrawnCells,
+    SynthesisColumn,
+    group_rare_categories,
+    number_target_classes,
     order_by_classes,
     order_by_mean,
 )
@@ -40,7 +40,7 @@ _MOST_RARE = 0.75
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Leaves:
+class TreeLeaves:
     """A tree grown on some people, who stand in the order of their leaves."""
 
     tree: Any
@@ -59,19 +59,19 @@ class Leaves:
         """The people of the smallest leaf."""
         return int(self.sizes.min())
 
-    def fallen(self, rows: Mapping[str, Drawn], count: int) -> Ints:
+    def find_leaves(self, rows: Mapping[str, DrawnCells], count: int) -> Ints:
         """The leaf into which each synthetic row falls."""
         if self.tree is None:
             return np.zeros(count, dtype=np.int64)
         cells = np.empty((count, len(self.readers)), dtype=np.float32)
-        for at, (name, numbers) in enumerate(self.readers):
+        for index, (name, numbers) in enumerate(self.readers):
             codes = rows[name].codes
-            cells[:, at] = codes if numbers is None else numbers[codes.astype(np.int64)]
+            cells[:, index] = codes if numbers is None else numbers[codes.astype(np.int64)]
         return np.asarray(self.places[self.tree.apply(cells)])
 
 
 @dataclass(frozen=True)
-class Growth:
+class TreeGrowth:
     """How trees are grown."""
 
     min_leaf: int
@@ -82,57 +82,63 @@ class Growth:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Model:
+class ColumnModel:
     """How one column is drawn once those before it are: first whether it is missing, then the value."""
 
-    column: Column
-    missing: Leaves | None
-    values: Leaves | None
-    growth: Growth
+    column: SynthesisColumn
+    missing: TreeLeaves | None
+    values: TreeLeaves | None
+    growth: TreeGrowth
 
     @classmethod
-    def fit(cls, column: Column, before: Sequence[Column], growth: Growth, source: str) -> Model:
+    def fit(
+        cls, column: SynthesisColumn, before: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
+    ) -> ColumnModel:
         """Grow the trees of a column on those before it."""
         everybody, known = np.arange(len(column.codes), dtype=np.int64), column.known
         if 0 < len(known) < growth.min_leaf:
             raise ImpossibleRelease(
-                f"{source}: only {len(known)} people that are learnt from have a value of «{column.name}», and none "
+                f'{source}: only {len(known)} people that are learnt from have a value of "{column.name}", and none '
                 f"may be drawn from fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column out"
             )
         if len(known) and growth.smooth and column.kind == "number":
-            _refuse_few(column, growth.min_leaf, source)
+            _refuse_few_numbers(column, growth.min_leaf, source)
         missing = None
         if 0 < len(known) < len(everybody):
-            missing = grown(everybody, (column.codes >= 0).astype(np.int64), 2, before, growth)
+            missing = grow_leaves(everybody, (column.codes >= 0).astype(np.int64), 2, before, growth)
         if not len(known):
             return cls(column, missing, None, growth)
         if column.kind == "category":
-            givers = known if growth.rare else _givers(column, growth.min_leaf, source)
-            classes, width = classes_of(column, givers)
-            return cls(column, missing, grown(givers, classes, width, before, growth, column.codes[givers]), growth)
-        return cls(column, missing, grown(known, column.codes[known], 0, before, growth), growth)
+            givers = known if growth.rare else _list_givers(column, growth.min_leaf, source)
+            classes, width = number_target_classes(column, givers)
+            return cls(
+                column, missing, grow_leaves(givers, classes, width, before, growth, column.codes[givers]), growth
+            )
+        return cls(column, missing, grow_leaves(known, column.codes[known], 0, before, growth), growth)
 
-    def draw(self, rows: Mapping[str, Drawn], count: int, chance: np.random.Generator) -> Drawn:
+    def draw(self, rows: Mapping[str, DrawnCells], count: int, chance: np.random.Generator) -> DrawnCells:
         """Draw the column for rows whose columns before it are drawn."""
         codes = np.full(count, -1.0)
         numbers = np.zeros(count, dtype=self.column.numbers.dtype) if self.column.kind == "number" else np.zeros(0)
         if self.values is None:
-            return Drawn(codes, numbers)
+            return DrawnCells(codes, numbers)
         present = np.ones(count, dtype=np.bool_)
         if self.missing is not None:
-            present = _drawn(self.missing, self.missing.fallen(rows, count), chance)[0] == 1
-        leaf = self.values.fallen(rows, count)
-        found, place = _drawn(self.values, leaf, chance)
+            present = _draw_donors(self.missing, self.missing.find_leaves(rows, count), chance)[0] == 1
+        leaf = self.values.find_leaves(rows, count)
+        donor_codes, donor_places = _draw_donors(self.values, leaf, chance)
         if self.column.kind == "category":
-            return Drawn(np.where(present, found, -1).astype(np.float64), numbers)
+            return DrawnCells(np.where(present, donor_codes, -1).astype(np.float64), numbers)
         if self.growth.smooth:
-            drawn = self._smoothed(found, place, leaf, chance)
+            drawn_numbers = self._smooth_numbers(donor_codes, donor_places, leaf, chance)
         else:
-            drawn = Drawn(found.astype(np.float64), self.column.numbers[found])
-        drawn.codes[~present] = -1.0
-        return drawn
+            drawn_numbers = DrawnCells(donor_codes.astype(np.float64), self.column.numbers[donor_codes])
+        drawn_numbers.codes[~present] = -1.0
+        return drawn_numbers
 
-    def _smoothed(self, found: Ints, place: Ints, leaf: Ints, chance: np.random.Generator) -> Drawn:
+    def _smooth_numbers(
+        self, donor_codes: Ints, donor_places: Ints, leaf: Ints, chance: np.random.Generator
+    ) -> DrawnCells:
         """Numbers that few people have, moved towards the nearest other one in the leaf; none beyond the extremes.
 
         A value of at least `min_leaf` people is nobody's own and stays, so that heaps at round numbers do.
@@ -142,51 +148,53 @@ class Model:
         numbers = column.numbers
         start = self.values.starts[leaf]
         last = start + self.values.sizes[leaf] - 1
-        below, above = donors[np.maximum(place - 1, start)], donors[np.minimum(place + 1, last)]
-        here, low, high = (numbers[one].astype(np.float64) for one in (found, below, above))
+        below, above = donors[np.maximum(donor_places - 1, start)], donors[np.minimum(donor_places + 1, last)]
+        here, low, high = (numbers[code_array].astype(np.float64) for code_array in (donor_codes, below, above))
         down, up = here - low, high - here
-        nearer_below = (place > start) & ((place == last) | (down <= up))
+        nearer_below = (donor_places > start) & ((donor_places == last) | (down <= up))
         gap = np.where(nearer_below, -down, up)
-        few = column.counts[found] < self.growth.min_leaf
-        drawn = _moved(numbers[found], np.where(few, gap, 0.0), chance.random(len(found)), column.decimals)
-        low, high = _bounds(column, self.growth.min_leaf)
+        few = column.counts[donor_codes] < self.growth.min_leaf
+        moved = _move_numbers(
+            numbers[donor_codes], np.where(few, gap, 0.0), chance.random(len(donor_codes)), column.decimals
+        )
+        low, high = _choose_published_bounds(column, self.growth.min_leaf)
         if column.decimals is None and high > low:
             # The last bits of a sum of floats would tell what was added to what; nobody needs them.
-            drawn = np.where(few, np.round(drawn, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), drawn)
-        drawn = np.clip(drawn, low, high)
+            moved = np.where(few, np.round(moved, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), moved)
+        moved = np.clip(moved, low, high)
         allowed = column.allowed(self.growth.min_leaf)
         if allowed is not None:
-            drawn = _nearest(allowed, drawn)
-        return Drawn(_standing(numbers, drawn), drawn)
+            moved = _find_nearest_listed(allowed, moved)
+        return DrawnCells(_rank_numbers(numbers, moved), moved)
 
 
-def grown(
+def grow_leaves(
     people: Ints,
     target: Ints,
     classes: int,
-    before: Sequence[Column],
-    growth: Growth,
+    before: Sequence[SynthesisColumn],
+    growth: TreeGrowth,
     donated: Ints | None = None,
-) -> Leaves:
+) -> TreeLeaves:
     """A tree that foretells a target (of so many classes; 0 for a number) of some people from columns before it."""
     donated = target if donated is None else donated
     if not before or len(people) < 2 * growth.min_leaf or len(np.unique(target)) < 2:
-        return _leaves(None, (), np.zeros(len(people), dtype=np.int64), donated)
+        return _sort_into_leaves(None, (), np.zeros(len(people), dtype=np.int64), donated)
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    readers = tuple(_reader(column, people, target, classes, growth) for column in before)
+    readers = tuple(_choose_reader(column, people, target, classes, growth) for column in before)
     cells = np.empty((len(people), len(before)), dtype=np.float32)
-    for at, (column, (_, numbers)) in enumerate(zip(before, readers, strict=True)):
+    for index, (column, (_, numbers)) in enumerate(zip(before, readers, strict=True)):
         codes = column.codes[people]
-        cells[:, at] = codes if numbers is None else numbers[codes]
+        cells[:, index] = codes if numbers is None else numbers[codes]
     kind = DecisionTreeClassifier if classes else DecisionTreeRegressor
-    least = _LEAST_GAIN * _spread(target, classes) / len(target)
+    least = _LEAST_GAIN * _compute_spread(target, classes) / len(target)
     tree = kind(min_samples_leaf=growth.min_leaf, min_impurity_decrease=least, random_state=growth.seed)
     tree.fit(cells, target if classes else target.astype(np.float64))
-    return _leaves(tree.tree_, readers, np.asarray(tree.tree_.apply(cells)), donated)
+    return _sort_into_leaves(tree.tree_, readers, np.asarray(tree.tree_.apply(cells)), donated)
 
 
-def _spread(target: Ints, classes: int) -> float:
+def _compute_spread(target: Ints, classes: int) -> float:
     """The impurity of everybody together: Gini's index of classes, the variance of numbers."""
     if not classes:
         return float(target.astype(np.float64).var())
@@ -194,11 +202,13 @@ def _spread(target: Ints, classes: int) -> float:
     return float(1 - (shares * shares).sum())
 
 
-def _reader(column: Column, people: Ints, target: Ints, classes: int, growth: Growth) -> tuple[str, Floats | None]:
+def _choose_reader(
+    column: SynthesisColumn, people: Ints, target: Ints, classes: int, growth: TreeGrowth
+) -> tuple[str, Floats | None]:
     """How a tree reads a column: numbers as they stand, categories in an order that suits the target."""
     if column.kind == "number":
         return column.name, None
-    group, count = grouped(column, growth.min_leaf)
+    group, count = group_rare_categories(column, growth.min_leaf)
     groups = group[column.codes[people]]  # −1, a missing cell, is the last
     ordered = (
         order_by_classes(groups, count, target, classes)
@@ -210,7 +220,9 @@ def _reader(column: Column, people: Ints, target: Ints, classes: int, growth: Gr
     return column.name, ranks.reshape(-1).astype(np.float64)[group]
 
 
-def _leaves(tree: Any, readers: tuple[tuple[str, Floats | None], ...], leaf: Ints, donated: Ints) -> Leaves:
+def _sort_into_leaves(
+    tree: Any, readers: tuple[tuple[str, Floats | None], ...], leaf: Ints, donated: Ints
+) -> TreeLeaves:
     """People in the order of their leaves, and of their values within."""
     numbers, inverse, sizes = np.unique(leaf, return_inverse=True, return_counts=True)
     inverse = inverse.reshape(-1)
@@ -218,16 +230,16 @@ def _leaves(tree: Any, readers: tuple[tuple[str, Floats | None], ...], leaf: Int
     places = np.zeros(int(numbers[-1]) + 1, dtype=np.int64)
     places[numbers] = np.arange(len(numbers))
     sizes = sizes.astype(np.int64)
-    return Leaves(tree, readers, places, donated[order].astype(np.int64), np.cumsum(sizes) - sizes, sizes)
+    return TreeLeaves(tree, readers, places, donated[order].astype(np.int64), np.cumsum(sizes) - sizes, sizes)
 
 
-def _drawn(leaves: Leaves, leaf: Ints, chance: np.random.Generator) -> tuple[Ints, Ints]:
+def _draw_donors(leaves: TreeLeaves, leaf: Ints, chance: np.random.Generator) -> tuple[Ints, Ints]:
     """For each row the cell of one of its leaf's people, all alike, and where that person stands."""
-    place = leaves.starts[leaf] + (chance.random(len(leaf)) * leaves.sizes[leaf]).astype(np.int64)
-    return leaves.donors[place], place
+    donor_places = leaves.starts[leaf] + (chance.random(len(leaf)) * leaves.sizes[leaf]).astype(np.int64)
+    return leaves.donors[donor_places], donor_places
 
 
-def _moved(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals: int | None) -> npt.NDArray[Any]:
+def _move_numbers(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals: int | None) -> npt.NDArray[Any]:
     """Numbers that went part of the way to another one; whole ones come to lie between, where something does."""
     if numbers.dtype.kind == "i":
         wide = np.abs(gap) >= 2
@@ -237,81 +249,83 @@ def _moved(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals: int |
     return np.asarray(moved if decimals is None else np.round(moved, decimals))
 
 
-def _nearest(numbers: npt.NDArray[Any], drawn: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _find_nearest_listed(numbers: npt.NDArray[Any], listed: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """The listed number that is nearest to each."""
-    above = np.clip(np.searchsorted(numbers, drawn), 1, max(len(numbers) - 1, 1))
+    above = np.clip(np.searchsorted(numbers, listed), 1, max(len(numbers) - 1, 1))
     low, high = numbers[above - 1], numbers[np.minimum(above, len(numbers) - 1)]
-    return np.asarray(np.where(drawn - low <= high - drawn, low, high))
+    return np.asarray(np.where(listed - low <= high - listed, low, high))
 
 
-def _extremes(column: Column, fewest: int) -> tuple[int, int]:
+def _find_shared_extremes(column: SynthesisColumn, fewest: int) -> tuple[int, int]:
     """The places of the lowest and the highest value that at least so many people reach or go beyond."""
     from_below = np.cumsum(column.counts)
     from_above = from_below[-1] - from_below + column.counts
     return int(np.argmax(from_below >= fewest)), int(len(from_above) - 1 - np.argmax(from_above[::-1] >= fewest))
 
 
-def _bounds(column: Column, fewest: int) -> tuple[Any, Any]:
+def _choose_published_bounds(column: SynthesisColumn, fewest: int) -> tuple[Any, Any]:
     """Between which numbers are published: those that enough people reach, cut inward to a coarse grid.
 
     The number itself would be somebody's own, to whom everybody beyond was pulled back; one that enough people have is
     nobody's, and stays. The grid is a 1-2-5 number that is a hundredth of what lies between, or more.
     """
-    least, most = _extremes(column, fewest)
+    least, most = _find_shared_extremes(column, fewest)
     low, high = column.numbers[least], column.numbers[most]
     if not high > low:
         return low, high
     whole = column.numbers.dtype.kind == "i"
     inner = narrow_range(low.item(), high.item(), whole=whole)
     inner_low, inner_high = ((int if whole else float)(end) for end in inner)
-    low_kept, high_kept = (bool(column.counts[at] >= fewest) for at in (least, most))
+    low_kept, high_kept = (bool(column.counts[index] >= fewest) for index in (least, most))
     coarse = low if low_kept else inner_low, high if high_kept else inner_high
     return coarse if coarse[0] < coarse[1] else (low, high)
 
 
-def _givers(column: Column, fewest: int, source: str) -> Ints:
+def _list_givers(column: SynthesisColumn, fewest: int, source: str) -> Ints:
     """The people whose word may be drawn, because enough have it."""
-    if column.rare_share(fewest) > _MOST_RARE:
+    if column.measure_rare_share(fewest) > _MOST_RARE:
         rare = len(column.known) - len(column.common(fewest))
         raise ImpossibleRelease(
-            f"{source}: {rare} of the {len(column.known)} people that are learnt from have a word of «{column.name}» "
+            f'{source}: {rare} of the {len(column.known)} people that are learnt from have a word of "{column.name}" '
             f"that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, spell dates and "
             'amounts all in one way, lower min_leaf, or say rare = "keep" to publish them as they are'
         )
     return column.common(fewest)
 
 
-def _refuse_few(column: Column, fewest: int, source: str) -> None:
-    low, high = _extremes(column, fewest)
+def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> None:
+    low, high = _find_shared_extremes(column, fewest)
     if low > high:
         raise ImpossibleRelease(
-            f"{source}: «{column.name}» has {len(column.known)} numbers, and none that min_leaf = {fewest} people "
+            f'{source}: "{column.name}" has {len(column.known)} numbers, and none that min_leaf = {fewest} people '
             "reach from below and from above; lower min_leaf, take more people, or say smooth = false"
         )
 
 
-def _standing(numbers: npt.NDArray[Any], drawn: npt.NDArray[Any]) -> Floats:
+def _rank_numbers(numbers: npt.NDArray[Any], values: npt.NDArray[Any]) -> Floats:
     """Where numbers stand among the distinct ones; halfway between two if they are none of them."""
-    place = np.searchsorted(numbers, drawn)
-    there = numbers[np.minimum(place, len(numbers) - 1)] == drawn
-    return np.where(there, place, place - 0.5)
+    positions = np.searchsorted(numbers, values)
+    there = numbers[np.minimum(positions, len(numbers) - 1)] == values
+    return np.where(there, positions, positions - 0.5)
 
 
-def fit_models(columns: Sequence[Column], kept: Sequence[Column], growth: Growth, source: str) -> tuple[Model, ...]:
+def fit_models(
+    columns: Sequence[SynthesisColumn], kept: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
+) -> tuple[ColumnModel, ...]:
     """A model for each column, on those that are kept and those before it."""
-    models: list[Model] = []
-    for at, column in enumerate(columns):
-        tell("growing trees", at, len(columns))
-        models.append(Model.fit(column, (*kept, *columns[:at]), growth, source))
+    models: list[ColumnModel] = []
+    for index, column in enumerate(columns):
+        report_progress("growing trees", index, len(columns))
+        models.append(ColumnModel.fit(column, (*kept, *columns[:index]), growth, source))
     return tuple(models)
 
 
 def draw_rows(
-    models: Sequence[Model], count: int, chance: np.random.Generator, kept: Mapping[str, Drawn] | None = None
-) -> dict[str, Drawn]:
+    models: Sequence[ColumnModel], count: int, chance: np.random.Generator, kept: Mapping[str, DrawnCells] | None = None
+) -> dict[str, DrawnCells]:
     """So many synthetic rows, column by column."""
-    rows: dict[str, Drawn] = dict(kept or {})
+    rows: dict[str, DrawnCells] = dict(kept or {})
     for model in models:
-        tell("drawing rows")
+        report_progress("drawing rows")
         rows[model.column.name] = model.draw(rows, count, chance)
     return rows

@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError
-from sfumato.protect.synthesis.spelt_numbers import Spelling
+from sfumato.protect.synthesis.number_spelling import NumberSpelling
 
 MISSING = -1
 MOST_CLASSES = 64
@@ -27,7 +27,7 @@ _MOSTLY = 0.5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Column:
+class SynthesisColumn:
     """A column of the people that are learnt from."""
 
     name: str
@@ -45,11 +45,13 @@ class Column:
     """Whether the values are listed in a hierarchy."""
     decimals: int | None
     """To how many digits after the point the numbers are given; 0 for whole ones, None for more than six."""
-    spelling: Spelling | None = None
+    spelling: NumberSpelling | None = None
     """How text spells the numbers, if it does."""
 
     @classmethod
-    def of(cls, column: pl.Series, source: str, listed: bool = False, spelling: Spelling | None = None) -> Column:
+    def of(
+        cls, column: pl.Series, source: str, listed: bool = False, spelling: NumberSpelling | None = None
+    ) -> SynthesisColumn:
         """Read a column, whose numbers are finite."""
         column = spelling.read(column).alias(column.name) if spelling else column
         values = column.drop_nulls().unique().sort()
@@ -60,8 +62,8 @@ class Column:
         codes = places.fill_null(MISSING).to_numpy().astype(np.int64)
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
         number = column.dtype.is_numeric() or column.dtype == pl.Date
-        numbers = _numbers(column, values, source) if number else np.zeros(0)
-        decimals = _decimals(numbers) if column.dtype.is_float() else 0
+        numbers = _read_column_values(column, values, source) if number else np.zeros(0)
+        decimals = _count_decimals(numbers) if column.dtype.is_float() else 0
         kind: Literal["number", "category"] = "number" if number else "category"
         return cls(column.name, kind, column.dtype, values, codes, counts, numbers, listed, decimals, spelling)
 
@@ -75,7 +77,7 @@ class Column:
         known = self.known
         return known[self.counts[self.codes[known]] >= fewest]
 
-    def rare_share(self, fewest: int) -> float:
+    def measure_rare_share(self, fewest: int) -> float:
         """Of the people who have a value, the share who have one of fewer than so many people."""
         return 1 - len(self.common(fewest)) / max(len(self.known), 1)
 
@@ -89,20 +91,20 @@ class Column:
             return None
         if self.decimals == 0 and 2 * len(self.numbers) > float(self.numbers[-1]) - float(self.numbers[0]):
             return self.numbers
-        return self.numbers[self.counts >= fewest] if self.rare_share(fewest) < _MOSTLY else None
+        return self.numbers[self.counts >= fewest] if self.measure_rare_share(fewest) < _MOSTLY else None
 
-    def published(self, drawn: Drawn) -> pl.Series:
+    def published(self, cells: DrawnCells) -> pl.Series:
         """What was drawn, in the column's own type."""
-        unknown = pl.Series(drawn.codes < 0)
+        unknown = pl.Series(cells.codes < 0)
         if self.kind == "category":
-            places = pl.Series(drawn.codes.astype(np.int64)).set(unknown, None)
+            places = pl.Series(cells.codes.astype(np.int64)).set(unknown, None)
             return self.values.gather(places).alias(self.name)
-        numbers = pl.Series(self.name, drawn.numbers).set(unknown, None).cast(self.dtype)
+        numbers = pl.Series(self.name, cells.numbers).set(unknown, None).cast(self.dtype)
         return self.spelling.write(numbers).alias(self.name) if self.spelling else numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Drawn:
+class DrawnCells:
     """Synthetic cells of one column."""
 
     codes: Floats
@@ -111,17 +113,17 @@ class Drawn:
     """The value itself, for numbers and dates."""
 
     @classmethod
-    def kept(cls, column: Column) -> Drawn:
+    def kept(cls, column: SynthesisColumn) -> DrawnCells:
         """Cells that stay as they are."""
         places = np.maximum(column.codes, 0)
         numbers = column.numbers[places] if column.kind == "number" and len(column.numbers) else np.zeros(0)
         return cls(column.codes.astype(np.float64), numbers)
 
-    def some(self, rows: Ints) -> Drawn:
+    def some(self, rows: Ints) -> DrawnCells:
         """The cells of some rows."""
-        return Drawn(self.codes[rows], self.numbers[rows] if len(self.numbers) else self.numbers)
+        return DrawnCells(self.codes[rows], self.numbers[rows] if len(self.numbers) else self.numbers)
 
-    def put(self, rows: Ints, other: Drawn) -> None:
+    def put(self, rows: Ints, other: DrawnCells) -> None:
         """Replace some cells by others."""
         self.codes[rows] = other.codes
         if len(self.numbers):
@@ -134,7 +136,7 @@ def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
         infinite = int(column.is_infinite().sum()) if column.dtype.is_float() else 0
         if infinite:
             raise DataError(
-                f"{source}: «{column.name}» has {infinite} infinite cells, which cannot be placed beside others; make "
+                f'{source}: "{column.name}" has {infinite} infinite cells, which cannot be placed beside others; make '
                 "them missing"
             )
 
@@ -158,18 +160,18 @@ def settle_decimals(column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
     return settled.cast(column.dtype if digits else pl.Int64)
 
 
-def _numbers(column: pl.Series, values: pl.Series, source: str) -> npt.NDArray[Any]:
+def _read_column_values(column: pl.Series, values: pl.Series, source: str) -> npt.NDArray[Any]:
     if column.dtype.is_float():
         return values.to_numpy().astype(np.float64)
     try:
         return values.to_physical().cast(pl.Int64).to_numpy().astype(np.int64)
     except pl.exceptions.PolarsError:
         raise DataError(
-            f"{source}: «{column.name}» has whole numbers beyond 2⁶³; read the column as text or as real numbers"
+            f'{source}: "{column.name}" has whole numbers beyond 2⁶³; read the column as text or as real numbers'
         ) from None
 
 
-def _decimals(numbers: npt.NDArray[Any]) -> int | None:
+def _count_decimals(numbers: npt.NDArray[Any]) -> int | None:
     """The fewest digits after the point that spell every number."""
     for digits in range(_MOST_DECIMALS + 1):
         if np.array_equal(np.round(numbers, digits), numbers):
@@ -177,7 +179,7 @@ def _decimals(numbers: npt.NDArray[Any]) -> int | None:
     return None
 
 
-def grouped(column: Column, fewest: int) -> tuple[Ints, int]:
+def group_rare_categories(column: SynthesisColumn, fewest: int) -> tuple[Ints, int]:
     """The categories of a column as a tree tells them apart when it looks at them: those of fewer than `fewest`
     people are one group, since a code of their own could stand for a single person; missing is a group too."""
     rare = column.counts < fewest
@@ -185,7 +187,7 @@ def grouped(column: Column, fewest: int) -> tuple[Ints, int]:
     return np.append(group, int(group.max(initial=0)) + 1), int(group.max(initial=0)) + 2
 
 
-def classes_of(column: Column, people: Ints) -> tuple[Ints, int]:
+def number_target_classes(column: SynthesisColumn, people: Ints) -> tuple[Ints, int]:
     """The categories as a tree tells them apart when it foretells them."""
     if len(column.values) <= MOST_CLASSES:
         return column.codes[people], len(column.values)

@@ -15,8 +15,8 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.errors import ImpossibleRelease
-from sfumato.protect.synthesis.sequential_trees import Model, draw_rows
-from sfumato.protect.synthesis.synthesis_columns import Column, Drawn
+from sfumato.protect.synthesis.sequential_trees import ColumnModel, draw_rows
+from sfumato.protect.synthesis.synthesis_columns import DrawnCells, SynthesisColumn
 
 # How much of a row has to stay, and how often it is tried.
 _ROUNDS = ((1.0, 10), (0.5, 5), (0.0, 20))
@@ -24,23 +24,25 @@ _ROUNDS = ((1.0, 10), (0.5, 5), (0.0, 20))
 _TIMES, _MANY = 5, 50_000
 
 
-def drawn_frame(names: Sequence[str], learnt: Mapping[str, Column], rows: Mapping[str, Drawn]) -> pl.DataFrame:
+def build_drawn_frame(
+    names: Sequence[str], learnt: Mapping[str, SynthesisColumn], rows: Mapping[str, DrawnCells]
+) -> pl.DataFrame:
     """Synthetic rows as they are published."""
     return pl.DataFrame([learnt[name].published(rows[name]) for name in names])
 
 
-def without_copies(
+def redraw_copies(
     frame: pl.DataFrame,
-    models: Sequence[Model],
-    learnt: Mapping[str, Column],
-    rows: Mapping[str, Drawn],
+    models: Sequence[ColumnModel],
+    learnt: Mapping[str, SynthesisColumn],
+    rows: Mapping[str, DrawnCells],
     chance: np.random.Generator,
     source: str,
 ) -> int:
     """Draw rows anew that equal a unique original, in place; how many there were."""
     names = frame.columns
     unique = frame.filter(frame.is_unique())
-    left = first = _copied(drawn_frame(names, learnt, rows), unique)
+    left = first = _find_copied_rows(build_drawn_frame(names, learnt, rows), unique)
     order = [model.column for model in models]
     for share, times in _ROUNDS:
         alike = order[: round(share * len(order))]
@@ -48,17 +50,19 @@ def without_copies(
             if not len(left):
                 return len(first)
             again = draw_rows(models, max(len(left), min(_TIMES * len(left), _MANY)), chance)
-            copied = _copied(drawn_frame(names, learnt, again), unique)
+            copied = _find_copied_rows(build_drawn_frame(names, learnt, again), unique)
             fresh = np.setdiff1d(np.arange(len(again[names[0]].codes), dtype=np.int64), copied)
-            place, taken = _matched(_traits(alike, rows, left), _traits(alike, again, fresh))
+            copied_rows, taken = _match_alike_rows(
+                _describe_traits(alike, rows, left), _describe_traits(alike, again, fresh)
+            )
             for name in names:
-                rows[name].put(left[place], again[name].some(fresh[taken]))
-            left = np.delete(left, place)
+                rows[name].put(left[copied_rows], again[name].some(fresh[taken]))
+            left = np.delete(left, copied_rows)
     _repeat_others(rows, left, chance, source)
     return len(first)
 
 
-def _repeat_others(rows: Mapping[str, Drawn], left: Ints, chance: np.random.Generator, source: str) -> None:
+def _repeat_others(rows: Mapping[str, DrawnCells], left: Ints, chance: np.random.Generator, source: str) -> None:
     """What is still somebody's takes the cells of a synthetic row that is nobody's."""
     count = len(next(iter(rows.values())).codes)
     good = np.setdiff1d(np.arange(count, dtype=np.int64), left)
@@ -72,29 +76,29 @@ def _repeat_others(rows: Mapping[str, Drawn], left: Ints, chance: np.random.Gene
         cells.put(left, cells.some(taken))
 
 
-def _copied(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:
+def _find_copied_rows(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:
     """The synthetic rows that equal one of the originals."""
-    keys = [f"x{at}" for at in range(unique.width)]
+    keys = [f"x{index}" for index in range(unique.width)]
     people = unique.rename(dict(zip(unique.columns, keys, strict=True)))
     rows = published.rename(dict(zip(unique.columns, keys, strict=True))).with_row_index("row")
-    found = rows.join(people, on=keys, how="semi", nulls_equal=True)
-    return np.sort(found["row"].to_numpy().astype(np.int64))
+    copies = rows.join(people, on=keys, how="semi", nulls_equal=True)
+    return np.sort(copies["row"].to_numpy().astype(np.int64))
 
 
-def _traits(columns: Sequence[Column], rows: Mapping[str, Drawn], some: Ints) -> pl.DataFrame:
+def _describe_traits(columns: Sequence[SynthesisColumn], rows: Mapping[str, DrawnCells], some: Ints) -> pl.DataFrame:
     """What has to stay of some rows: the word, or whether a number is there; and which of its like each is."""
     cells = [(column, rows[column.name].codes[some]) for column in columns]
-    told = {
-        f"x{at}": codes.astype(np.int64) if column.kind == "category" else (codes < 0).astype(np.int64)
-        for at, (column, codes) in enumerate(cells)
+    traits = {
+        f"x{index}": codes.astype(np.int64) if column.kind == "category" else (codes < 0).astype(np.int64)
+        for index, (column, codes) in enumerate(cells)
     }
-    frame = pl.DataFrame({"row": np.arange(len(some), dtype=np.int64), **told})
+    frame = pl.DataFrame({"row": np.arange(len(some), dtype=np.int64), **traits})
     nth = pl.int_range(pl.len())
-    return frame.with_columns((nth.over(list(told)) if told else nth).alias("nth"))
+    return frame.with_columns((nth.over(list(traits)) if traits else nth).alias("nth"))
 
 
-def _matched(rows: pl.DataFrame, others: pl.DataFrame) -> tuple[Ints, Ints]:
+def _match_alike_rows(rows: pl.DataFrame, others: pl.DataFrame) -> tuple[Ints, Ints]:
     """Rows, and for each another one that is like it, none twice."""
     keys = [name for name in rows.columns if name != "row"]
-    found = rows.join(others, on=keys, how="inner", suffix="_other").sort("row")
-    return found["row"].to_numpy().astype(np.int64), found["row_other"].to_numpy().astype(np.int64)
+    matches = rows.join(others, on=keys, how="inner", suffix="_other").sort("row")
+    return matches["row"].to_numpy().astype(np.int64), matches["row_other"].to_numpy().astype(np.int64)

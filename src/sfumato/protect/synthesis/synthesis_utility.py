@@ -16,17 +16,17 @@ GROUPS = 10
 _MOST_CELLS = 1_000_000
 
 
-def pair_loss(before: pl.DataFrame, after: pl.DataFrame) -> float:
+def measure_pair_loss(before: pl.DataFrame, after: pl.DataFrame) -> float:
     """The total variation between joint distributions, in the mean over all pairs of columns (one column: its own).
 
     Numbers that are kept as text are to be read before.
     """
-    cut = [_cut(before[name], after[name]) for name in before.columns]
+    cut = [_group_cells_before_and_after(before[name], after[name]) for name in before.columns]
     pairs = list(combinations(cut, 2)) or [(cut[0], cut[0])]
-    return sum(_apart(one, other) for one, other in pairs) / len(pairs)
+    return sum(_measure_pair_distance(first, other) for first, other in pairs) / len(pairs)
 
 
-def _cut(before: pl.Series, after: pl.Series) -> tuple[Ints, Ints, int]:
+def _group_cells_before_and_after(before: pl.Series, after: pl.Series) -> tuple[Ints, Ints, int]:
     """The group of every cell before and after, and how many there are; missing is one."""
     both = pl.concat([before, after])
     if before.dtype.is_numeric() or before.dtype == pl.Date:
@@ -41,9 +41,9 @@ def _cut(before: pl.Series, after: pl.Series) -> tuple[Ints, Ints, int]:
     return groups[: len(before)], groups[len(before) :], int(groups.max(initial=0)) + 1
 
 
-def _apart(one: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
-    keys = (one[0] * other[2] + other[0], one[1] * other[2] + other[1])
-    first, then, count = *keys, one[2] * other[2]
+def _measure_pair_distance(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
+    keys = (first_groups[0] * other[2] + other[0], first_groups[1] * other[2] + other[1])
+    first, then, count = *keys, first_groups[2] * other[2]
     if count > _MOST_CELLS:
         dense = np.unique(np.concatenate(keys), return_inverse=True)[1].reshape(-1)
         first, then, count = dense[: len(first)], dense[len(first) :], int(dense.max(initial=0)) + 1

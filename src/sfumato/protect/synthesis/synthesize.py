@@ -23,21 +23,21 @@ from pydantic import Field, model_validator
 from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
-from sfumato.progress import tell
-from sfumato.protect.claims import nobody_named, with_originals
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.progress import report_progress
+from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.method import Method
-from sfumato.protect.synthesis.sequential_trees import Growth, Model, draw_rows, fit_models
-from sfumato.protect.synthesis.spelt_numbers import Spelling
+from sfumato.protect.synthesis.number_spelling import NumberSpelling
+from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth, draw_rows, fit_models
 from sfumato.protect.synthesis.synthesis_columns import (
     MOST_CLASSES,
-    Column,
-    Drawn,
+    DrawnCells,
+    SynthesisColumn,
     refuse_infinite,
     settle_decimals,
 )
-from sfumato.protect.synthesis.synthesis_copies import drawn_frame, without_copies
-from sfumato.protect.synthesis.synthesis_utility import pair_loss
+from sfumato.protect.synthesis.synthesis_copies import build_drawn_frame, redraw_copies
+from sfumato.protect.synthesis.synthesis_utility import measure_pair_loss
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
@@ -114,10 +114,10 @@ class Synthesize(Method):
     `keep` publishes them."""
 
     @model_validator(mode="after")
-    def _fitting(self) -> Synthesize:
+    def _check_kind_options(self) -> Synthesize:
         if self.kind == "partial":
-            said = {"rows": self.rows, "holdout": self.holdout or None, "most_nearer": self.most_nearer}
-            given = [name for name, value in said.items() if value is not None]
+            options = {"rows": self.rows, "holdout": self.holdout or None, "most_nearer": self.most_nearer}
+            given = [name for name, value in options.items() if value is not None]
             if given or self.copies == "redraw":
                 raise ValueError(
                     f"a partial release keeps everybody's row: {', '.join(given) or 'copies = redraw'} is for full ones"
@@ -134,37 +134,37 @@ class Synthesize(Method):
         """Set people aside, grow a tree for each column on the columns before it, and draw."""
         chance = (randomness or Randomness.secure()).generator()
         names = self._published(data)
-        people = self._people(len(data), chance, data.source)
-        tell("encoding the table")
+        people = self._split_people(len(data), chance, data.source)
+        report_progress("encoding the table")
         frame = data.frame.select(names)
         refuse_infinite(frame, data.source)
-        spelt = {name: Spelling.of(frame[name]) for name in names}
+        spelt = {name: NumberSpelling.of(frame[name]) for name in names}
         learnt = {
-            name: Column.of(frame[name][people.learnt], data.source, name in data.hierarchies, spelt[name])
+            name: SynthesisColumn.of(frame[name][people.learnt], data.source, name in data.hierarchies, spelt[name])
             for name in names
         }
-        drawn = self._drawn_columns(data, learnt)
+        drawn_columns = self._list_drawn_columns(data, learnt)
         if self.smooth:
-            loose = [name for name in drawn if frame.schema[name].is_float() and name not in data.hierarchies]
+            loose = [name for name in drawn_columns if frame.schema[name].is_float() and name not in data.hierarchies]
             frame = frame.with_columns(settle_decimals(frame[name], people.learnt, self.min_leaf) for name in loose)
-            learnt |= {name: Column.of(frame[name][people.learnt], data.source) for name in loose}
-        kept = [name for name in names if name not in drawn]
-        growth = Growth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
-        models = fit_models([learnt[n] for n in drawn], [learnt[n] for n in kept], growth, data.source)
+            learnt |= {name: SynthesisColumn.of(frame[name][people.learnt], data.source) for name in loose}
+        kept = [name for name in names if name not in drawn_columns]
+        growth = TreeGrowth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
+        models = fit_models([learnt[n] for n in drawn_columns], [learnt[n] for n in kept], growth, data.source)
         count = len(data) if self.rows is None else self.rows
-        rows = draw_rows(models, count, chance, {name: Drawn.kept(learnt[name]) for name in kept})
+        rows = draw_rows(models, count, chance, {name: DrawnCells.kept(learnt[name]) for name in kept})
         redrawn = 0
         if self.kind == "full" and self.copies != "allow":
-            redrawn = without_copies(frame, models, learnt, rows, chance, data.source)
-        published = drawn_frame(names, learnt, rows)
-        explained = self._explained(data.with_frame(published), learnt, drawn)
+            redrawn = redraw_copies(frame, models, learnt, rows, chance, data.source)
+        published = build_drawn_frame(names, learnt, rows)
+        explained = self._drop_unlisted_hierarchies(data.with_frame(published), learnt, drawn_columns)
         return Release(
             data=explained,
             method=self,
-            claims=self._claims(data, learnt, drawn, kept),
-            losses=self._losses(frame, published, learnt, drawn, redrawn),
+            claims=self._claims(data, learnt, drawn_columns, kept),
+            losses=self._measure_losses(frame, published, learnt, drawn_columns, redrawn),
             details=self._details(people, models, count, chance, redrawn),
-            changes=state_changes(self, data, explained, dict.fromkeys(drawn, ChangeKind.DRAWN)),
+            changes=state_changes(self, data, explained, dict.fromkeys(drawn_columns, ChangeKind.DRAWN)),
         )
 
     def _published(self, table: Table) -> list[str]:
@@ -173,7 +173,7 @@ class Synthesize(Method):
             raise DataError(f"{table.source}: the table has no {'columns to publish' if len(table) else 'rows'}")
         return names
 
-    def _people(self, count: int, chance: np.random.Generator, source: str) -> _People:
+    def _split_people(self, count: int, chance: np.random.Generator, source: str) -> _PeopleRows:
         """Who is learnt from, and who is set aside."""
         aside = round(self._set_aside * count)
         if count - aside < self.min_leaf:
@@ -182,9 +182,9 @@ class Synthesize(Method):
                 f"min_leaf = {self.min_leaf}; take more people or lower min_leaf"
             )
         order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)
-        return _People(np.sort(order[aside:]), np.sort(order[:aside]))
+        return _PeopleRows(np.sort(order[aside:]), np.sort(order[:aside]))
 
-    def _drawn_columns(self, table: Table, learnt: Mapping[str, Column]) -> list[str]:
+    def _list_drawn_columns(self, table: Table, learnt: Mapping[str, SynthesisColumn]) -> list[str]:
         """The columns that are drawn, in order."""
         names = list(learnt)
         if self.columns is not None:
@@ -202,79 +202,87 @@ class Synthesize(Method):
         self._refuse_strange("order", self.order or (), [name for name in names if name in wanted], table)
         first = list(self.order or ())
         rest = [name for name in names if name in wanted and name not in first]
-        return [*first, *sorted(rest, key=lambda name: _many_words(learnt[name]))]
+        return [*first, *sorted(rest, key=lambda name: _has_many_words(learnt[name]))]
 
     def _refuse_strange(self, field: str, given: Sequence[str], known: Sequence[str], table: Table) -> None:
         strange = [name for name in given if name not in known]
         if strange or len(set(given)) < len(given):
             raise PolicyError(
-                f"{table.source}: `{field}` names {', '.join(f'«{n}»' for n in strange) or 'a column twice'}; it has "
+                f"{table.source}: `{field}` names {quote_names(strange) or 'a column twice'}; it has "
                 "to name different columns that are published and drawn"
             )
 
-    def _explained(self, published: Table, learnt: Mapping[str, Column], drawn: Sequence[str]) -> Table:
+    def _drop_unlisted_hierarchies(
+        self, published: Table, learnt: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str]
+    ) -> Table:
         """Without the hierarchies that do not list what was drawn."""
         moved = [
             name
-            for name in drawn
+            for name in drawn_columns
             if self.smooth and learnt[name].kind == "number" and learnt[name].allowed(self.min_leaf) is None
         ]
-        kept = {name: one for name, one in published.hierarchies.items() if name not in moved}
+        kept = {name: hierarchy for name, hierarchy in published.hierarchies.items() if name not in moved}
         return replace(published, hierarchies=MappingProxyType(kept))
 
     def _claims(
-        self, table: Table, learnt: Mapping[str, Column], drawn: Sequence[str], kept: Sequence[str]
+        self, table: Table, learnt: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str], kept: Sequence[str]
     ) -> tuple[Claim, ...]:
         made = []
-        numbers = tuple(name for name in drawn if learnt[name].kind == "number" and len(learnt[name].values))
+        numbers = tuple(name for name in drawn_columns if learnt[name].kind == "number" and len(learnt[name].values))
         if self.smooth and numbers:
-            said = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
-            made.append(with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, said))
-        words = tuple(name for name in drawn if learnt[name].kind == "category" and len(learnt[name].values))
+            meaning = f"At least {self.min_leaf} people reach the highest and the lowest of every number."
+            made.append(
+                claim_with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, meaning)
+            )
+        words = tuple(name for name in drawn_columns if learnt[name].kind == "category" and len(learnt[name].values))
         if self.rare == "redraw" and words:
-            said = f"At least {self.min_leaf} people have every word that was drawn."
+            meaning = f"At least {self.min_leaf} people have every word that was drawn."
             arguments = {"fewest": self.min_leaf, "columns": words}
-            made.append(with_originals("rare_words", 0, "exactly", arguments, said))
+            made.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":
-            said = "Nothing but the columns drawn was changed."
-            made.append(with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, said))
+            meaning = "Nothing but the columns drawn was changed."
+            made.append(claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, meaning))
         elif self.copies != "allow":
-            made.append(with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique."))
+            made.append(
+                claim_with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique.")
+            )
         if self.most_nearer is not None:
-            said = "No larger share of rows lies nearer to people learnt from than to as many people set aside."
-            made.append(with_originals("nearer_training", self.most_nearer, "at_most", {}, said))
-        return (*made, nobody_named(table))
+            meaning = "No larger share of rows lies nearer to people learnt from than to as many people set aside."
+            made.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
+        return (*made, claim_nobody_named(table))
 
-    def _losses(
+    def _measure_losses(
         self,
         before: pl.DataFrame,
         after: pl.DataFrame,
-        learnt: Mapping[str, Column],
-        drawn: Sequence[str],
+        learnt: Mapping[str, SynthesisColumn],
+        drawn_columns: Sequence[str],
         redrawn: int,
     ) -> dict[str, Number]:
-        tell("comparing before and after")
-        words = [name for name in drawn if learnt[name].kind == "category"]
-        rare = sum(_rare_cells(before[name], after[name], self.min_leaf) for name in words)
-        replaced = sum(learnt[name].rare_share(self.min_leaf) for name in words) if self.rare == "redraw" else 0.0
+        report_progress("comparing before and after")
+        words = [name for name in drawn_columns if learnt[name].kind == "category"]
+        rare = sum(_count_rare_cells(before[name], after[name], self.min_leaf) for name in words)
+        replaced = (
+            sum(learnt[name].measure_rare_share(self.min_leaf) for name in words) if self.rare == "redraw" else 0.0
+        )
         return {
-            "loss": pair_loss(*(_read(frame, learnt) for frame in (before, after))),
+            "loss": measure_pair_loss(*(_read_text_numbers(frame, learnt) for frame in (before, after))),
             "redrawn_rows": redrawn,
             "rare_words": rare / max(after.height * len(words), 1),
             "replaced_words": replaced / max(len(words), 1),
         }
 
     def _details(
-        self, people: _People, models: Sequence[Model], count: int, chance: np.random.Generator, redrawn: int
+        self, people: _PeopleRows, models: Sequence[ColumnModel], count: int, chance: np.random.Generator, redrawn: int
     ) -> SynthesisDetails:
-        told: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
+        details: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
         if self.kind == "full":
             # No row is anybody's: these are the people whom attacks try, in no order.
             rows = np.resize(chance.permutation(people.learnt), count)
-            told = {"rows": rows, "training": people.learnt, "holdout": people.aside}
+            details = {"rows": rows, "training": people.learnt, "holdout": people.aside}
         grown = {model.column.name: model.values for model in models if model.values is not None}
         return SynthesisDetails(
-            **told,
+            **details,
             public={model.column.name: _DRAWN for model in models},
             order=[model.column.name for model in models],
             leaves={name: len(leaves.sizes) for name, leaves in grown.items()},
@@ -292,25 +300,27 @@ _DRAWN = {"kind": "synthetic"}
 
 
 @dataclass(frozen=True, eq=False)
-class _People:
+class _PeopleRows:
     """Row numbers of the originals."""
 
     learnt: Ints
     aside: Ints
 
 
-def _many_words(column: Column) -> bool:
+def _has_many_words(column: SynthesisColumn) -> bool:
     return column.kind == "category" and len(column.values) > MOST_CLASSES
 
 
-def _read(frame: pl.DataFrame, learnt: Mapping[str, Column]) -> pl.DataFrame:
+def _read_text_numbers(frame: pl.DataFrame, learnt: Mapping[str, SynthesisColumn]) -> pl.DataFrame:
     """Numbers that are kept as text, as numbers."""
     spelt = {name: column.spelling for name, column in learnt.items()}
-    return frame.with_columns(one.read(frame[name]).alias(name) for name, one in spelt.items() if one is not None)
+    return frame.with_columns(
+        spelling.read(frame[name]).alias(name) for name, spelling in spelt.items() if spelling is not None
+    )
 
 
-def _rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
+def _count_rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
     """How many cells hold a word that fewer than so many people have."""
-    counted = before.drop_nulls().alias("word").value_counts(name="people")
-    rare = counted.filter(pl.col("people") < fewest)["word"]
+    word_counts = before.drop_nulls().alias("word").value_counts(name="people")
+    rare = word_counts.filter(pl.col("people") < fewest)["word"]
     return int(after.is_in(rare.implode()).sum())

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""How near a published row is to somebody, for the attacks on linkability and inference (WP216).
+
+The sum over the known columns of a distance from 0 to 1, as Gower's (1971).
+
+- Two numbers: how far they are apart, over the range of the published ones.
+- Two other values: 0 if equal, 1 if not.
+- A published label that covers the value (a label of the hierarchy, a range, a set, `*`): half the share of the
+  column that it covers, (leaves under it − 1) / (leaves − 1): from 0 for the value itself to ½ for `*`, which says
+  nothing but denies nothing. A label that does not cover the value is a denial: 1.
+- A missing cell: against another 0, against a value 1; ½ wherever missing matches anything; always 1 where it
+  never matches.
+
+Rows at the same distance are drawn from, each as likely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.attack import wilson
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.published_labels import parse_range, parse_set
+from sfumato.errors import DataError, quote_names
+from sfumato.release import Release
+from sfumato.table import Missing, Table
+
+_ANYTHING, _RANGE, _SET = -1, -2, -3
+_BLOCK = 2_000_000
+# Less than any difference that means something: it only orders rows that are equally near.
+_TIE = 1e-9
+
+
+def compare_with_control(successes: int, attempts: int, control: int | None, control_attempts: int) -> dict[str, Any]:
+    """What the release adds to what is guessed of strangers too: (main − control) / (1 − control), with its interval.
+
+    The interval carries the errors of both of Wilson's intervals on, as Giomi and others do. Empty without control.
+    """
+    if control is None:
+        return {}
+    main, other = successes / attempts if attempts else 0.0, control / control_attempts if control_attempts else 0.0
+    value = max(0.0, (main - other) / (1 - other)) if other < 1 else 0.0
+    (low, high), (below, above) = wilson(successes, attempts), wilson(control, control_attempts)
+    centre, strangers = (low + high) / 2, (below + above) / 2
+    left = 1 - strangers
+    reach = np.hypot((high - low) / 2 / left, (1 - centre) * (above - below) / 2 / left**2)
+    middle = (centre - strangers) / left
+    interval = [max(0.0, min(value, middle - float(reach))), min(1.0, max(value, middle + float(reach)))]
+    return {
+        "control_attempts": control_attempts,
+        "risk_over_control": round(value, 12),
+        "risk_over_control_interval": [round(end, 12) for end in interval],
+    }
+
+
+def require_known_columns(columns: Sequence[str], published: Table, truth: Table, control: Table | None) -> None:
+    """An attack knows only columns that are published, and that the originals and the control have."""
+    for table in (published, truth, *(() if control is None else (control,))):
+        absent = [name for name in columns if name not in table.frame.columns]
+        if absent:
+            raise DataError(f"{table.source}: there is no column {quote_names(absent)} to attack")
+
+
+def sample_people(table: Table, attempts: int, chance: np.random.Generator, rows: Ints | None = None) -> Table:
+    """Some of a table's people, drawn; all of them if there are no more than that."""
+    everybody = np.arange(len(table)) if rows is None else rows
+    chosen = np.sort(chance.choice(everybody, min(attempts, len(everybody)), replace=False))
+    return table.with_frame(table.frame[chosen])
+
+
+def sample_published_people(release: Release, truth: Table, attempts: int, chance: np.random.Generator) -> Table:
+    """Some of the people behind the published rows; anybody of the originals where the method does not say who is."""
+    given = release.details.get("rows")
+    rows = None if given is None else np.unique(np.asarray(given, dtype=np.int64))
+    if rows is not None and len(rows) and int(rows[-1]) >= len(truth):
+        raise DataError(
+            f"{truth.source}: the release was made from more than these {len(truth)} originals; give the table it was "
+            "made from"
+        )
+    return sample_people(truth, attempts, chance, rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowSearch:
+    """A release, ready to be searched for the rows nearest to somebody in some columns."""
+
+    columns: tuple[LabelColumn, ...]
+    count: int
+    """How many rows are published."""
+
+    @classmethod
+    def of(cls, published: Table, names: Sequence[str]) -> RowSearch:
+        """Read the columns once."""
+        return cls(tuple(LabelColumn.of(published, name) for name in names), len(published))
+
+    def rows(self, people: Table, neighbours: int, chance: np.random.Generator) -> Ints:
+        """The nearest rows of each person, the nearest first."""
+        most = min(neighbours, self.count)
+        nearest = np.zeros((len(people), most), dtype=np.int64)
+        for part in self._blocks(len(people)) if most else ():
+            apart = chance.random((part.stop - part.start, self.count)) * _TIE
+            for column in self.columns:
+                apart += column.distances(people.frame[column.name][part])[:, column.codes]
+            if most == 1:
+                nearest[part, 0] = apart.argmin(axis=1)
+                continue
+            near = np.argpartition(apart, most - 1, axis=1)[:, :most]
+            nearest[part] = np.take_along_axis(near, np.take_along_axis(apart, near, 1).argsort(axis=1), 1)
+        return nearest
+
+    def _blocks(self, people: int) -> Iterator[slice]:
+        step = max(1, _BLOCK // max(self.count, 1))
+        return (slice(start, min(start + step, people)) for start in range(0, people, step))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelColumn:
+    """The distinct labels of one published column: what each says, and which row bears which."""
+
+    name: str
+    codes: Ints
+    """The label of each row."""
+    texts: pl.Series
+    """The labels."""
+    levels: Ints
+    """Where each label stands in the hierarchy; 0 for an original value, below 0 for `*`, a range or a set."""
+    shares: Floats
+    """How much of the column each label covers, 0 for a single value."""
+    sizes: Ints
+    """How many values each label covers."""
+    low: Floats
+    """The number that a label is, or the lower end of its range; NaN for others."""
+    high: Floats
+    span: float
+    """The range of the published numbers."""
+    hierarchy: Hierarchy | None
+    missing: Missing
+
+    @classmethod
+    def of(cls, published: Table, name: str) -> LabelColumn:
+        """Read a published column."""
+        cells = spell_cells(published.frame[name])
+        texts = cells.unique(maintain_order=True)
+        known = texts.drop_nulls()
+        codes = cells.replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64).to_numpy()
+        texts = pl.concat([known, pl.Series(name, [None], dtype=pl.String)])
+        hierarchy = published.hierarchies.get(name)
+        levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
+        low, high = _parse_label_bounds(texts, levels)
+        span = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(low).any() else 0.0
+        shares = np.where(levels == _RANGE, (high - low) / (span or 1.0), shares)
+        return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, published.missing)
+
+    def take(self, places: Ints) -> LabelColumn:
+        """Some of the labels only; the rows are left behind."""
+        arrays = (self.levels[places], self.shares[places], self.sizes[places], self.low[places], self.high[places])
+        none = np.zeros(0, dtype=np.int64)
+        return LabelColumn(self.name, none, self.texts[places], *arrays, self.span, self.hierarchy, self.missing)
+
+    def covers(self, values: pl.Series) -> Flags:
+        """Values × labels: whether the label may stand for the value."""
+        return np.asarray(self.distances(values) <= self.shares / 2)
+
+    def distances(self, values: pl.Series) -> Floats:
+        """Values × labels: how far the label is from the value, from 0 to 1; the module says how."""
+        texts = spell_cells(values)
+        apart = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
+        numeric = values.dtype.is_numeric()
+        numbers = (values if numeric else texts).cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        for level in np.unique(self.levels).tolist():
+            here = np.flatnonzero(self.levels == level)
+            if level == 0 and numeric:
+                here = here[np.isfinite(self.low[here])]
+                gap = np.abs(numbers[:, None] - self.low[here]) / self.span
+                apart[:, here] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
+            elif level != 0:
+                apart[:, here] = np.where(self._flag_inside(level, here, texts, numbers), self.shares[here] / 2, 1.0)
+        return self._with_missing(apart, texts.is_null().to_numpy())
+
+    def _flag_inside(self, level: int, here: Ints, texts: pl.Series, numbers: Floats) -> Flags:
+        """Which values the labels of one kind cover."""
+        if level == _ANYTHING:
+            return np.ones((len(texts), len(here)), dtype=np.bool_)
+        if level == _RANGE:
+            return np.asarray((numbers[:, None] >= self.low[here]) & (numbers[:, None] <= self.high[here]))
+        if level == _SET:
+            members = [parse_set(label) or () for label in self.texts[here].to_list()]
+            return np.stack([texts.is_in(member_texts).fill_null(False).to_numpy() for member_texts in members], axis=1)
+        assert self.hierarchy is not None
+        above = {row[0]: row[level] for row in self.hierarchy.rows}
+        labels = texts.replace_strict(list(above), list(above.values()), default=None, return_dtype=pl.String)
+        return np.asarray(_index_texts(labels, self.texts[here])[:, None] == np.arange(len(here)))
+
+    def _with_missing(self, apart: Floats, unknown: Flags) -> Floats:
+        blank = self.texts.is_null().to_numpy()
+        if self.missing is Missing.MATCHES_ANY:
+            apart[unknown] = 0.5
+            apart[:, blank] = 0.5
+            return apart
+        apart[:, blank] = 1.0
+        # A label that covers every value may stand for a missing one, too.
+        apart[unknown] = np.where(self.shares >= 1, 0.5, 1.0)
+        apart[np.ix_(unknown, blank)] = 1.0 if self.missing is Missing.NEVER_MATCHES else 0.0
+        return apart
+
+
+def _index_texts(texts: pl.Series, among: pl.Series) -> Ints:
+    """Where each text stands among others; −1 for one that does not, and for a missing one."""
+    known = {label: position for position, label in enumerate(among.to_list()) if label is not None}
+    indices = texts.replace_strict(list(known), list(known.values()), default=-1, return_dtype=pl.Int64)
+    return np.where(texts.is_null().to_numpy(), -1, indices.to_numpy())
+
+
+def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | None) -> tuple[Ints, Ints, Floats]:
+    """The level of each label, how many values it covers, and which share of the column that is."""
+    known = _index_widest_labels(hierarchy)
+    leaves = len(hierarchy.rows) if hierarchy else max(len(labels) - 1, 1)
+    levels, sizes = np.zeros(len(labels), dtype=np.int64), np.ones(len(labels), dtype=np.int64)
+    for position, label in enumerate(labels):
+        if label is None:
+            continue
+        members = parse_set(label)
+        if label == SUPPRESSED:
+            levels[position], sizes[position] = _ANYTHING, leaves
+        elif label in known:
+            sizes[position], levels[position] = known[label]
+        elif parse_range(label) is not None:
+            levels[position] = _RANGE
+        elif members is not None:
+            levels[position], sizes[position] = _SET, len(members)
+    shares = np.minimum((sizes - 1) / max(leaves - 1, 1), 1.0)
+    # Even of a single value, a label above it that covers all says nothing.
+    return levels, sizes, np.where((levels == _ANYTHING) | ((levels > 0) & (sizes >= leaves)), 1.0, shares)
+
+
+def _parse_label_bounds(texts: pl.Series, levels: Ints) -> tuple[Floats, Floats]:
+    """The lowest and the highest number of each label that is a number or a range; NaN for others."""
+    low = texts.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy().copy()
+    low[(levels != 0) | ~np.isfinite(low)] = np.nan
+    high = low.copy()
+    for position in np.flatnonzero(levels == _RANGE).tolist():
+        low[position], high[position] = parse_range(texts[position]) or (np.nan, np.nan)
+    return low, high
+
+
+def _index_widest_labels(hierarchy: Hierarchy | None) -> Mapping[str, tuple[int, int]]:
+    """The size and level of every label; one that stands at several levels may mean any of them, so the widest."""
+    known: dict[str, tuple[int, int]] = {}
+    for number, level in enumerate(hierarchy.levels if hierarchy else ()):
+        for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
+            if count > known.get(label, (0, 0))[0]:  # the lowest of levels where it is the same group
+                known[label] = (count, number)
+    return known

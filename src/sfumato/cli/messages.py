@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""What the command line says to a person: tables and sentences on the terminal."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from sfumato.cli.terminal import escape_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from sfumato.attack import Attack, Outcome
+    from sfumato.workflow.audit import Audit
+    from sfumato.workflow.certificate import Verification
+    from sfumato.workflow.compare import Comparison
+    from sfumato.workflow.pipeline import Run
+
+
+def _make_grid(*columns: str, title: str | None = None) -> Any:
+    from rich.table import Table as Grid
+
+    grid = Grid(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column in columns:
+        grid.add_column(_escape_cell(column))
+    return grid
+
+
+def _print_things(*things: Any) -> None:
+    """Print lines and grids; a line is one line, whatever name from outside stands in it."""
+    from rich.console import Console
+
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    for thing in things:
+        if isinstance(thing, str):
+            console.print(escape_text(thing), markup=False, highlight=False, soft_wrap=True)
+        else:
+            console.print(thing)
+
+
+def _escape_cell(text: object) -> Any:
+    """Text of the data: rich must not take it for markup, nor the terminal for a command."""
+    from rich.text import Text
+
+    return Text(escape_text(text))
+
+
+def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
+    """Tell what is at risk."""
+    _print_things(f"{result.source}: {result.rows:,} rows, {result.columns} columns", "")
+    if roles:
+        grid = _make_grid("column", "proposed role", "why", title="Proposed roles (nothing is decided: you say)")
+        for proposal in result.proposals:
+            grid.add_row(_escape_cell(proposal.column), proposal.role.value, _escape_cell(proposal.reason))
+        _print_things(grid, "")
+    for sentence in result.sentences():
+        _print_things(sentence)
+    if result.pairs:
+        grid = _make_grid("two columns", "people singled out", title="\nThe riskiest pairs")
+        for pair in result.pairs[:pairs]:
+            grid.add_row(_escape_cell(" + ".join(pair.columns)), f"{pair.unique_share:.1%}")
+        _print_things(grid)
+
+
+_SIGNS = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}
+
+
+def print_run(done: Run) -> None:
+    """Tell what a run did."""
+    body = done.record
+    grid = _make_grid("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
+    for finding in done.findings:
+        sign = _SIGNS[finding.bound]
+        grid.add_row(
+            _escape_cell(finding.property),
+            f"{sign} {finding.threshold:g}",
+            f"{finding.measured:g}",
+            "✓" if finding.holds else "✗",
+        )
+    _print_things(grid)
+    if body["levels"]:
+        grid = _make_grid("column", "level", "of", title="\nLevels chosen")
+        for name, level in body["levels"].items():
+            grid.add_row(_escape_cell(name), str(level), str(body["heights"][name]))
+        _print_things(grid)
+    if done.attacks:
+        print_attacks(done.attacks)
+    figures = {**body["losses"], **body["utility"]}
+    shown = [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _TOLD if name in figures]
+    shown += [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _TOLD_IF_ANY if figures.get(name)]
+    _print_things("", *([f"{', '.join(shown).capitalize()}."] if shown else []))
+    if "suppressed_rows" in body["losses"]:
+        _print_things(body["suppression"]["why"])
+    _print_things("These figures count the originals: they are for you, and not in the release.")
+    if sentence := describe_formulas(body):
+        _print_things(sentence)
+    if done.published:
+        _print_things(
+            "", f"Release: {done.out / 'release'}", f"Private: {done.out / 'private'}", f"Signer:  {body['signer']}"
+        )
+    for sentence in done.kept:
+        _print_things(f"Note: {sentence}.")
+    for refusal in done.refusals:
+        _print_things(f"Refused by the gate: {refusal}.")
+    if not done.published:
+        _print_things(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
+        if (done.out / "release").is_dir():
+            _print_things(f"An earlier release still lies in {done.out / 'release'}; this run did not touch it.")
+
+
+def describe_formulas(body: Mapping[str, Any]) -> str:
+    """One sentence about cells that a spreadsheet would calculate; none if there are none."""
+    formulas = body.get("formulas", {})
+    count, columns = formulas.get("cells", 0), formulas.get("columns", ())
+    if not count:
+        return ""
+    cells = "1 cell looks" if count == 1 else f"{count:,} cells look"
+    shown_names = [json.dumps(name, ensure_ascii=False) for name in columns[:12]]  # control characters stay visible
+    where = ", ".join(shown_names if len(columns) <= 12 else [*shown_names, "…"])
+    if body["data"].get("escaped_formulas"):
+        cure = "each has an apostrophe in front."
+    elif body["data"].get("format") in ("csv", "tsv", "long"):
+        cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
+    else:
+        cure = (
+            "this format keeps them as they are; write csv, tsv or long with escape_formulas = true for a spreadsheet."
+        )
+    return f"{cells} like a spreadsheet formula, in {where}: {cure}"
+
+
+_TOLD = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
+"""Losses that are worth a word on the terminal; the report has all of them."""
+_TOLD_IF_ANY = ("exposed_rules", "marginal_shift")
+"""Losses that mean a promise could not be made."""
+
+
+def print_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
+    """Tell how far each attack got."""
+    grid = _make_grid("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", title="\nAttacks")
+    for attack, outcome in attacks:
+        blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
+        interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
+        counts = (f"{outcome.attempts:,}", f"{outcome.successes:,}")
+        grid.add_row(attack.model_dump()["attack"], *counts, f"{outcome.risk:.4f}", interval, blind)
+    _print_things(grid)
+
+
+def print_rows(rows: pl.DataFrame, most: int, out: Path | None) -> None:
+    """The first rows of what was mined."""
+    grid = _make_grid(*rows.columns)
+    for row in rows.head(most).iter_rows():
+        grid.add_row(*(_escape_cell(_format_mined_value(value)) for value in row))
+    _print_things(grid)
+    left = rows.height - most
+    if left > 0:
+        _print_things(f"… and {left:,} more" + ("" if out else " (--out FILE writes all of them, --json prints them)"))
+    _print_things(f"{rows.height:,} found." + (f" Written to {out}." if out else ""))
+
+
+def _format_mined_value(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if value is None:
+        return "(missing)"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def print_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
+    """Tell what a table achieves."""
+    grid = _make_grid("model", "column", "achieved", title="What the table achieves as it stands")
+    for model, value in achieved.items():
+        each = value.items() if isinstance(value, dict) else [("", value)]
+        for column, column_values in each:
+            grid.add_row(
+                _escape_cell(model),
+                _escape_cell(column),
+                f"{column_values:g}" if isinstance(column_values, (int, float)) else _escape_cell(column_values),
+            )
+    _print_things(grid)
+    grid = _make_grid("adversary", "records at risk", "highest risk", "success rate", title="\nRisks")
+    for name in ("prosecutor", "journalist", "marketer"):
+        risk = risks.get(name)
+        if risk:
+            grid.add_row(name, *(f"{risk[key]:.4f}" for key in ("records_at_risk", "highest_risk", "success_rate")))
+    _print_things(grid, f"Population: {risks['estimator']}")
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Put two releases side by side."""
+    _print_things(f"first:  {comparison.first}", f"second: {comparison.second}")
+    grid = _make_grid("", "", "first", "second", "")
+    last = ""
+    for row in comparison.rows:
+        cells = ["–" if c is None else f"{c:g}" if isinstance(c, float) else str(c) for c in (row.first, row.second)]
+        grid.add_row(
+            row.about if row.about != last else "",
+            _escape_cell(row.name),
+            *map(_escape_cell, cells),
+            "≠" if row.differs else "",
+        )
+        last = row.about
+    _print_things(grid)
+    if comparison.internal:
+        _print_things("These figures are from the private records: they are for you, and not in the releases.")
+    for name, checked in zip(("first", "second"), comparison.verified, strict=True):
+        if checked.for_publication is False:
+            _print_things(f"! {name}: {NOT_FOR_PUBLICATION}")
+        for problem in checked.problems:
+            _print_things(f"✗ {name}: {problem}")
+
+
+NOT_FOR_PUBLICATION = "NOT FOR PUBLICATION: chance was seeded, and whoever knows the seed can take it out again"
+
+
+def print_verification(checked: Verification) -> None:
+    """Tell what an auditor found; a release that must not be published says so first and last."""
+    warning = [f"! {NOT_FOR_PUBLICATION}"] if checked.for_publication is False else []
+    _print_things(*warning)
+    for problem in checked.problems:
+        _print_things(f"✗ {problem}")
+    for finding in checked.findings:
+        if finding.measured is None:
+            _print_things(f"? {finding.property}: only someone with the originals can check this")
+        else:
+            sign, bound = "✓" if finding.holds else "✗", _SIGNS[finding.bound]
+            _print_things(
+                f"{sign} {finding.property}: promised {bound} {finding.threshold:g}, measured {finding.measured:g}"
+            )
+    if checked.input_shown:
+        _print_things("✓ input: the release was made from this input")
+    if checked.holds:
+        known = "the key you named" if checked.signer_known else f"{checked.signer} (name the key you trust: --signer)"
+        _print_things(f"The release is as certified, signed by {known}.")
+    else:
+        _print_things("The release is not as certified.")
+    _print_things(*warning)

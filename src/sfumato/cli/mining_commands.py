@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The commands that look for something: `sfumato mine`, `attack_command` and `decode_command`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from sfumato.baskets import Baskets
+
+from sfumato.cli.messages import print_attacks, print_rows
+from sfumato.cli.terminal import escape_text, print_json, print_line, show_progress
+
+SHOWN = 20
+"""Rows that are shown on a terminal; a file gets all of them."""
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+
+
+def mine_command(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="Baskets (FIMI, SPMF, long form); a table with --private; a release folder with --column or --target."
+        ),
+    ],
+    min_support: Annotated[
+        str, typer.Option(help="A count (10) or a share of the rows (0.01) from which a pattern is frequent.")
+    ] = "0.01",
+    rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
+    min_confidence: Annotated[float, typer.Option(help="The least confidence of a rule.")] = 0.5,
+    kind: Annotated[str, typer.Option(help="Itemsets: all, closed or maximal.")] = "all",
+    max_length: Annotated[int | None, typer.Option(help="The most items of an itemset or a left side.")] = None,
+    private: Annotated[
+        str | None,
+        typer.Option(
+            help="Private entries of a table, whose rules are sought: a file (row, column), columns=a,b or share=0.01."
+        ),
+    ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Of a release folder: estimate this column's distribution (twice: of the two together)."),
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Of a release folder: grow a tree that tells this column.")] = None,
+    reconstruct: Annotated[
+        str, typer.Option(help="How the tree takes noise out: by_class, global, local or none.")
+    ] = "by_class",
+    separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
+    id_column: Annotated[str, typer.Option("--id", help="The column of a long-form file with the basket.")] = "id",
+    item: Annotated[str, typer.Option(help="The column of a long-form file with the item.")] = "item",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A file for all of it: SPMF, or CSV of rules.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find itemsets, rules, the rules that tell private entries, or what is true behind the noise of a release."""
+    from sfumato.baskets import Baskets
+
+    if column or target or data.is_dir():
+        _mine_noisy_columns(data, tuple(column or ()), target, reconstruct, out, as_json)
+        return
+    support = _parse_support(min_support)
+    with show_progress(as_json):
+        if private is not None:
+            result = _mine_adversarial_rules(data, private, support, min_confidence, max_length, separator)
+            if out is not None:
+                result.write_csv(out)
+        else:
+            baskets = Baskets.read(data, separator=separator, id=id_column, item=item)
+            result = _mine_patterns(baskets, support, min_confidence if rules else None, kind, max_length, out)
+    if as_json:
+        print_json({"count": result.height, "rows": result.to_dicts()})
+    else:
+        print_rows(result, SHOWN, out)
+
+
+def _mine_noisy_columns(
+    folder: Path, columns: tuple[str, ...], target: str | None, reconstruct: Any, out: Path | None, as_json: bool
+) -> None:
+    """What an analyst estimates from a release whose columns chance has changed."""
+    from sfumato.errors import PolicyError
+    from sfumato.mine.noise.estimates import estimate_released_columns
+    from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
+    from sfumato.workflow.certificate import read_release, refuse_hostile
+
+    if columns and target is not None:
+        raise PolicyError("--column asks for a distribution, --target for a tree; ask for one of them")
+    if folder.is_file():
+        raise PolicyError(f"{folder}: --column and --target ask about a release folder, and this is a file")
+    with show_progress(as_json):
+        release = read_release(folder)
+        _refuse_other_shapes(folder, release.data)
+        with refuse_hostile(f"{folder}: what the certificate makes public of chance does not fit the data"):
+            tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
+            estimates = None if tree is not None else estimate_released_columns(release, columns)
+    if tree is not None:
+        text = tree.rules()
+        if out is not None:
+            out.write_text(text, encoding="utf-8")
+        facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": text}
+        print_json(facts) if as_json else _print_lines(text)
+    elif estimates is not None:
+        if out is not None:
+            estimates.write_csv(out)
+        print_json({"count": estimates.height, "rows": estimates.to_dicts()}) if as_json else print_rows(
+            estimates, SHOWN, out
+        )
+
+
+def _refuse_other_shapes(folder: Path, data: Any) -> None:
+    """Only a table has columns; say what to do with the other shapes."""
+    from sfumato.baskets import Baskets
+    from sfumato.errors import PolicyError
+    from sfumato.patterns import Patterns
+    from sfumato.workflow.certificate import find_release_folder
+    from sfumato.workflow.file_shapes import find_shape
+
+    root = find_release_folder(folder)
+    if isinstance(data, Patterns):
+        raise PolicyError(
+            f"{folder}: this release holds patterns, which are mined already: open {root / 'data.txt'}, or use "
+            "Patterns.read; --column and --target are for tables"
+        )
+    if isinstance(data, Baskets):
+        name = next(path.name for path in sorted(root.glob("data.*")))
+        raise PolicyError(
+            f"{folder}: this release holds baskets, not a table; mine its file: sfumato mine {root / name} "
+            "--min-support 0.01, with --rules for rules"
+        )
+    assert find_shape(data).name == "table"
+
+
+def attack_command(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run, with release/ and private/.")],
+    policy: Annotated[Path, typer.Argument(help="The policy file: its attacks are run, against its data.")],
+    as_json: Json = False,
+) -> None:
+    """Attack a release once more, with the attacks of a policy."""
+    from sfumato.workflow.attack_run import attack_again
+
+    with show_progress(as_json):
+        outcomes = attack_again(folder, policy)
+    if as_json:
+        print_json([{"attack": attack.model_dump()["attack"], **outcome.as_json()} for attack, outcome in outcomes])
+    else:
+        print_attacks(outcomes)
+
+
+def decode_command(
+    model: Annotated[Path, typer.Argument(help="The provider's tree: our JSON, scikit-learn's text, or ONNX.")],
+    key: Annotated[Path, typer.Argument(help="The key that encoded the data.")],
+    data: Annotated[Path, typer.Argument(help="The original table.")],
+    passphrase: Annotated[str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="What opens the key.")] = None,
+    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the decoded tree as JSON.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Turn a tree that somebody grew on codes into the tree that the originals would have given."""
+    from sfumato.key import Key
+    from sfumato.mine import decode_tree, tree_rules, write_tree
+    from sfumato.table import Table
+
+    with show_progress(as_json):
+        table = Table.read(data, separator=separator)
+        decoded = decode_tree(model, Key.load(key, passphrase), table)
+        if out is not None:
+            write_tree(decoded, out)
+    names = [str(name) for name in decoded.feature_names_in_]
+    if as_json:
+        print_json({"features": names, "nodes": _count_nodes(decoded), "written": str(out) if out else None})
+        return
+    names = [escape_text(name) for name in names]  # a line end in a name would begin a line of its own
+    _print_lines(
+        tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_count_nodes(decoded)} nodes."
+    )
+    if out is not None:
+        print_line(f"Written to {out}.")
+
+
+def _print_lines(text: str) -> None:
+    for line in text.split("\n"):
+        print_line(line)
+
+
+def _count_nodes(model: Any) -> int:
+    trees = [model] if hasattr(model, "tree_") else model.estimators_
+    return sum(int(tree.tree_.node_count) for tree in trees)
+
+
+def _parse_support(text: str) -> int | float:
+    from sfumato.errors import PolicyError
+
+    try:
+        return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise PolicyError("--min-support is a count such as 10, or a share such as 0.01") from None
+
+
+def _parse_share(text: str) -> float:
+    from sfumato.errors import PolicyError
+
+    try:
+        return float(text)
+    except ValueError:
+        raise PolicyError("--private share=… is a number between 0 and 1") from None
+
+
+def _mine_patterns(
+    baskets: Baskets,
+    support: int | float,
+    confidence: float | None,
+    kind: Any,
+    max_length: int | None,
+    out: Path | None,
+) -> Any:
+    from sfumato import mine as room
+
+    if confidence is not None:
+        result = room.association_rules(baskets, support, confidence, max_length=max_length)
+        if out is not None:
+            room.save_rules(result, out)
+        return result
+    result = room.frequent_itemsets(baskets, support, kind=kind, max_length=max_length)
+    if out is not None:
+        room.save_itemsets(result, out)
+    return result
+
+
+def _mine_adversarial_rules(
+    data: Path, private: str, support: int | float, confidence: float, max_length: int | None, separator: str | None
+) -> Any:
+    import polars as pl
+
+    from sfumato.mine import adversarial_rules
+    from sfumato.table import Table
+
+    table = Table.read(data, separator=separator)
+    entries: Any = private
+    if private.startswith("columns="):
+        entries = [name.strip() for name in private.removeprefix("columns=").split(",")]
+    elif private.startswith("share="):
+        entries = _parse_share(private.removeprefix("share="))
+    rules = adversarial_rules(table, entries, confidence, support, max_length)
+    return pl.DataFrame(
+        {
+            "antecedent": [", ".join(f"{name} = {value}" for name, value in rule.antecedent.items()) for rule in rules],
+            "column": [rule.column for rule in rules],
+            "value": [str(rule.value) for rule in rules],
+            "support": [rule.public_support for rule in rules],
+            "confidence": [float(rule.public_confidence) for rule in rules],
+            "hidden_confidence": [float(rule.hidden_confidence) for rule in rules],
+            "exposed": [len(rule.rows) for rule in rules],
+            "lift": [float(rule.lift) for rule in rules],
+        },
+        schema_overrides={"antecedent": pl.String, "column": pl.String, "value": pl.String, "support": pl.Int64},
+    ).sort("exposed", "confidence", "support", descending=True)

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Cutting numbers into intervals, so that a measured column can be treated as a categorical one.
+
+An interval holds its lower edge and not its upper one; the last holds both. A missing value (null or NaN)
+falls into no interval and stays missing. What is published is either the interval's label or its midpoint:
+Aggarwal, Pei and Zhang (2006) discretize first, blanks entries next, and puts the midpoints of
+the ranges in place of the values at the end.
+
+What leaks: the edges. The outer edges of `cut_equal_width` and `cut_equal_frequency` are the smallest and the
+largest value of the data, unless a `coarse` range is asked for. An inner edge of `cut_equal_frequency` lies between
+two neighbouring values, or is the upper one. The labels of `cut_at` are the custodian's own numbers and depend on
+no one; only the midpoints of its two end intervals depend on the extremes, or on the coarse range.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from sfumato.arrays import Floats, Ints
+from sfumato.data.coarse_range import widen_range
+from sfumato.errors import DataError, PolicyError
+
+Numbers = pl.Series | NDArray[np.generic] | Sequence[float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Discretization:
+    """Intervals that lie side by side, and the way from numbers to them."""
+
+    edges: tuple[float, ...]
+    """One more than there are intervals, ascending; empty when there was no value to learn from. The last
+    interval may be a single point. At an open end, the outermost edge only says how far the data reached."""
+    open_below: bool = False
+    """The first interval takes every value below its upper edge."""
+    open_above: bool = False
+    """The last interval takes every value from its lower edge on."""
+
+    def __post_init__(self) -> None:
+        """Refuse edges that bound no interval or run backwards."""
+        if len(self.edges) == 1 or not np.isfinite(self.edges).all():
+            raise PolicyError("intervals need two finite edges at least")
+        if not _is_ascending(self.edges[:-1]) or self.edges[-2:] != tuple(sorted(self.edges[-2:])):
+            raise PolicyError("the edges of intervals must ascend")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each interval is called: "[20, 30)", at open ends "< 20" and "≥ 65"."""
+        names = [f"[{_format_compactly(low)}, {_format_compactly(high)})" for low, high in pairwise(self.edges)]
+        if names:
+            names[-1] = f"{names[-1][:-1]}]"
+        if self.open_below:
+            names[0] = f"< {_format_compactly(self.edges[1])}"
+        if self.open_above:
+            names[-1] = f"≥ {_format_compactly(self.edges[-2])}"
+        return tuple(names)
+
+    @property
+    def midpoints(self) -> tuple[float, ...]:
+        """The middle of each interval; at an open end, between the cut and the farthest value seen."""
+        return tuple(_find_short_middle(low, high) for low, high in pairwise(self.edges))
+
+    def codes(self, values: Numbers) -> Ints:
+        """The number of each value's interval, from 0; −1 where the value is missing."""
+        numbers = _read_finite_numbers(values)
+        missing = np.isnan(numbers)
+        outside = self._flag_outside(numbers)
+        if outside:
+            raise DataError(
+                f"{outside} values{_name_series(values)} lie outside the intervals; cut all the data together, "
+                "or cut at fixed cuts, whose ends are open"
+            )
+        codes = np.searchsorted(np.asarray(self.edges[1:-1]), numbers, side="right")
+        return np.where(missing, -1, codes).astype(np.int64)
+
+    def apply(self, series: pl.Series, as_: Literal["label", "midpoint"] = "label") -> pl.Series:
+        """The column with each number replaced by its interval's label or midpoint; missing stays missing."""
+        if as_ not in ("label", "midpoint"):
+            raise PolicyError(f'a discretized column holds each interval\'s label or midpoint, not its "{as_}"')
+        codes = pl.Series(self.codes(series))
+        known = codes.set(codes < 0, None)
+        if as_ == "label":
+            words = pl.Series(self.labels, dtype=pl.String)
+        else:
+            words = pl.Series(self.midpoints, dtype=pl.Float64)
+        return words.gather(known).alias(series.name)
+
+    def _flag_outside(self, numbers: Floats) -> int:
+        if not self.edges:
+            return int((~np.isnan(numbers)).sum())
+        below = 0 if self.open_below else (numbers < self.edges[0]).sum()
+        above = 0 if self.open_above else (numbers > self.edges[-1]).sum()
+        return int(below + above)
+
+
+def cut_equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Discretization:
+    """Intervals of one width from the smallest to the largest value, or over a `coarse` range around them.
+
+    The smallest and the largest value are somebody's; what is published should not name them.
+    Inner edges are rounded to the fewest decimals that move them by no more than two millionths of the
+    width, so that a label says exactly where the cut is. A constant column gives one interval, a single
+    point; values so close together that floats have no room for edges between them give fewer intervals.
+    """
+    _check_bins(bins)
+    numbers = _drop_missing_numbers(values)
+    if not numbers.size:
+        return Discretization(())
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return Discretization((low, high))
+    if coarse:
+        low, high = _coarsen_ends(numbers)
+    # Weighted means, because the distance between two finite floats need not be finite.
+    width = high / bins - low / bins
+    inner = {_shorten_number(low * (1 - step / bins) + high * (step / bins), width) for step in range(1, bins)}
+    return Discretization((low, *sorted(edge for edge in inner if low < edge < high), high))
+
+
+def _coarsen_ends(numbers: Floats) -> tuple[float, float]:
+    """A range around numbers that tells no more of its ends than a coarse grid does."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return low, high
+    most = Fraction(sys.float_info.max)
+    around = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
+    return float(max(around.low, -most)), float(min(around.high, most))
+
+
+def cut_equal_frequency(values: Numbers, bins: int) -> Discretization:
+    """Intervals that hold about as many values each.
+
+    Equal values are never parted: each cut goes between two neighbouring values, as near as can be to where
+    the counts would be equal, at the number there with the fewest decimals. Where one value is so common that
+    two cuts meet, there are fewer intervals than asked for. With no more distinct values than `bins`, each
+    value has an interval to itself.
+    """
+    _check_bins(bins)
+    numbers = _drop_missing_numbers(values)
+    if not numbers.size:
+        return Discretization(())
+    distinct, counts = np.unique(numbers, return_counts=True)
+    last = _choose_even_cuts(counts, bins) if len(distinct) > bins else np.arange(len(distinct) - 1)
+    inner = [_find_short_between(float(distinct[index]), float(distinct[index + 1])) for index in last]
+    return Discretization((float(distinct[0]), *inner, float(distinct[-1])))
+
+
+def _choose_even_cuts(counts: Ints, bins: int) -> Ints:
+    """Which distinct values end an interval, so that the intervals' counts are as equal as ties allow."""
+    total = int(counts.sum())
+    # Compared in whole numbers (counts times `bins`), so that halves fall the same way everywhere.
+    ends = np.cumsum(counts)[:-1] * bins
+    wanted = np.arange(1, bins) * total
+    next_ends = np.searchsorted(ends, wanted).clip(0, len(ends) - 1)
+    before = (next_ends - 1).clip(0)
+    return np.unique(np.where(wanted - ends[before] <= ends[next_ends] - wanted, before, next_ends))
+
+
+def cut_at(values: Numbers, cuts: Sequence[float], *, coarse: bool = False) -> Discretization:
+    """Intervals between given cuts, with an open interval below the first and above the last.
+
+    There is always one interval more than there are cuts, whether or not a value falls in it, so that two
+    files cut alike have the same labels. An end interval that no value falls in is taken to reach as far as
+    its neighbour is wide. Others reach to the extremes, or to those of a `coarse` range.
+    """
+    given = [float(cut) for cut in cuts]
+    if not given or not np.isfinite(given).all() or not _is_ascending(given):
+        raise PolicyError("cuts must be one or more finite numbers in ascending order, each given once")
+    numbers = _drop_missing_numbers(values)
+    first, last = given[0], given[-1]
+    ends = _coarsen_ends if coarse else _find_extremes
+    low = ends(numbers)[0] if (numbers < first).any() else _step_beyond(first, -_measure_reach(given[:2]))
+    high = ends(numbers)[1] if (numbers >= last).any() else _step_beyond(last, _measure_reach(given[-2:]))
+    return Discretization((low, *given, high), open_below=True, open_above=True)
+
+
+def _find_extremes(numbers: Floats) -> tuple[float, float]:
+    return float(numbers.min()), float(numbers.max())
+
+
+def _measure_reach(neighbours: list[float]) -> float:
+    if len(neighbours) == 2:
+        return neighbours[1] - neighbours[0]
+    return max(1.0, abs(neighbours[0]))
+
+
+def _step_beyond(cut: float, step: float) -> float:
+    # A step may be too small to move the cut at all, or so large that the sum is infinite.
+    moved = cut + step if cut + step != cut else math.nextafter(cut, math.copysign(math.inf, step))
+    return min(max(moved, -sys.float_info.max), sys.float_info.max)
+
+
+def _is_ascending(numbers: Sequence[float]) -> bool:
+    return all(low < high for low, high in pairwise(numbers))
+
+
+def _check_bins(bins: int) -> None:
+    if bins < 1:
+        raise PolicyError(f"a column is cut into 1 interval or more, not {bins}")
+
+
+def _drop_missing_numbers(values: Numbers) -> Floats:
+    numbers = _read_finite_numbers(values)
+    # Adding 0 turns −0 into 0, which would otherwise be shown as an edge of its own.
+    return numbers[~np.isnan(numbers)] + 0.0
+
+
+def _read_finite_numbers(values: Numbers) -> Floats:
+    """The values as floats, NaN where missing; anything that is not a finite number is refused."""
+    series = values if isinstance(values, pl.Series) else pl.Series(values, strict=False)
+    if not (series.dtype.is_numeric() or series.dtype == pl.Null):
+        raise DataError(f"only numbers can be cut into intervals; the type{_name_series(values)} is {series.dtype}")
+    numbers: Floats = series.cast(pl.Float64).to_numpy()
+    infinite = int(np.isinf(numbers).sum())
+    if infinite:
+        raise DataError(
+            f"{infinite} values{_name_series(values)} are infinite and lie in no interval; make them missing first"
+        )
+    return numbers
+
+
+def _name_series(values: Numbers) -> str:
+    return f' of "{values.name}"' if isinstance(values, pl.Series) and values.name else ""
+
+
+def _find_short_middle(low: float, high: float) -> float:
+    # The sum of two finite floats need not be finite; the middle of two neighbouring floats is one of them.
+    middle = _shorten_number(low / 2 + high / 2, high / 2 - low / 2)
+    return middle if low <= middle < high else low
+
+
+def _shorten_number(number: float, width: float) -> float:
+    """The number with the fewest decimals that is within two millionths of a width of it."""
+    for decimals in range(16):
+        short = round(number, decimals)
+        if abs(short - number) <= width * 2e-6:
+            return short + 0.0
+    return number
+
+
+def _find_short_between(low: float, high: float) -> float:
+    """The number with the fewest decimals that is above `low` and not above `high`."""
+    for decimals in range(16):
+        short = round(high, decimals)
+        if short > high:
+            short = round(short - 10.0**-decimals, decimals)
+        if low < short <= high:
+            return short + 0.0
+    return high
+
+
+def _format_compactly(number: float) -> str:
+    return f"{number:.0f}" if number.is_integer() and abs(number) < 1e15 else repr(number)

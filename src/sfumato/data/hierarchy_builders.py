@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: MIT
+"""Hierarchies made from the values of a column, as a policy file describes them.
+
+Each kind is one small model; `build(values)` makes the hierarchy and puts `*` on top. The leaves are the
+values that the column has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated, Any, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from pydantic import Field, TypeAdapter, ValidationError, field_validator
+
+from sfumato.data.coarse_range import widen_range
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.description import Description
+from sfumato.errors import DataError, PolicyError
+
+
+class _Builder(Description):
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The hierarchy over the values that the column has."""
+        known = values.drop_nulls().unique().sort()
+        if known.is_empty():
+            return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
+        rows = self._rows(known)
+        topped = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
+        return Hierarchy.of(topped, name=f'hierarchy of "{values.name}"')
+
+    def _rows(self, known: pl.Series) -> list[list[str]]:
+        """A row a value, from the value up; the value alone for a kind that builds in its own way."""
+        return [[text] for text in spell_cells(known).to_list()]
+
+
+class Intervals(_Builder):
+    """Numbers into intervals of growing width, each width a multiple of the one before: [20, 25), [20, 30), …"""
+
+    kind: Literal["intervals"] = "intervals"
+    widths: tuple[float, ...] = Field(min_length=1)
+    """The widths, narrowest first, each a multiple of the one before."""
+    origin: float = 0
+    """Where an interval begins."""
+
+    @field_validator("widths")
+    @classmethod
+    def _nested(cls, widths: tuple[float, ...]) -> tuple[float, ...]:
+        if any(width <= 0 for width in widths):
+            raise ValueError("every width is greater than 0")
+        if any(
+            wide <= narrow or (_parse_decimal(wide) / _parse_decimal(narrow)) % 1 for narrow, wide in pairwise(widths)
+        ):
+            raise ValueError("every width is a multiple of the width before it, so that levels nest")
+        return widths
+
+    def _rows(self, known: pl.Series) -> list[list[str]]:
+        # In exact fractions: 0.3 begins an interval of width 0.1, although 0.3 / 0.1 is less than 3 in floats.
+        numbers = [_parse_decimal(number) for number in _require_numbers(known).tolist()]
+        rows = [[text] for text in spell_cells(known).to_list()]
+        origin = _parse_decimal(self.origin)
+        for width in map(_parse_decimal, self.widths):
+            for row, number in zip(rows, numbers, strict=True):
+                start = (number - origin) // width * width + origin
+                row.append(f"[{_format_number(float(start))}, {_format_number(float(start + width))})")
+        return rows
+
+
+class Quantiles(_Builder):
+    """Numbers into groups of about equally many rows: counts = [16, 4] gives sixteenths, then quarters."""
+
+    kind: Literal["quantiles"] = "quantiles"
+    counts: tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...] = Field(min_length=1)
+    """The number of groups, most first; each a divisor of the one before."""
+    exact_ends: bool = False
+    """Whether the labels of the lowest and the highest group name the least and the greatest value of the data, which
+    are somebody's; else they reach to the next point of a coarse grid."""
+
+    @field_validator("counts")
+    @classmethod
+    def _nested(cls, counts: tuple[int, ...]) -> tuple[int, ...]:
+        if any(count < 1 for count in counts) or any(many % few or many <= few for many, few in pairwise(counts)):
+            raise ValueError("every count is a divisor of the count before it, so that levels nest")
+        return counts
+
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The hierarchy whose groups hold about equally many rows; equal values stay together."""
+        known = values.drop_nulls()
+        if known.is_empty():
+            return super().build(values)
+        distinct = known.unique().sort()
+        numbers = _require_numbers(distinct)
+        ends = None if self.exact_ends else _format_outer_ends(numbers)
+        # The share of rows below a value decides its group, at every level by the same share: levels nest.
+        below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
+        rows = [[text] for text in spell_cells(distinct).to_list()]
+        for count in self.counts:
+            part = np.floor(below * count).astype(np.int64)
+            for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
+                row.append(label)
+        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+
+
+class Prefix(_Builder):
+    """Codes by their first characters, the rest starred: keep = [4, 3] makes 13053 into 1305* and 130**."""
+
+    kind: Literal["prefix"] = "prefix"
+    keep: tuple[int, ...] = Field(min_length=1)
+    """How many characters are kept, most first; 0 keeps none."""
+
+    @field_validator("keep")
+    @classmethod
+    def _check_falling(cls, keep: tuple[int, ...]) -> tuple[int, ...]:
+        if any(count < 0 for count in keep) or any(more <= fewer for more, fewer in pairwise(keep)):
+            raise ValueError("the numbers of kept characters fall from level to level")
+        return keep
+
+    def _rows(self, known: pl.Series) -> list[list[str]]:
+        texts = spell_cells(known).to_list()
+        longest = max(len(text) for text in texts)
+
+        def masked(text: str, count: int) -> str:
+            # Codes of different length are masked to one length: how long a code was says something too.
+            return text[:count] + SUPPRESSED * max(longest - count, 0) if count else SUPPRESSED
+
+        return [[text, *(masked(text, count) for count in self.keep)] for text in texts]
+
+
+class Dates(_Builder):
+    """Dates by week, month, quarter, year or decade. Weeks do not nest in months: take one or the other."""
+
+    kind: Literal["date"] = "date"
+    units: tuple[Literal["week", "month", "quarter", "year", "decade"], ...] = Field(min_length=1)
+    """`week` alone, or some of `month`, `quarter`, `year`, `decade`, finest first."""
+    format: str | None = None
+    """How a date is spelt, in strftime's signs; ISO (2009-06-30) if not given."""
+
+    @field_validator("units")
+    @classmethod
+    def _nested(cls, units: tuple[str, ...]) -> tuple[str, ...]:
+        order = ["week", "month", "quarter", "year", "decade"]
+        places = [order.index(unit) for unit in units]
+        if places != sorted(set(places)):
+            raise ValueError("units go from fine to coarse")
+        if "week" in units and len(units) > 1:
+            raise ValueError("weeks lie in two months or two years at times; use week alone")
+        return units
+
+    @field_validator("format")
+    @classmethod
+    def _check_readable(cls, form: str | None) -> str | None:
+        try:
+            datetime.strptime("", form or "")
+        except re.error:
+            raise ValueError("the date format repeats a sign, or is none") from None
+        except ValueError:
+            return form
+        return form
+
+    def _rows(self, known: pl.Series) -> list[list[str]]:
+        texts = spell_cells(known).to_list()
+        dates = [self._parse_date(text) for text in texts]
+        unread = sum(moment is None for moment in dates)
+        if unread:
+            raise DataError(
+                f'column "{known.name}": {unread} values are not dates'
+                f"{f' in the format {self.format}' if self.format else ' in ISO form; give their format'}"
+            )
+        return [
+            [text, *(_UNIT[unit](moment) for unit in self.units)]
+            for text, moment in zip(texts, dates, strict=True)
+            if moment is not None
+        ]
+
+    def _parse_date(self, text: str) -> date | None:
+        try:
+            if self.format:
+                return datetime.strptime(text, self.format).date()
+            return datetime.fromisoformat(text).date()
+        except ValueError:
+            return None
+
+
+class Tree(_Builder):
+    """Named groups, nested as deep as wanted: groups = { Europe = { North = ["Norway"], South = ["Italy"] } }."""
+
+    kind: Literal["tree"] = "tree"
+    groups: Mapping[str, Any]
+    """A group's name → the values in it, or the groups in it."""
+
+    def build(self, values: pl.Series) -> Hierarchy:
+        """The hierarchy of the named groups; shallow branches repeat their label."""
+        paths = _list_group_paths(self.groups, ())
+        depth = max((len(path) for path in paths), default=0)
+        # A shallow branch stays itself for the levels it lacks.
+        rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
+        return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+
+
+HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[HierarchyBuilder] = TypeAdapter(HierarchyBuilder)
+
+
+def parse_builder(description: Mapping[str, Any]) -> HierarchyBuilder:
+    """Read `{ kind = "prefix", keep = [4, 3] }`."""
+    try:
+        return _ADAPTER.validate_python(dict(description))
+    except ValidationError as error:
+        reasons = "; ".join(
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()
+        )
+        raise PolicyError(f"hierarchy: {reasons}") from None
+
+
+def _require_numbers(known: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
+    if not known.dtype.is_numeric():
+        raise DataError(f'column "{known.name}" holds text; intervals and quantiles need numbers')
+    return known.cast(pl.Float64).to_numpy()
+
+
+def _parse_decimal(number: float) -> Fraction:
+    """The decimal number that a float is written as."""
+    return Fraction(repr(number))
+
+
+def _format_number(number: float) -> str:
+    return f"{number:.12g}"
+
+
+def _format_outer_ends(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[str, str]:
+    """The ends of a coarse range around the values."""
+    low, high = float(numbers[0]), float(numbers[-1])
+    if not (low < high and np.isfinite(high - low)):
+        return _format_number(low), _format_number(high)
+    around = widen_range(low, high, whole=bool((numbers == np.floor(numbers)).all()))
+    return _format_number(float(around.low)), _format_number(float(around.high))
+
+
+def _label_spans(
+    part: np.ndarray[Any, np.dtype[np.int64]], rows: list[list[str]], ends: tuple[str, str] | None
+) -> list[str]:
+    """Name each group by its first and last value; the outermost by the ends, if they are given."""
+    first: dict[int, str] = {}
+    last: dict[int, str] = {}
+    for number, row in zip(part.tolist(), rows, strict=True):
+        first.setdefault(number, row[0])
+        last[number] = row[0]
+    names = {}
+    for n, least in first.items():
+        begin = ends[0] if ends and n == min(first) else least
+        end = ends[1] if ends and n == max(first) else last[n]
+        names[n] = least if least == last[n] else f"[{begin}, {end}]"
+    return [names[number] for number in part.tolist()]
+
+
+def _list_group_paths(group: Any, above: tuple[str, ...]) -> list[tuple[str, ...]]:
+    if isinstance(group, Mapping):
+        return [path for name, inner in group.items() for path in _list_group_paths(inner, (*above, str(name)))]
+    if isinstance(group, (list, tuple)):
+        return [(*above, str(value)) for value in group]
+    raise PolicyError("hierarchy: a tree holds named groups, and lists of values inside them")
+
+
+_UNIT: dict[str, Callable[[date], str]] = {
+    "week": lambda d: f"{d.isocalendar().year}-W{d.isocalendar().week:02d}",
+    "month": lambda d: f"{d.year:04d}-{d.month:02d}",
+    "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
+    "year": lambda d: f"{d.year:04d}",
+    "decade": lambda d: f"{d.year // 10 * 10:04d}s",
+}

@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: MIT
+"""What a published label says: which of a column's original values it may stand for.
+
+Under local recoding one column holds labels of several levels of its hierarchy, closed ranges ``[20, 29]``, sets
+``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every measure that looks into
+published cells reads them here, so that all read them alike. A label that is a leaf or a label of the hierarchy is
+that, however it is spelt; only then is it read as a range or a set. A missing cell covers nothing: "not known" is
+no value.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.errors import DataError
+
+Labels = pl.Series | Sequence[str | None]
+Runs = tuple[tuple[int, int], ...]
+
+_MARK = re.compile(r"([\\,{}])")
+_ESCAPED = re.compile(r"\\([\\,{}])")
+_MEMBER = re.compile(r"((?:[^\\,{}]|\\[\\,{}])*)(, |\Z)")
+_RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
+
+
+def format_range(low: float, high: float) -> str:
+    """How the numbers from `low` to `high`, both included, are published; a single one as itself."""
+    if not low <= high:
+        raise DataError("a range is published from its lower to its higher end; here they are the other way round")
+    return _spell_number(low) if low == high else f"[{_spell_number(low)}, {_spell_number(high)}]"
+
+
+def format_set(values: Iterable[str]) -> str:
+    """How a set of values is published, sorted; a single one as itself."""
+    distinct = sorted(set(values))
+    if not distinct:
+        raise DataError("an empty set of values cannot be published; give at least one")
+    return distinct[0] if len(distinct) == 1 else "{" + ", ".join(_MARK.sub(r"\\\1", text) for text in distinct) + "}"
+
+
+def parse_range(label: str) -> tuple[float, float] | None:
+    """The ends of a label that `format_range` made; None if it is no such label."""
+    range_match = _RANGE.fullmatch(label)
+    if range_match is None:
+        return None
+    try:
+        low, high = float(range_match[1]), float(range_match[2])
+    except ValueError:
+        return None
+    return (low, high) if low <= high else None
+
+
+def parse_set(label: str) -> tuple[str, ...] | None:
+    """The values of a label that `format_set` made of several; None if it is no such label."""
+    if len(label) < 2 or label[0] != "{" or label[-1] != "}":
+        return None
+    body = label[1:-1]
+    if "\\" not in body and "{" not in body and "}" not in body:
+        plain = tuple(body.split(", "))
+        return plain if body.count(",") == len(plain) - 1 else None
+    members, offset, more = [], 0, True
+    while more:
+        member_match = _MEMBER.match(body, offset)
+        if member_match is None:
+            return None
+        members.append(_ESCAPED.sub(r"\1", member_match[1]))
+        offset, more = member_match.end(), bool(member_match[2])
+    return tuple(members)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelCover:
+    """Which leaves each of many labels covers, as runs of neighbours in `order`: small even where ranges are wide."""
+
+    labels: int
+    """How many labels."""
+    order: Ints
+    """The leaves in the order in which runs are counted."""
+    label: Ints
+    """Which label each run belongs to, ascending."""
+    start: Ints
+    """Where each run begins in `order`."""
+    stop: Ints
+    """Where each run ends, not included."""
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many leaves each label covers."""
+        return np.bincount(self.label, self.stop - self.start, self.labels).astype(np.int64)
+
+    def spread(self, weights: npt.ArrayLike) -> Floats:
+        """Each label's weight (labels, or labels × anything) shared out evenly among its leaves, leaf by leaf."""
+        given = np.asarray(weights, dtype=np.float64)
+        share = (given.T / np.maximum(self.counts, 1)).T[self.label]
+        # What no label reaches is exactly 0, not the rest of a sum: logarithms depend on it.
+        reached = self._sum_runs((share > 0).astype(np.float64)) > 0.5
+        leaves = np.empty((len(self.order), *given.shape[1:]))
+        leaves[self.order] = np.where(reached, self._sum_runs(share), 0.0)
+        return leaves
+
+    def _sum_runs(self, share: Floats) -> Floats:
+        """What each run has, added up at every place of the order."""
+        steps = np.zeros((len(self.order) + 1, *share.shape[1:]))
+        np.add.at(steps, self.start, share)
+        np.subtract.at(steps, self.stop, share)
+        return np.cumsum(steps, axis=0)[:-1]
+
+    def total(self, values: npt.ArrayLike) -> Floats:
+        """The sum of the leaves' values over what each label covers; values are leaves, or leaves × anything."""
+        ordered = np.asarray(values, dtype=np.float64)[self.order]
+        before = np.concatenate([np.zeros((1, *ordered.shape[1:])), np.cumsum(ordered, axis=0)])
+        runs: Floats = before[self.stop] - before[self.start]
+        if len(self.label) == self.labels == len(np.unique(self.label)):
+            return runs
+        sums = np.zeros((self.labels, *ordered.shape[1:]))
+        np.add.at(sums, self.label, runs)
+        return sums
+
+    def holds(self, label: Ints, leaf: Ints) -> Flags:
+        """Pair by pair, whether a label covers a leaf."""
+        position = np.argsort(self.order)[leaf]
+        width = len(self.order) + 1
+        run = np.searchsorted(self.label * width + self.start, label * width + position, side="right") - 1
+        inside = (run >= 0) & (self.label[run] == label) & (position < self.stop[run])
+        return np.asarray(inside, dtype=np.bool_) if len(self.label) else np.zeros(len(label), dtype=np.bool_)
+
+    def matrix(self) -> Flags:
+        """Labels × leaves: whether the label covers the leaf."""
+        steps = np.zeros((self.labels, len(self.order) + 1), dtype=np.int8)
+        # No two runs of a label touch, so no place is stepped on twice in one direction.
+        steps[self.label, self.start] += 1
+        steps[self.label, self.stop] -= 1
+        inside = np.empty((self.labels, len(self.order)), dtype=np.bool_)
+        inside[:, self.order] = np.cumsum(steps[:, :-1], axis=1, dtype=np.int8) > 0
+        return inside
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnReading:
+    """A published column, read cell by cell; the missing value is one more leaf, the last."""
+
+    codes: Ints
+    """Which of the distinct labels each row bears."""
+    cover: LabelCover
+    """What each of the distinct labels covers."""
+
+    @cached_property
+    def rows(self) -> Ints:
+        """How many rows bear each label."""
+        return np.bincount(self.codes, minlength=self.cover.labels).astype(np.int64)
+
+    def spread(self) -> Floats:
+        """How many rows each leaf gets when every row is shared out evenly among the leaves it may have."""
+        return self.cover.spread(self.rows)
+
+    def share(self, values: npt.ArrayLike) -> Floats:
+        """The mean of the leaves' values (leaves, or leaves × anything) over what each label covers."""
+        counts = self.cover.counts.reshape(-1, *[1] * (np.ndim(values) - 1))
+        return np.asarray(self.cover.total(values) / counts, dtype=np.float64)
+
+
+@dataclass
+class _LabelRuns:
+    """Labels as they were read: ranges by their ends, all others by their runs."""
+
+    runs: list[tuple[int, int, int]] = field(default_factory=list)
+    ranges: list[int] = field(default_factory=list)
+    low: list[float] = field(default_factory=list)
+    high: list[float] = field(default_factory=list)
+    strange: int = 0
+
+    def add_range(self, number: int, low: float, high: float) -> None:
+        self.ranges.append(number)
+        self.low.append(low)
+        self.high.append(high)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Domain:
+    """The leaves of one column: the original values that a published label may stand for."""
+
+    leaves: tuple[str, ...]
+    """The original values, as a hierarchy spells them."""
+    column: str
+    """The column's name, for messages."""
+    groups: Mapping[str, Ints]
+    """The leaves under each label of the hierarchy; none without a hierarchy."""
+    spellings: tuple[str, ...]
+    """The leaves as cells of the column are spelt."""
+
+    @classmethod
+    def of(cls, original: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
+        """The hierarchy's leaves, or the column's own values where there is no hierarchy, numbers by size."""
+        if hierarchy is not None:
+            spellings = hierarchy.spellings(original.dtype)
+            return cls(hierarchy.leaves, original.name, _group_leaves(hierarchy), spellings)
+        leaves = tuple(spell_cells(original.drop_nulls().unique().sort()).to_list())
+        numbers = _parse_leaf_numbers(leaves)
+        if numbers is not None:
+            leaves = tuple(leaves[i] for i in np.argsort(numbers, kind="stable"))
+        return cls(leaves, original.name, {}, leaves)
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """The leaves as numbers; None unless every one of them is a number."""
+        return _parse_leaf_numbers(self.leaves)
+
+    def covered(self, label: str | None) -> Ints:
+        """The leaves that a label may stand for, ascending; none for a missing cell."""
+        return np.flatnonzero(self.matrix([label])[0]).astype(np.int64)
+
+    def count(self, label: str | None) -> int:
+        """How many leaves a label may stand for."""
+        return int(self.cover([label]).counts[0])
+
+    def measure_label_loss(self, label: str | None) -> float:
+        """(leaves covered − 1) / (leaves − 1): 0 for an original or a missing cell, 1 for a suppressed one."""
+        return float(self.losses([label])[0])
+
+    def losses(self, labels: Labels) -> Floats:
+        """`loss_of` each label."""
+        texts = _spell_labels(labels)
+        scale = max(len(self.leaves) - 1, 1)
+        lost = np.maximum(self.cover(labels).counts - 1, 0) / scale
+        lost[[text == SUPPRESSED for text in texts]] = 1.0
+        return lost
+
+    def matrix(self, labels: Labels) -> Flags:
+        """Labels × leaves: whether the label may stand for the leaf."""
+        return self.cover(labels).matrix()
+
+    def cover(self, labels: Labels) -> LabelCover:
+        """What each label covers; an error says how many labels are none of this column.
+
+        In a column of numbers a number that is no leaf, such as a mean, stands for the leaf nearest to it.
+        """
+        texts = _spell_labels(labels)
+        read = self._read(texts, isinstance(labels, pl.Series) and labels.dtype.is_numeric())
+        start = np.searchsorted(self._sorted_numbers, read.low, side="left")
+        stop = np.searchsorted(self._sorted_numbers, read.high, side="right")
+        strange = read.strange + int((start >= stop).sum())
+        if strange:
+            raise DataError(
+                f'column "{self.column}": {strange} published labels are no value, no label of its hierarchy, and no '
+                "range or set of its values; measure against the originals and hierarchies the release was made from"
+            )
+        runs = np.array(read.runs, dtype=np.int64).reshape(-1, 3)
+        ranges = np.column_stack([np.array(read.ranges, dtype=np.int64), start, stop])
+        label, start, stop = (np.ascontiguousarray(column) for column in np.concatenate([runs, ranges]).T)
+        by_label = np.argsort(label, kind="stable")
+        return LabelCover(len(texts), self._order, label[by_label], start[by_label], stop[by_label])
+
+    def reads(self, label: str | None) -> bool:
+        """Whether a label can be read: a value, a label of the hierarchy, or a range or set of values."""
+        if label is None or label in self._known:
+            return True
+        ends = parse_range(label) if self.numbers is not None else None
+        if ends is None:
+            return self._set_runs(label) is not None
+        low, high = (
+            np.searchsorted(self._sorted_numbers, ends[0]),
+            np.searchsorted(self._sorted_numbers, ends[1], "right"),
+        )
+        return bool(low < high)
+
+    def codes(self, original: pl.Series) -> Ints:
+        """The leaf of every original cell; a missing cell gets the number after the last leaf."""
+        texts = spell_cells(original)
+        codes = texts.cast(pl.Enum(self.spellings), strict=False)
+        strange = int((codes.is_null() & texts.is_not_null()).sum())
+        if strange:
+            raise DataError(
+                f'column "{self.column}": {strange} cells are no leaf of its hierarchy, or of the table it is measured '
+                "against; add a row for each value to the hierarchy, or mark them as missing"
+            )
+        return codes.to_physical().cast(pl.Int64).fill_null(len(self.leaves)).to_numpy()
+
+    def exact(self, original: pl.Series) -> ColumnReading:
+        """An original column, in which every cell is a leaf or missing."""
+        every = np.arange(len(self.leaves) + 1, dtype=np.int64)
+        return ColumnReading(self.codes(original), LabelCover(len(every), every, every, every, every + 1))
+
+    def read(self, published: pl.Series, holes: bool) -> ColumnReading:
+        """A published column. With `holes`, cells were missing: what says nothing at all may stand for one of them."""
+        cells = published if published.dtype.is_numeric() else spell_cells(published)
+        distinct = cells.unique().sort(nulls_last=True)
+        ranks = cells.rank("dense").cast(pl.Int64) - 1
+        codes = ranks.fill_null(len(distinct) - 1).to_numpy()
+        return ColumnReading(codes, self._with_missing(distinct, holes))
+
+    def _with_missing(self, labels: pl.Series, holes: bool) -> LabelCover:
+        """What labels cover, with one leaf more: a missing cell covers it, and so does a label that says nothing."""
+        cover = self.cover(labels)
+        leaves, texts = len(self.leaves), _spell_labels(labels)
+        silent = [i for i, text in enumerate(texts) if text is None or (holes and self._says_nothing(text))]
+        label = np.concatenate([cover.label, np.array(silent, dtype=np.int64)])
+        by_label = np.argsort(label, kind="stable")
+        start = np.concatenate([cover.start, np.full(len(silent), leaves)])[by_label]
+        stop = np.concatenate([cover.stop, np.full(len(silent), leaves + 1)])[by_label]
+        return LabelCover(len(texts), np.append(cover.order, leaves), label[by_label], start, stop)
+
+    def _says_nothing(self, text: str) -> bool:
+        return text == SUPPRESSED or (
+            len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts
+        )
+
+    @cached_property
+    def _leaf_texts(self) -> frozenset[str]:
+        return frozenset(self.leaves) | frozenset(self.spellings)
+
+    def _read(self, texts: Sequence[str | None], nearest: bool) -> _LabelRuns:
+        known, numeric, read = self._known, self.numbers is not None, _LabelRuns()
+        for number, text in enumerate(texts):
+            if text is None:
+                continue
+            runs = known.get(text)
+            if runs is None and numeric:
+                ends = self._find_nearest_leaf(float(text)) if nearest else parse_range(text)
+                if ends is not None:
+                    read.add_range(number, *ends)
+                    continue
+            runs = self._set_runs(text) if runs is None else runs
+            if runs is None:
+                read.strange += 1
+            else:
+                read.runs.extend((number, start, stop) for start, stop in runs)
+        return read
+
+    @cached_property
+    def _order(self) -> Ints:
+        if self.numbers is not None:
+            return np.argsort(self.numbers, kind="stable").astype(np.int64)
+        return np.arange(len(self.leaves), dtype=np.int64)
+
+    @cached_property
+    def _sorted_numbers(self) -> Floats:
+        return np.zeros(0) if self.numbers is None else self.numbers[self._order]
+
+    @cached_property
+    def _known(self) -> dict[str, Runs]:
+        """The runs of every leaf, in both spellings, of the hierarchy's labels and of the suppressed cell."""
+        known: dict[str, Runs] = {}
+        places = np.argsort(self._order)
+        for leaf, spelling, position in zip(self.leaves, self.spellings, places.tolist(), strict=True):
+            known[leaf] = known[spelling] = ((position, position + 1),)
+        for label, leaves in self.groups.items():
+            if len(leaves) > 1 or label not in known:
+                known[label] = _merge_runs((position, position + 1) for position in places[leaves].tolist())
+        known[SUPPRESSED] = ((0, len(self.leaves)),) if self.leaves else ()
+        return known
+
+    def _set_runs(self, text: str) -> Runs | None:
+        known, members = self._known, parse_set(text)
+        if members is None or any(member not in known for member in members):
+            return None
+        return _merge_runs(run for member in members for run in known[member])
+
+    def _find_nearest_leaf(self, number: float) -> tuple[float, float]:
+        numbers = self._sorted_numbers
+        above = min(bisect_left(numbers, number), len(numbers) - 1)
+        below = max(above - 1, 0)
+        near = float(numbers[below] if number - numbers[below] <= numbers[above] - number else numbers[above])
+        return near, near
+
+    def __repr__(self) -> str:
+        """Counts only: leaves are values of the data."""
+        return f"Domain({self.column}: {len(self.leaves)} leaves)"
+
+
+def _merge_runs(runs: Iterable[tuple[int, int]]) -> Runs:
+    """The same places in runs that neither overlap nor touch."""
+    merged: list[tuple[int, int]] = []
+    for start, stop in sorted(runs):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(stop, merged[-1][1]))
+        else:
+            merged.append((start, stop))
+    return tuple(merged)
+
+
+def _group_leaves(hierarchy: Hierarchy) -> dict[str, Ints]:
+    """The leaves under each label; a label used at several levels means its widest group."""
+    groups: dict[str, Ints] = {}
+    for level in hierarchy.levels:
+        by_group = np.argsort(level.group_of_leaf, kind="stable").astype(np.int64)
+        parts = np.split(by_group, np.cumsum(level.leaves_under)[:-1])
+        for label, leaves in zip(level.labels, parts, strict=True):
+            if len(leaves) > len(groups.get(label, ())):
+                groups[label] = leaves
+    return groups
+
+
+def _spell_labels(labels: Labels) -> Sequence[str | None]:
+    if not isinstance(labels, pl.Series):
+        return labels
+    return list(spell_cells(labels).to_list())
+
+
+def _parse_leaf_numbers(leaves: Sequence[str]) -> Floats | None:
+    numbers = pl.Series(leaves, dtype=pl.String).cast(pl.Float64, strict=False)
+    return numbers.to_numpy() if len(leaves) and bool(numbers.is_finite().fill_null(False).all()) else None
+
+
+def _spell_number(number: float) -> str:
+    if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
+        return str(int(number))
+    text = str(number)
+    # Very small and very large floats are spelt as polars spells them, so that a single value reads back as a leaf.
+    return text if "e" not in text else str(spell_cells(pl.Series([float(number)]))[0])

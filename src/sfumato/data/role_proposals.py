@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: MIT
+"""A first guess at every column's role, with its reasons, for the custodian to accept or change.
+
+Nothing here is applied to a table by itself, and nothing leaves the machine: the guess is made from the
+column's name (a word list in several languages, HIPAA's direct identifiers among it), from the shape of a
+sample of its values (e-mail and IP addresses, phone, card and account numbers, dates, postcodes, free text),
+from how many different values it has, and from its type.
+
+A guess errs on the side of privacy. A column is only called insensitive when it can tell nothing: when it is
+empty, or the same for everybody and not of a kind that would be told about everybody. A column nothing is
+known about is called quasi-identifying, since others might know it.
+
+Reasons hold counts and words of the column's name, never a value.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import polars as pl
+
+from sfumato.data import vocabulary
+from sfumato.data.roles import Role
+
+SAMPLE = 200
+"""How many values of a column are looked at for their shape."""
+TYPICAL = 0.8
+"""The share of the sample that must have a shape."""
+NEARLY_UNIQUE = 0.95
+"""The share of different values from which a column can single out nearly everyone by itself."""
+ENOUGH = 10
+"""Below so many values, all being different means nothing; a group has so many rows on average."""
+FEW = 50
+"""Up to so many different values are groups that rows are sorted into."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleProposal:
+    """The role a column might have, and why."""
+
+    column: str
+    role: Role
+    reason: str
+    """Sentences for the custodian: counts, and words of the column's name, never a value."""
+    distinct: int
+    """How many different values there are, the missing ones aside."""
+    distinct_share: float
+    """Different values for each value that is not missing; 0 when all are missing."""
+    missing: int
+    """How many rows have no value (null, or not a number)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ColumnProfile:
+    """What is known about one column before judging it."""
+
+    name: str
+    dtype: pl.DataType
+    rows: int
+    distinct: int
+    missing: int
+    whole: bool
+    sample: tuple[str, ...]
+
+    @property
+    def filled(self) -> int:
+        return self.rows - self.missing
+
+    @property
+    def nearly_unique(self) -> bool:
+        return self.filled >= ENOUGH and self.distinct >= NEARLY_UNIQUE * self.filled
+
+    @property
+    def switch(self) -> bool:
+        """Yes or no, or 0 and 1: whether there is an e-mail address, rather than the address."""
+        numeric = self.dtype.is_numeric() and self.filled >= ENOUGH and self.distinct <= 2
+        return self.dtype == pl.Boolean or numeric
+
+
+@dataclass(frozen=True, slots=True)
+class _RoleGuess:
+    role: Role
+    why: str
+
+
+def propose_roles(frame: pl.DataFrame) -> tuple[RoleProposal, ...]:
+    """A role for every column, in column order, each with its reason; the frame is left as it is."""
+    return tuple(_propose_role(column) for column in _profile_columns(frame))
+
+
+def _propose_role(column: _ColumnProfile) -> RoleProposal:
+    verdict = _judge_column(column)
+    return RoleProposal(
+        column=column.name,
+        role=verdict.role,
+        reason=" ".join(part for part in (verdict.why, _describe_counts(column)) if part),
+        distinct=column.distinct,
+        distinct_share=column.distinct / column.filled if column.filled else 0.0,
+        missing=column.missing,
+    )
+
+
+def _judge_column(column: _ColumnProfile) -> _RoleGuess:
+    """The first that has something to say: emptiness, telling shape, sameness, name, shape, counts."""
+    if column.rows and not column.filled:
+        return _RoleGuess(Role.INSENSITIVE, "Every value is missing, so it says nothing about anyone.")
+    shape_guess = _judge_by_telling_shape(column)
+    if shape_guess:
+        return shape_guess
+    name_guess = _judge_by_name(column)
+    if column.rows > 1 and column.distinct == 1 and not column.missing:
+        return _judge_constant(name_guess)
+    return name_guess or _judge_by_shape(column) or _judge_by_count(column)
+
+
+def _judge_constant(name_guess: _RoleGuess | None) -> _RoleGuess:
+    if name_guess and name_guess.role is not Role.QUASI_IDENTIFYING:
+        return _RoleGuess(name_guess.role, f"{name_guess.why} The same for every row, it is told about everyone.")
+    return _RoleGuess(Role.INSENSITIVE, "It is the same in every row, so it says nothing about anyone.")
+
+
+def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
+    if not column.rows:
+        why = "Its name does not say what it is; take it as known to others until you say otherwise."
+    elif column.nearly_unique and (column.whole or not column.dtype.is_numeric()):
+        return _RoleGuess(
+            Role.IDENTIFYING, "Nearly every value is different, as in a number or name given to each row."
+        )
+    elif column.nearly_unique:
+        why = (
+            "It holds fractions that nearly all differ: a measurement, not a number given to a person, but "
+            "whoever knows it exactly can find the row."
+        )
+    elif column.distinct <= FEW and column.distinct * ENOUGH <= column.filled:
+        why = "It sorts the rows into a few groups; others may know a person's, so take it as known."
+    else:
+        why = "Its name and values do not say what it is; take it as known to others until you say otherwise."
+    return _RoleGuess(Role.QUASI_IDENTIFYING, why)
+
+
+def _judge_by_name(column: _ColumnProfile) -> _RoleGuess | None:
+    word_match = _find_word(column.name)
+    if word_match is None:
+        return None
+    role, topic, word = word_match
+    if role is Role.IDENTIFYING:
+        if column.switch:
+            return None
+        return _RoleGuess(
+            role,
+            f'Its name speaks of {topic} ("{word}"), which HIPAA and its like count as a direct identifier.',
+        )
+    if role is Role.SENSITIVE:
+        return _RoleGuess(role, f'Its name speaks of {topic} ("{word}"), which people keep to themselves.')
+    warning = (
+        " Nearly every value is different, so check whether it names the person outright."
+        if column.nearly_unique and (column.whole or not column.dtype.is_numeric())
+        else ""
+    )
+    return _RoleGuess(role, f'Its name speaks of {topic} ("{word}"), which others may know.{warning}')
+
+
+def _describe_counts(column: _ColumnProfile) -> str:
+    if not column.rows:
+        return "The table has no rows to look at."
+    if not column.filled:
+        return ""
+    values = f"{column.distinct:,} different among {column.filled:,} values"
+    gaps = f", {column.missing:,} missing" if column.missing else ""
+    return f"It has {values}{gaps}."
+
+
+# --- what the values look like
+
+
+def _judge_by_telling_shape(column: _ColumnProfile) -> _RoleGuess | None:
+    """A shape that can be only one thing, whatever the column is called."""
+    for what, fits in _TELLING_SHAPES.items():
+        if _is_typical(column.sample, fits):
+            why = f"Its values look like {what}, which HIPAA and its like count as a direct identifier."
+            return _RoleGuess(Role.IDENTIFYING, why)
+    return None
+
+
+def _judge_by_shape(column: _ColumnProfile) -> _RoleGuess | None:
+    """A shape that several things share, so that the column's name goes first."""
+    if column.dtype.is_temporal() and column.dtype != pl.Duration:
+        return _RoleGuess(Role.QUASI_IDENTIFYING, "It holds dates or times, which others may know.")
+    if _is_typical(column.sample, _is_date):
+        return _RoleGuess(Role.QUASI_IDENTIFYING, "Its values look like dates, which others may know.")
+    if _is_typical(column.sample, _is_phone):
+        return _RoleGuess(Role.IDENTIFYING, "Its values look like phone numbers.")
+    if _is_typical(column.sample, _is_prose) and 2 * column.distinct > column.filled:
+        return _RoleGuess(Role.IDENTIFYING, "Its values are free text of many words, which may hold names.")
+    if _is_typical(column.sample, _is_postcode) and not column.nearly_unique:
+        return _RoleGuess(Role.QUASI_IDENTIFYING, "Its values look like postcodes: where a person lives.")
+    return None
+
+
+def _is_typical(sample: tuple[str, ...], fits: Callable[[str], bool]) -> bool:
+    return bool(sample) and sum(map(fits, sample)) >= TYPICAL * len(sample)
+
+
+def _compile_shape(pattern: str) -> Callable[[str], bool]:
+    compiled = re.compile(pattern, re.IGNORECASE)
+    return lambda value: compiled.fullmatch(value) is not None
+
+
+_is_date = _compile_shape(
+    r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[- ][a-z]{3,9}[- ]\d{4})"
+    r"([t ]\d{1,2}:\d{2}.*)?"
+)
+_is_postcode = _compile_shape(
+    r"\d{5}(-\d{4})?|[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}|[a-z]\d[a-z] ?\d[a-z]\d|\d{4} ?[a-z]{2}"
+)
+_is_address = _compile_shape(r"(\d{1,3}\.){3}\d{1,3}|([0-9a-f]{2}[:-]){5}[0-9a-f]{2}|([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}")
+_is_dialled = _compile_shape(r"\+?\(?\d[\d ().\-/]{5,18}\d")
+
+
+def _is_phone(value: str) -> bool:
+    digits = sum(map(str.isdigit, value))
+    # Bare digits may be any number: a phone number shows its country or is written in groups.
+    grouped = value.startswith("+") or len(re.findall(r"[ ().\-/]+", value)) >= 2
+    plain = not (_is_date(value) or _is_address(value))
+    return 7 <= digits <= 15 and grouped and plain and _is_dialled(value)
+
+
+def _is_iban(value: str) -> bool:
+    packed = value.replace(" ", "").upper()
+    if not re.fullmatch(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}", packed, re.ASCII):
+        return False
+    return int("".join(str(int(sign, 36)) for sign in packed[4:] + packed[:4])) % 97 == 1
+
+
+def _is_card(value: str) -> bool:
+    packed = re.sub(r"[ -]", "", value)
+    if not re.fullmatch(r"\d{13,19}", packed, re.ASCII):
+        return False
+    doubled = [int(digit) * (1 + position % 2) for position, digit in enumerate(reversed(packed))]
+    return sum(number // 10 + number % 10 for number in doubled) % 10 == 0
+
+
+def _is_prose(value: str) -> bool:
+    return len(value) >= 40 and len(value.split()) >= 6
+
+
+_TELLING_SHAPES: Mapping[str, Callable[[str], bool]] = {
+    "e-mail addresses": _compile_shape(r"[^@\s]+@[^@\s]+\.[^@\s]+"),
+    "account numbers (IBAN)": _is_iban,
+    "social security numbers": _compile_shape(r"\d{3}-\d{2}-\d{4}"),
+    "network addresses": _is_address,
+    "web addresses": _compile_shape(r"(https?://|www\.)\S+"),
+    "keys given to each record (UUID)": _compile_shape(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    "card numbers": _is_card,
+}
+
+
+# --- what the column is called
+
+
+_WordMatch = tuple[Role, str, str]
+_CAUTION = (Role.IDENTIFYING, Role.SENSITIVE, Role.QUASI_IDENTIFYING)
+"""Which role wins where two words of a name are as long."""
+
+
+def _find_word(name: str) -> _WordMatch | None:
+    """The longest known word in a column's name: its role, what it is about, the word."""
+    humps = [token for token in _split_name(name) if not token.isdigit()]
+    if len(humps) == 1 and humps[0].removesuffix("s") in _list_whole_words():
+        return Role.IDENTIFYING, "a person's name or number", humps[0]
+    matches = [*_list_known_words(humps), *_list_known_words(_split_name(name, split_humps=False))]
+    return max(matches, key=lambda match: (len(match[2]), -_CAUTION.index(match[0])), default=None)
+
+
+def _list_known_words(tokens: list[str]) -> Iterator[_WordMatch]:
+    for start in range(len(tokens)):
+        for end in range(start + 1, min(start + 5, len(tokens)) + 1):
+            joined = "".join(tokens[start:end])
+            known = _index_vocabulary().get(joined) or _index_vocabulary().get(joined.removesuffix("s"))
+            # Short words are not put together from pieces: "v_in" is no vehicle's number.
+            if known and (end == start + 1 or len(joined) >= 5):
+                yield *known, " ".join(tokens[start:end])
+
+
+def _split_name(name: str, split_humps: bool = True) -> list[str]:
+    """A name's words: "patientID", "patient_id" and "Patient-ID 2" all begin with patient, id."""
+    signs = unicodedata.normalize("NFKD", name)
+    plain = "".join(sign for sign in signs if not unicodedata.combining(sign))
+    if split_humps:
+        around = zip(f" {plain}", plain, f"{plain[1:]} ", strict=False)
+        plain = "".join(f" {sign}" if _starts_word(before, sign, after) else sign for before, sign, after in around)
+    return re.findall(r"[^\W_]+", plain.casefold())
+
+
+def _starts_word(before: str, sign: str, following: str) -> bool:
+    hump = sign.isupper() and (before.islower() or (before.isupper() and following.islower()))
+    return hump or before.isdigit() != sign.isdigit()
+
+
+@cache
+def _index_vocabulary() -> Mapping[str, tuple[Role, str]]:
+    """Every word of the vocabulary, written together, with its role and topic."""
+    words: dict[str, tuple[Role, str]] = {}
+    lists = (vocabulary.IDENTIFYING, vocabulary.SENSITIVE, vocabulary.QUASI_IDENTIFYING)
+    for role, topics in zip(_CAUTION, lists, strict=True):
+        for topic, entries in topics.items():
+            for entry in _parse_word_list(entries):
+                words.setdefault(entry, (role, topic))
+    for person, number in product(_parse_word_list(vocabulary.PERSONS), _parse_word_list(vocabulary.NUMBERS)):
+        words.setdefault(person + number, (Role.IDENTIFYING, "a person's name or number"))
+    return words
+
+
+@cache
+def _list_whole_words() -> frozenset[str]:
+    return frozenset(_parse_word_list(vocabulary.ALONE))
+
+
+def _parse_word_list(words: str) -> list[str]:
+    return ["".join(_split_name(entry)) for entry in re.split(r"[|\n]", words) if entry.strip()]
+
+
+# --- looking at the frame
+
+
+def _profile_columns(frame: pl.DataFrame) -> list[_ColumnProfile]:
+    """Count all columns in one pass, then take a sample of those that hold words."""
+    schema = frame.schema
+    present = {name: _select_present(name, dtype) for name, dtype in schema.items()}
+    filled = _select_row(frame, [values.len().alias(name) for name, values in present.items()])
+    # Objects cannot be compared, so each counts as different.
+    uniques = [
+        (values.len() if schema[name].is_object() else values.n_unique()).alias(name)
+        for name, values in present.items()
+    ]
+    whole = _find_whole_columns(frame)
+    return [
+        _ColumnProfile(
+            name=name,
+            dtype=dtype,
+            rows=frame.height,
+            distinct=different,
+            missing=frame.height - known,
+            whole=whole.get(name, dtype.is_integer()),
+            sample=_sample_values(frame[name]),
+        )
+        for (name, dtype), different, known in zip(schema.items(), _select_row(frame, uniques), filled, strict=True)
+    ]
+
+
+def _select_row(frame: pl.DataFrame, expressions: list[pl.Expr]) -> tuple[int, ...]:
+    return frame.select(expressions).row(0) if expressions else ()
+
+
+def _select_present(name: str, dtype: pl.DataType) -> pl.Expr:
+    values = pl.col(name)
+    return (values.fill_nan(None) if dtype.is_float() else values).drop_nulls()
+
+
+def _find_whole_columns(frame: pl.DataFrame) -> dict[str, bool]:
+    """Which columns of fractions hold whole numbers only; integers with gaps are often read as floats."""
+    fractional = {name: dtype for name, dtype in frame.schema.items() if dtype.is_float() or dtype.is_decimal()}
+    rests = [(_select_present(name, dtype) % 1 == 0).all() for name, dtype in fractional.items()]
+    return dict(zip(fractional, map(bool, _select_row(frame, rests)), strict=True))
+
+
+def _sample_values(column: pl.Series) -> tuple[str, ...]:
+    """Some values, spread over the column since files are often sorted; words only."""
+    if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return ()
+    words = column.drop_nulls()
+    spread = words.gather_every(max(1, len(words) // SAMPLE)).head(SAMPLE)
+    # Cut short: no shape is longer, and patterns may be slow on a whole document.
+    return tuple(word[:400].strip() for word in spread.cast(pl.String))

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""What the beginning of a text file tells: how many cells its records have, and what parts them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SEPARATORS = (",", ";", "\t", "|")
+
+
+def count_record_cells(text: str, separator: str, quote: str | None, most: int = 1) -> Iterator[int]:
+    """How many cells the first records have; empty lines are passed over."""
+    signs = re.compile("[" + re.escape(f"{separator}\n\r{quote or ''}") + "]")
+    cells, begin, inside, record_count = 1, 0, False, 0
+    for sign in signs.finditer(text):
+        position, char = sign.start(), sign.group()
+        if char == quote:
+            # A quote opens a cell only at its beginning; inside, a doubled one closes and opens again.
+            inside = not inside if inside or position == begin or text[position - 1] == quote else inside
+        elif not inside and char == separator:
+            cells, begin = cells + 1, position + 1
+        elif not inside:
+            if position > begin or cells > 1:
+                yield cells
+                record_count += 1
+                if record_count == most:
+                    return
+            cells, begin = 1, position + 1
+    if begin < len(text) or cells > 1:
+        yield cells
+
+
+def strip_comment_lines(text: str, comment: str | None) -> str:
+    """The text without the lines that begin with the mark of a comment."""
+    if not comment:
+        return text
+    return "".join(line for line in re.split(r"(?<=\n)", text) if not line.startswith(comment))
+
+
+def guess_separator(opening: str, quote: str | None) -> str:
+    """The separator under which the first records agree on the largest number of cells."""
+
+    def agreement(separator: str) -> tuple[float, int]:
+        widths = list(count_record_cells(opening, separator, quote, 50))
+        if not widths or widths[0] < 2:
+            return (0.0, 0)
+        return (sum(width == widths[0] for width in widths) / len(widths), widths[0])
+
+    best = max(SEPARATORS, key=agreement)
+    return best if agreement(best)[1] >= 2 else ","

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: MIT
+"""The cells of a column as numbers: the place of each value in a given list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Codes
+
+_WIDEST = 1 << 16
+
+
+def index_cells(column: pl.Series, values: Sequence[str]) -> Codes | None:
+    """The place of each cell in a list of distinct values as they are spelt, the number of values where it is missing.
+
+    None where some cell is not in the list, or the column is of a kind that has to be spelt first.
+    """
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(values), strict=False)
+        missing = column.null_count()
+        if codes.null_count() != missing:
+            return None
+        places = codes.to_physical()
+        return (places.cast(pl.Int32).fill_null(len(values)) if missing else places).to_numpy().astype(np.int32)
+    if column.dtype.is_integer() and len(column) and not column.null_count():
+        return _index_number_cells(column, values)
+    return None
+
+
+def _index_number_cells(column: pl.Series, values: Sequence[str]) -> Codes | None:
+    low, high = column.min(), column.max()
+    assert isinstance(low, int) and isinstance(high, int)
+    if high - low >= _WIDEST:
+        return None
+    place_of = {value: position for position, value in enumerate(values)}
+    table = np.array([place_of.get(str(number), -1) for number in range(low, high + 1)], dtype=np.int32)
+    places = table[column.to_numpy().astype(np.int64) - low]
+    return places if places.min() >= 0 else None

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Which loops the lattice search runs: compiled ones, or numpy's while loading a compiler would take longer.
+
+Loading compiled kernels takes a process half a second or more, once; the search over a table of some ten thousand
+rows takes numpy a tenth of that. So a process begins in numpy and changes over when it has done as much work there
+as loading would have cost: it never takes twice as long as the better choice would have. Both give the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+_WORTH = 6_000_000  # rows and nodes that numpy visits in about the time that loading takes
+_COMPILED = "sfumato.kernels.anonymity.lattice"
+_spent = 0
+
+
+def choose_lattice_loops(work: int) -> ModuleType:
+    """The loops for so many more rows and nodes."""
+    global _spent  # noqa: PLW0603  (how much a process has done is a fact about the process)
+    _spent += work
+    if _spent > _WORTH or _COMPILED in sys.modules:
+        from sfumato.kernels.anonymity import lattice
+
+        return lattice
+    from sfumato.kernels.anonymity import lattice_plain
+
+    return lattice_plain

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Who is hidden among whom: classes of a table as it stands, with missing cells by their declared meaning.
+
+Written apart from what the methods use: counting goes through `engine/`, matching through polars joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from sfumato.data.hierarchy import SUPPRESSED
+from sfumato.engine.classes import count_class_sizes
+from sfumato.errors import DataError, quote_names
+from sfumato.table import Missing, Table
+
+StarredRows = Literal["class", "suppressed"]
+"""Whether rows with `*` in every quasi-identifying column are a class like any other, or belong to none."""
+
+
+def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class") -> pl.DataFrame:
+    """One line a class: `rows` in it, and `crowd`, the number of rows that each of them could be taken for."""
+    names = list(table.quasi_identifying if columns is None else columns)
+    unknown = [name for name in names if name not in table.frame.columns]
+    if unknown:
+        raise DataError(f"{table.source}: there is no column {quote_names(unknown)}")
+    if not names:
+        raise DataError(f"{table.source}: no column is quasi_identifying, so there are no classes to count")
+    frame = table.frame.select(names)
+    if starred_rows == "suppressed":
+        frame = frame.filter(~flag_starred_rows(frame, names))
+    holed = pl.any_horizontal(pl.col(names).is_null())
+    if table.missing is Missing.DROP:
+        frame = frame.filter(~holed)
+    if table.missing in (Missing.OWN_VALUE, Missing.DROP) or not frame.select(holed.any()).item():
+        return _build_class_frame(count_class_sizes(frame, names))
+    if table.missing is Missing.NEVER_MATCHES:
+        alone = np.ones(frame.select(holed.sum()).item(), dtype=np.int64)
+        return _build_class_frame(np.concatenate([alone, count_class_sizes(frame.filter(~holed), names)]))
+    return _match_classes_by_pattern(frame, names)
+
+
+def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
+    """Which rows have `*` in every one of the columns."""
+    texts = [name for name in names if frame.schema[name] == pl.String]
+    if len(texts) < len(names) or not names:
+        return pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
+    return frame.select(pl.all_horizontal(pl.col(texts) == SUPPRESSED).fill_null(False)).to_series()
+
+
+def _build_class_frame(sizes: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pl.DataFrame:
+    return pl.DataFrame({"rows": sizes, "crowd": sizes})
+
+
+_ROWS_A_JOIN = 20_000
+"""How many pairs of classes are compared in the time that one join takes."""
+_CHUNK = 256
+
+
+def _match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """The same, pair by pair: many patterns of missing cells would take a join for every two of them."""
+    ranks = [classes[name].rank("dense").cast(pl.Int64).fill_null(-1).to_numpy() for name in names]
+    rows = classes["\0rows"].to_numpy()
+    crowd = np.zeros(len(rows), dtype=np.int64)
+    for start in range(0, len(rows), _CHUNK):
+        here = slice(start, start + _CHUNK)
+        agree = np.ones((len(rows[here]), len(rows)), dtype=bool)
+        for column in ranks:
+            mine = column[here, None]
+            agree &= (mine == column) | (mine < 0) | (column < 0)
+        crowd[here] = agree @ rows
+    return pl.DataFrame({"rows": rows, "crowd": crowd})
+
+
+def _match_classes_by_pattern(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Every class against every other, agreeing wherever both are known; one join a pair of patterns."""
+    classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
+    pattern = pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names])
+    classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
+    parts = {str(key[0]): part for key, part in classes.partition_by("\0pattern", as_dict=True).items()}
+    if len(parts) ** 2 * _ROWS_A_JOIN > classes.height**2:
+        return _match_class_pairs(classes, names)
+    totals: list[pl.DataFrame] = []
+    for ours, mine in parts.items():
+        for theirs, other in parts.items():
+            common = [name for name, a, b in zip(names, ours, theirs, strict=True) if a == b == "0"]
+            if not common:
+                total = mine.select("\0class", pl.lit(other["\0rows"].sum(), dtype=pl.Int64).alias("crowd"))
+            else:
+                sums = other.group_by(common).agg(pl.col("\0rows").sum().alias("crowd"))
+                total = mine.join(sums, on=common, how="inner").select("\0class", "crowd")
+            totals.append(total)
+    crowd = pl.concat(totals).group_by("\0class").agg(pl.col("crowd").sum())
+    return classes.join(crowd, on="\0class").select(pl.col("\0rows").alias("rows"), "crowd")

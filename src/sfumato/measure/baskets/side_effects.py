@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Whether hidden rules are hidden, and what hiding them did to everything else.
+
+For a custodian, who has both the original and the published baskets. Everything is counted by
+`recount`, not by the miner that the methods use. The side effects are those of Oliveira and
+Zaïane, *Privacy preserving frequent itemset mining* (2002): hiding failure, misses, artifacts and dissimilarity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sfumato.baskets import Baskets, Item
+from sfumato.errors import DataError
+from sfumato.measure.baskets.recount import ItemColumns, Itemset, list_frequent_itemsets, recount_itemsets
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
+from sfumato.release import Number
+
+Secret = tuple[Sequence[Item], Sequence[Item]] | Item
+"""A rule by its two sides, an itemset as a rule without a left side, or an item that no rule may have on the right."""
+
+
+@dataclass(frozen=True)
+class SideEffects:
+    """What hiding cost. Rules and itemsets that were to be hidden count as exposed or not, never as lost."""
+
+    sensitive: int
+    """How many rules and itemsets that were to be hidden showed in the original."""
+    exposed: int
+    """How many of those show still."""
+    itemsets: int
+    """How many itemsets were frequent in the original, but for those that hold one to be hidden."""
+    lost_itemsets: int
+    """How many of these no longer are."""
+    ghost_itemsets: int
+    """How many are frequent that were not."""
+    rules: int
+    """How many rules reached both thresholds in the original, but for those to be hidden."""
+    lost_rules: int
+    """How many of these no longer do."""
+    ghost_rules: int
+    """How many do that did not."""
+    rules_published: int
+    """How many rules reach both thresholds in what is published."""
+    dissimilarity: float
+    """By how much the items' supports differ in all, as a share of all occurrences: 0 is the same."""
+    added: int
+    """How many items were put into baskets."""
+    removed: int
+    """How many items were taken out of baskets."""
+    changed_baskets: int
+    """How many baskets differ."""
+
+    @property
+    def hiding_failure(self) -> float:
+        """The share of what was to be hidden that still shows."""
+        return self.exposed / self.sensitive if self.sensitive else 0.0
+
+    @property
+    def misses_cost(self) -> float:
+        """The share of the other rules that was lost."""
+        return self.lost_rules / self.rules if self.rules else 0.0
+
+    @property
+    def artifactual_patterns(self) -> float:
+        """The share of the published rules that is not true of the original."""
+        return self.ghost_rules / self.rules_published if self.rules_published else 0.0
+
+
+def side_effects(
+    original: Baskets,
+    published: Baskets,
+    min_support: Support,
+    min_confidence: Confidence | None,
+    sensitive: Iterable[Secret],
+    unknown_mark: str = "",
+) -> SideEffects:
+    """Compare what an analyst finds before and after; items with an unknown mark count as not there."""
+    least = compute_least_count(min_support, len(original))
+    share = None if min_confidence is None else parse_exact_confidence(min_confidence)
+    secrets = _SecretRules.of(sensitive)
+    before = _FrequentSets(recount_itemsets(original, least))
+    after = _FrequentSets(recount_itemsets(published, least, unknown_mark), before.place)
+    sets = _compare_itemsets(before, after, secrets)
+    rules = _MiningDifference() if share is None else _compare_rules(before, after, share, secrets)
+    changes = _BasketChanges.of(original, published, unknown_mark)
+    secret_sets = [right for left, right in secrets.rules if not left]
+    return SideEffects(
+        sensitive=rules.secret_before + sum(before.holds(items) for items in secret_sets),
+        exposed=rules.secret_after + sum(after.holds(items) for items in secret_sets),
+        itemsets=sets.before,
+        lost_itemsets=sets.lost,
+        ghost_itemsets=sets.ghosts,
+        rules=rules.before,
+        lost_rules=rules.lost,
+        ghost_rules=rules.ghosts,
+        rules_published=rules.after,
+        dissimilarity=changes.dissimilarity,
+        added=changes.added,
+        removed=changes.removed,
+        changed_baskets=changes.baskets,
+    )
+
+
+def exposed_rules(
+    published: Baskets, sensitive: Iterable[Secret], least: int, confidence: Confidence | None = None
+) -> int:
+    """How many of the rules and itemsets that were to be hidden reach both thresholds."""
+    share = None if confidence is None else parse_exact_confidence(confidence)
+    secrets = _SecretRules.of(sensitive)
+    columns = ItemColumns.of(published, {name for left, right in secrets.rules for name in left | right})
+    shown = 0
+    for left, right in secrets.rules:
+        whole = columns.support(left | right)
+        shown += _reaches_thresholds(whole, columns.support(left) if left else 0, least, share)
+    return shown + sum(exposed_item_rules(published, [item], least, share or 1) for item in secrets.items)
+
+
+def exposed_item_rules(published: Baskets, items: Iterable[Item], least: int, confidence: Confidence) -> int:
+    """How many rules with one of the items alone on the right, and anything on the left, reach both thresholds.
+
+    A rule with more on its right side shows only if one with the item alone does.
+    """
+    share = parse_exact_confidence(confidence)
+    columns = ItemColumns.of(published, least=max(least, 1))
+    shown = 0
+    for name in sorted({str(item) for item in items} & set(columns.names)):
+        around = list_frequent_itemsets(columns, max(least, 1), columns.names.index(name))
+        shown += sum(_reaches_thresholds(itemset.support, itemset.left, least, share) for itemset in around)
+    return shown
+
+
+def count_foreign_items(published: Baskets, original: Baskets, unknown_mark: str = "") -> int:
+    """How many published items no original basket holds; with a mark, "milk?" counts as "milk"."""
+    known = {str(item) for item in original.items}
+    names = [str(item) for item in published.items]
+    return sum((name.removesuffix(unknown_mark) if unknown_mark else name) not in known for name in names)
+
+
+def count_baskets(published: Baskets) -> int:
+    """How many baskets are published."""
+    return len(published)
+
+
+checks_claim("basket_count", "exactly", properties=("baskets",))(lambda evidence, _: count_baskets(evidence.published))
+checks_claim("foreign_items", "exactly", needs_original=True)(
+    lambda evidence, arguments: count_foreign_items(
+        evidence.published, evidence.original, str(arguments.get("unknown_mark", ""))
+    )
+)
+
+
+@checks_claim("exposed_rules", "exactly", properties=("hidden_rules",), private="sensitive")
+def _check_exposed_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    secret = evidence.details["sensitive"]
+    return exposed_rules(evidence.published, secret, int(arguments["min_support"]), arguments.get("min_confidence"))
+
+
+def _reaches_thresholds(whole: int, left: int, least: int, share: Fraction | None) -> bool:
+    return whole >= least and (share is None or whole * share.denominator >= share.numerator * left)
+
+
+@dataclass(frozen=True)
+class _SecretRules:
+    rules: tuple[tuple[Itemset, Itemset], ...]
+    items: frozenset[str]
+
+    @classmethod
+    def of(cls, sensitive: Iterable[Secret]) -> _SecretRules:
+        rules, items = [], set()
+        for secret in sensitive:
+            if isinstance(secret, str | int):
+                items.add(str(secret))
+            else:
+                left, right = (frozenset(map(str, side)) for side in secret)
+                rules.append((left, right))
+        return cls(tuple(dict.fromkeys(rules)), frozenset(items))
+
+    def covers(self, items: Itemset) -> bool:
+        """Whether an itemset holds one that was to be hidden."""
+        return any(not left and right <= items for left, right in self.rules)
+
+    def names(self, left: Itemset, right: Itemset) -> bool:
+        """Whether a rule was to be hidden."""
+        return bool(right & self.items) or (left, right) in self.rules or self.covers(left | right)
+
+
+class _FrequentSets:
+    """Frequent itemsets as bits of their items, so that subsets are quickly gone through."""
+
+    def __init__(self, sets: Mapping[Itemset, int], item_places: Mapping[str, int] | None = None) -> None:
+        self.place: dict[str, int] = dict(item_places or {})
+        for items in sets:
+            for name in sorted(items):
+                self.place.setdefault(name, len(self.place))
+        self.names_in_order = list(self.place)
+        self.sets = {sum(1 << self.place[name] for name in items): support for items, support in sets.items()}
+
+    def names(self, mask: int) -> Itemset:
+        """The items of a set."""
+        return frozenset(self.names_in_order[bit] for bit in _list_bits(mask))
+
+    def holds(self, items: Itemset) -> bool:
+        """Whether a set is frequent."""
+        return items <= self.place.keys() and sum(1 << self.place[name] for name in items) in self.sets
+
+
+@dataclass
+class _MiningDifference:
+    before: int = 0
+    after: int = 0
+    lost: int = 0
+    ghosts: int = 0
+    secret_before: int = 0
+    secret_after: int = 0
+
+
+def _compare_itemsets(before: _FrequentSets, after: _FrequentSets, secrets: _SecretRules) -> _MiningDifference:
+    old, new = before.sets.keys(), after.sets.keys()
+    kept = {mask for mask in old if not secrets.covers(before.names(mask))}
+    return _MiningDifference(before=len(kept), after=len(new), lost=len(kept - new), ghosts=len(new - old))
+
+
+def _compare_rules(
+    before: _FrequentSets, after: _FrequentSets, share: Fraction, secrets: _SecretRules
+) -> _MiningDifference:
+    difference = _MiningDifference()
+    every = list(dict.fromkeys((*before.sets, *after.sets)))
+    watched = bool(secrets.rules or secrets.items)
+    for number, whole in enumerate(every):
+        if number % 1024 == 0:
+            report_progress("comparing rules", number, len(every))
+        for left in _list_proper_submasks(whole):
+            old, new = _has_rule(before, whole, left, share), _has_rule(after, whole, left, share)
+            if not old and not new:
+                continue
+            difference.after += new
+            if watched and secrets.names(after.names(left), after.names(whole ^ left)):
+                difference.secret_before += old
+                difference.secret_after += new
+            else:
+                difference.before += old
+                difference.lost += old and not new
+                difference.ghosts += new and not old
+    return difference
+
+
+def _has_rule(frequent_sets: _FrequentSets, whole: int, left: int, share: Fraction) -> bool:
+    support = frequent_sets.sets.get(whole)
+    return support is not None and support * share.denominator >= share.numerator * frequent_sets.sets[left]
+
+
+def _list_proper_submasks(mask: int) -> Iterator[int]:
+    part = (mask - 1) & mask
+    while part:
+        yield part
+        part = (part - 1) & mask
+
+
+def _list_bits(mask: int) -> Iterator[int]:
+    while mask:
+        low = mask & -mask
+        yield low.bit_length() - 1
+        mask ^= low
+
+
+@dataclass(frozen=True)
+class _BasketChanges:
+    """Occurrences that were put in or taken out; baskets are compared in their order."""
+
+    dissimilarity: float
+    added: int
+    removed: int
+    baskets: int
+
+    @classmethod
+    def of(cls, original: Baskets, published: Baskets, unknown_mark: str) -> _BasketChanges:
+        if len(original) != len(published):
+            raise DataError(f"{len(original)} baskets became {len(published)}: changes can only be counted one by one")
+        names = {str(item): code for code, item in enumerate(original.items)}
+        number = np.array([names.setdefault(str(item), len(names)) for item in published.items], dtype=np.int64)
+        lacks = np.array([bool(unknown_mark) and str(item).endswith(unknown_mark) for item in published.items], bool)
+        width = max(len(names), 1)
+        old = np.repeat(np.arange(len(original)), np.diff(original.offsets)) * width + original.codes
+        codes = published.codes.astype(np.int64)
+        new = np.repeat(np.arange(len(published)), np.diff(published.offsets)) * width + number[codes]
+        new = new[~lacks[codes]]
+        added, removed = np.setdiff1d(new, old), np.setdiff1d(old, new)
+        counts = [np.bincount(keys % width, minlength=width) for keys in (old, new)]
+        apart = int(np.abs(counts[0] - counts[1]).sum())
+        return cls(
+            dissimilarity=apart / len(old) if len(old) else float(bool(len(new))),
+            added=len(added),
+            removed=len(removed),
+            baskets=len(np.unique(np.concatenate((added, removed)) // width)),
+        )

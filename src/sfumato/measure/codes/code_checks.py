@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Whether encoded baskets can be mined exactly, told from the baskets alone: no key, no code of the encoding.
+
+An item can be recovered if some codes stand together in its baskets and nowhere else. That is so if and only if it
+holds for *all* codes that its baskets have in common, so no mapping is needed to check it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from sfumato.arrays import Ints
+from sfumato.baskets import Baskets
+from sfumato.errors import DataError
+from sfumato.measure.checks import checks_claim
+from sfumato.progress import report_progress
+
+
+def count_shared_supports(published: Baskets) -> int:
+    """The least number of codes that have the same support; 0 if there are no codes."""
+    supports = Counter(np.bincount(published.codes, minlength=len(published.items)).tolist())
+    return min(supports.values(), default=0)
+
+
+def count_named_items(published: Baskets, original: Baskets) -> int:
+    """How many items of the originals are published under their names."""
+    return len({str(item) for item in published.items} & {str(item) for item in original.items})
+
+
+def count_strange_bits(published: Baskets, bits: int) -> int:
+    """How many published items are no number of a bit of so many."""
+    return sum(not (isinstance(item, int) and 0 <= item < bits) for item in published.items)
+
+
+def count_unfiltered_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
+    """How many items leave no code that all of their baskets hold: sets with them could be missed."""
+    return sum(
+        not common.size for _, common in _list_common_codes(original, _PublishedCodes(published, original, rows))
+    )
+
+
+def count_unrecoverable_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
+    """How many items have baskets that no set of codes tells exactly from all others.
+
+    `rows` says which original basket each published one is, −1 for those that nobody bought, which are left out.
+    """
+    codes = _PublishedCodes(published, original, rows)
+    return sum(not common.size or codes.holding(common) != many for many, common in _list_common_codes(original, codes))
+
+
+checks_claim("named_items", "exactly", needs_original=True)(
+    lambda evidence, _: count_named_items(evidence.published, evidence.original)
+)
+checks_claim("shared_support", "at_least")(lambda evidence, _: count_shared_supports(evidence.published))
+checks_claim("strange_bits", "exactly", arguments=("bits",))(
+    lambda evidence, arguments: count_strange_bits(evidence.published, int(arguments["bits"]))
+)
+checks_claim("unfiltered_items", "exactly", needs_original=True)(
+    lambda evidence, _: count_unfiltered_items(evidence.published, evidence.original, evidence.rows)
+)
+checks_claim("unrecoverable_items", "exactly", needs_original=True)(
+    lambda evidence, _: count_unrecoverable_items(evidence.published, evidence.original, evidence.rows)
+)
+
+
+class _PublishedCodes:
+    """Published baskets in the order of the originals, by row and by code."""
+
+    def __init__(self, published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None) -> None:
+        given = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
+        if len(given) != len(published):
+            raise DataError(f"{len(published)} baskets are published, and rows are told for {len(given)}")
+        if not np.array_equal(np.sort(given[given >= 0]), np.arange(len(original))):
+            raise DataError(f"not each of the {len(original)} original baskets is published once")
+        self.count, self.width = len(original), len(published.items)
+        row = np.repeat(given, np.diff(published.offsets))
+        codes = published.codes[row >= 0].astype(np.int64)
+        row = row[row >= 0]
+        order = np.argsort(row, kind="stable")
+        self.codes = codes[order]
+        self.starts = _compute_group_starts(row, self.count)
+        self.by_code = row[np.argsort(codes, kind="stable")]
+        self.code_starts = _compute_group_starts(codes, self.width)
+
+    def of_rows(self, rows: Ints) -> Ints:
+        """The codes of some baskets, one after another."""
+        return self.codes[_list_range_numbers(self.starts[rows], self.starts[rows + 1])]
+
+    def holding(self, codes: Ints) -> int:
+        """How many baskets hold all of these codes."""
+        sizes = self.code_starts[codes + 1] - self.code_starts[codes]
+        rarest = codes[int(sizes.argmin())]
+        rows = self.by_code[self.code_starts[rarest] : self.code_starts[rarest + 1]]
+        wanted = np.zeros(self.width, dtype=np.int64)
+        wanted[codes] = 1
+        marks = np.concatenate(([0], np.cumsum(wanted[self.of_rows(rows)])))
+        ends = np.cumsum(self.starts[rows + 1] - self.starts[rows])
+        held = np.diff(marks[np.concatenate(([0], ends))])
+        return int((held == len(codes)).sum())
+
+
+def _list_common_codes(original: Baskets, published: _PublishedCodes) -> Iterator[tuple[int, Ints]]:
+    """For each original item how many baskets hold it, and the codes that all of these have in common."""
+    row = np.repeat(np.arange(len(original)), np.diff(original.offsets))
+    by_item = row[np.argsort(original.codes, kind="stable")]
+    starts = _compute_group_starts(original.codes.astype(np.int64), len(original.items))
+    for item in range(len(original.items)):
+        if item % 256 == 0:
+            report_progress("comparing columns", item, len(original.items))
+        rows = by_item[starts[item] : starts[item + 1]]
+        codes, counts = np.unique(published.of_rows(rows), return_counts=True)
+        yield len(rows), codes[counts == len(rows)]
+
+
+def _compute_group_starts(places: Ints, count: int) -> Ints:
+    return np.concatenate(([0], np.cumsum(np.bincount(places, minlength=count)))).astype(np.int64)
+
+
+def _list_range_numbers(starts: Ints, stops: Ints) -> Ints:
+    """The numbers of several ranges, one after another."""
+    sizes = stops - starts
+    shifts = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    return np.asarray(shifts + np.arange(int(sizes.sum())))

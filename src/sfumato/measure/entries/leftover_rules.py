@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""How many adversarial rules are left in a published table, counted by code that shares nothing with the miner.
+
+Against an adversary who mines the release for rules X → y and fires them at private entries that are blank. Rules are
+found from the other end than FAiR does: for each column, from the rows whose entry is private, set of columns by set
+of columns (`mine.agreeing`), and not value by value. The count is complete. If memory does not suffice, an error says
+so: there is never a 0 for "not known". Needs the true values of the private entries, so only the custodian can
+check. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Ints
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.mine.anonymity.agreement import AgreeingRows, AgreementQuestion, count_keyed_rows, reaches
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import parse_exact_confidence
+from sfumato.release import Number
+from sfumato.table import Table
+
+_LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
+
+
+def leftover_rules(
+    published: Table,
+    hidden: pl.DataFrame,
+    confidence: str | Fraction,
+    least: int,
+    max_length: int | None = None,
+    prior: bool = False,
+) -> int:
+    """The number of adversarial rules X → y of a published table.
+
+    `hidden` has the `row`, `column` and true `value` (as text) of every private entry. A rule counts if X and the
+    column of y are seen together in `least` rows or more, and if among those and among the private entries beside X
+    the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible all
+    the same counts on both sides.
+    """
+    if least < 1 or (max_length is not None and max_length < 1):
+        raise PolicyError("a rule is counted from a support of 1 row and a length of 1 on")
+    share = parse_exact_confidence(Fraction(confidence))
+    secrets = _list_private_values(published, hidden)
+    names = published.frame.columns
+    texts = {name: spell_cells(published.frame[name]) for name in names}
+    secrets_by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
+    coded = [_CodedEntries.of(texts[name], secrets_by_column[name]["value"]) for name in names]
+    count = 0
+    for index, name in enumerate(names):
+        report_progress("leftover rules", index, len(names))
+        if secrets_by_column[name].height:
+            rows = secrets_by_column[name]["row"].to_numpy().astype(np.int64)
+            counter = _RuleCounter(coded[index], rows, share, least, prior)
+            others = sorted(set(range(len(names))) - {index}, key=lambda other: -coded[other].width)
+            counter.question(coded).walk(others, max_length, counter, "leftover rules")
+            count += counter.count
+    return count
+
+
+def visible_private_entries(published: Table, hidden: pl.DataFrame) -> int:
+    """How many private entries are not blank in the published table."""
+    secrets = _list_private_values(published, hidden)
+    visible = 0
+    for (name,), part in secrets.group_by("column"):
+        visible += int(published.frame[str(name)].gather(part["row"]).is_not_null().sum())
+    return visible
+
+
+def count_untrue_hidden_values(hidden: pl.DataFrame, original: Table) -> int:
+    """How many of the values that are said to be private are not those of the original table."""
+    secrets = _list_private_values(original, hidden)
+    untrue = 0
+    for (name,), part in secrets.group_by("column"):
+        untrue += int(spell_cells(original.frame[str(name)]).gather(part["row"]).ne_missing(part["value"]).sum())
+    return untrue
+
+
+@checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden")
+def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+    longest = int(arguments.get("max_length", 0))
+    return leftover_rules(
+        evidence.published,
+        _require_hidden_entries(evidence),
+        Fraction(str(arguments["confidence"])),
+        int(arguments["min_support"]),
+        longest or None,
+        bool(arguments.get("prior", 0)),
+    )
+
+
+@checks_claim("visible_private_entries", "exactly", properties=("private_entries_blanked",), private="hidden")
+def _check_visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    return visible_private_entries(evidence.published, _require_hidden_entries(evidence))
+
+
+checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: int(bool(evidence.details["complete"])))
+
+
+def _require_hidden_entries(evidence: Evidence) -> pl.DataFrame:
+    hidden = evidence.details.get("hidden")
+    if hidden is None:
+        raise PolicyError("a claim is about private entries, which are not at hand; only the custodian can check it")
+    return hidden if isinstance(hidden, pl.DataFrame) else pl.DataFrame(hidden, schema=_LISTED, orient="row")
+
+
+def _list_private_values(table: Table, hidden: pl.DataFrame) -> pl.DataFrame:
+    """The private entries that have a value, with the value as text; an error for one that is not in the table."""
+    if not {"row", "column", "value"} <= set(hidden.columns):
+        raise DataError("private entries are listed as row, column and value")
+    listed = hidden.select(pl.col("row").cast(pl.Int64), pl.col("column").cast(pl.String), spell_cells(hidden["value"]))
+    listed = listed.drop_nulls("value")
+    strange = sorted(set(listed["column"].drop_nulls().unique().to_list()) - set(table.frame.columns))
+    if strange:
+        raise DataError(
+            f"{table.source}: private entries are listed in {quote_names(strange[:12])}, which is no column of it"
+        )
+    outside = listed.filter(~pl.col("row").is_between(0, len(table) - 1).fill_null(value=False)).height
+    unnamed, twice = listed["column"].null_count(), listed.height - listed.select("row", "column").n_unique()
+    if outside or unnamed or twice:
+        raise DataError(
+            f"{table.source}: of {listed.height} private entries {outside} have no row of the table (rows are counted "
+            f"from 0), {unnamed} no column, and {twice} are listed twice"
+        )
+    return listed
+
+
+@dataclass(frozen=True, eq=False)
+class _CodedEntries:
+    """A column as numbers: what is seen in each row, and what is hidden."""
+
+    seen: Ints
+    """The value seen in each row; `width` where there is none."""
+    secret: Ints
+    """The values of the private entries, in their order."""
+    width: int
+
+    @classmethod
+    def of(cls, texts: pl.Series, secrets: pl.Series) -> _CodedEntries:
+        both = pl.concat([texts.alias("value"), secrets.alias("value")])
+        ranks = both.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
+        width = int(ranks.max(initial=0))
+        numbers = np.where(ranks > 0, ranks - 1, width).astype(np.int64)
+        return cls(numbers[: len(texts)], numbers[len(texts) :], width)
+
+
+class _RuleCounter:
+    """Counts the rules that foretell one column, one set of columns at a time."""
+
+    def __init__(self, target: _CodedEntries, rows: Ints, share: Fraction, least: int, prior: bool) -> None:
+        self.rows, self.width, self.share, self.least, self.prior = rows, target.width, share, least, prior
+        self.answers = np.flatnonzero(target.seen < target.width)
+        self.seen, self.secret = target.seen[self.answers], target.secret
+        self.fewest = ceil(share * least)
+        self.count = 0
+
+    def question(self, coded: list[_CodedEntries]) -> AgreementQuestion:
+        """Rows with a private entry ask, rows with a visible one answer."""
+        asking, answering = ([column.seen[rows] for column in coded] for rows in (self.rows, self.answers))
+        return AgreementQuestion(asking, answering, [column.width for column in coded])
+
+    def __call__(self, here: AgreeingRows) -> Flags:
+        """Count the rules of these groups; a group is worth parting while one of its values still can be foretold."""
+        public = np.bincount(here.answering_group, minlength=here.groups)
+        hidden = np.bincount(here.asking_group, minlength=here.groups)
+        pairs, fits = np.unique(here.asking_group * self.width + self.secret[here.asking], return_counts=True)
+        shown = count_keyed_rows(pairs, here.answering, here.answering_group, self.seen, self.width, here.groups)
+        group = pairs // max(self.width, 1)
+        # A larger X is seen in fewer rows and hidden beside fewer: what is too rare here is too rare further on.
+        hopeful = (public[group] >= self.least) & (shown >= self.fewest)
+        if here.columns or self.prior:
+            known = reaches(shown, public[group], self.share) & reaches(fits, hidden[group], self.share)
+            self.count += int((hopeful & known).sum())
+        kept = np.zeros(here.groups, dtype=np.bool_)
+        kept[group[hopeful]] = True
+        return kept

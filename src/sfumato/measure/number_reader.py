@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Which columns hold numbers, however they are kept, and how a published column is read beside them.
+
+Dates, moments, times and amounts come as text from a file, and some are kept so: what counts is whether all originals
+are such. A release that was written and read again may hold text where they hold dates, and the reverse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+Reader = Callable[[pl.Series], pl.Series]
+
+_DAY = r"^\d{4}-\d{2}-\d{2}$"
+_AMOUNT = r"^-?\d+\.\d+$"
+_MOMENT = (
+    r"^(?:(?<day>\d{4}-\d{2}-\d{2})[T ])?(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)"
+    r"(?:\.(?<part>\d{1,9}))?)?(?<zone>Z| ?[+-]\d{2}:?\d{2}| [A-Z]{1,5})?$"
+)
+# The last second that is told in billionths in 63 bits.
+_FARTHEST = 9_000_000_000
+
+
+def choose_number_reader(original: pl.Series) -> Reader | None:
+    """How to read a column as numbers if the originals all are; None if they are words.
+
+    What is read is a number as it stands, a day, a moment in parts of a second, or the value of an amount; a cell that
+    is nothing of the kind becomes missing.
+    """
+    if original.dtype.is_numeric():
+        return lambda column: _cast_to_numbers(column, original.dtype)
+    if original.dtype == pl.Date:
+        return _cast_to_days
+    if original.dtype != pl.String or original.null_count() == len(original):
+        return None
+    texts = original.drop_nulls().unique()
+    for looks, read in ((_DAY, _cast_to_days), (_AMOUNT, _cast_to_floats)):
+        if texts.str.contains(looks).all() and read(texts).null_count() == 0:
+            return read
+    if texts.str.contains(_MOMENT).all():
+        return _choose_moment_reader(texts)
+    return None
+
+
+def _cast_to_numbers(column: pl.Series, kind: pl.DataType) -> pl.Series:
+    return column if column.dtype.is_numeric() else column.cast(pl.String).cast(kind, strict=False)
+
+
+def _cast_to_days(column: pl.Series) -> pl.Series:
+    days = column.cast(pl.String).str.to_date("%Y-%m-%d", strict=False) if column.dtype != pl.Date else column
+    return days.to_physical().cast(pl.Int64)
+
+
+def _cast_to_floats(column: pl.Series) -> pl.Series:
+    return column.cast(pl.Float64, strict=False)
+
+
+def _choose_moment_reader(texts: pl.Series) -> Reader | None:
+    """Moments of one zone, all with a day or all without."""
+    parts = texts.str.extract_groups(_MOMENT).struct.unnest()
+    digits = max(parts["part"].str.len_chars().drop_nulls().to_list(), default=0)
+    with_day = parts["day"].null_count() == 0
+
+    def read(column: pl.Series) -> pl.Series:
+        parts = column.cast(pl.String).str.extract_groups(_MOMENT).struct.unnest()
+        day = _cast_to_days(parts["day"]) if with_day else pl.Series([0] * len(parts), dtype=pl.Int64)
+        hour, minute, second = (parts[name].cast(pl.Int64) for name in ("hour", "minute", "second"))
+        seconds = ((day * 24 + hour) * 60 + minute) * 60 + second.fill_null(0)
+        part = parts["part"].str.pad_end(digits, "0").str.head(digits).cast(pl.Int64, strict=False).fill_null(0)
+        moment: pl.Series = seconds * 10**digits + part
+        return moment
+
+    mixed = parts["zone"].n_unique() > 1 or parts["day"].null_count() not in (0, len(parts))
+    if mixed or (with_day and _cast_to_days(parts["day"]).null_count()):
+        return None
+    far = with_day and digits > 6 and bool((_cast_to_days(parts["day"]).abs() * 86_400 > _FARTHEST).any())
+    return None if far else read

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Whether swapped data is what was promised: counted from the originals and the release, by group-bys alone.
+
+Who is identifiable is found anew, by the originals: a record all of whose likes in the pattern have its confidential
+value. So only the custodian can check. Values are compared as they are spelt, so that a file that was written and read
+again is judged like the table it came from. Li and Sarkar (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import polars as pl
+
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import PolicyError
+from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns, select_originals
+from sfumato.measure.checks import checks_claim
+from sfumato.table import Table
+
+
+def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows: Rows = None) -> pl.DataFrame:
+    """Of every row: its `status` ("unique", "collective" or null) and its `group`, the first of the rows that share
+    its pattern. A missing confidential value is never identifiable, and makes what stands beside it undetermined."""
+    taken = select_originals(table, rows)
+    require_columns(taken, (column, *pattern), table.source)
+    cells = pl.DataFrame([spell_cells(taken[name]).alias(f"x{index}") for index, name in enumerate(pattern)])
+    keys = cells.columns
+    cells_with_rows = cells.with_columns(spell_cells(taken[column]).alias("y")).with_row_index("row")
+    size, kinds, known = pl.len().over(keys), pl.col("y").n_unique().over(keys), pl.col("y").is_not_null()
+    alike = known & (kinds == 1)
+    status = pl.when(alike & (size == 1)).then(pl.lit("unique")).when(alike).then(pl.lit("collective"))
+    return cells_with_rows.select(status.alias("status"), pl.col("row").min().over(keys).cast(pl.Int64).alias("group"))
+
+
+def measure_perturbed_share(
+    original: Table, published: Table, column: str, pattern: Sequence[str], rows: Rows = None
+) -> float | None:
+    """The share of uniquely identifiable records whose confidential value was changed; None if there are none."""
+    unique = _flag_unique_records(original, column, pattern, rows)
+    changed = _flag_changed_cells(original, published, column, rows) & unique
+    return int(changed.sum()) / int(unique.sum()) if unique.any() else None
+
+
+def count_uniques_off_share(
+    original: Table, published: Table, column: str, pattern: Sequence[str], share: float, rows: Rows = None
+) -> int:
+    """By how many records the number of changed uniquely identifiable ones differs from round(share × all of them)."""
+    unique = _flag_unique_records(original, column, pattern, rows)
+    return abs(
+        int((_flag_changed_cells(original, published, column, rows) & unique).sum()) - round(share * int(unique.sum()))
+    )
+
+
+def count_unbroken_groups(
+    original: Table,
+    published: Table,
+    column: str,
+    pattern: Sequence[str],
+    group_share: float = 1,
+    rows: Rows = None,
+) -> int:
+    """How many collectively identifiable groups still agree, or have not the promised number of changed records.
+
+    `group_share` is a number of records if it is whole (an int), a share of the group if it is a fraction; at least
+    one record is changed, and at least one is not.
+    """
+    status_frame = identifiable_records(original, column, pattern, rows)
+    groups = (
+        status_frame.with_columns(
+            _flag_changed_cells(original, published, column, rows).alias("changed"),
+            spell_cells(published.frame[column]).alias("now"),
+        )
+        .filter(pl.col("status") == "collective")
+        .group_by("group")
+        .agg(pl.len().alias("size"), pl.col("changed").sum(), pl.col("now").n_unique().alias("values"))
+    )
+    broken = 0
+    for size, changed, values in groups.select("size", "changed", "values").iter_rows():
+        wanted = group_share if isinstance(group_share, int) else round(group_share * size)
+        broken += values > 1 and changed == min(max(wanted, 1), size - 1)
+    return groups.height - broken
+
+
+def measure_marginal_shift(original: Table, published: Table, column: str, rows: Rows = None) -> int:
+    """Σ over the values of a column of the difference in how often they occur; missing is a value."""
+    before, after = (
+        _count_spelt_values(select_originals(original, rows)[column]),
+        _count_spelt_values(published.frame[column]),
+    )
+    return sum(abs(before.get(value, 0) - after.get(value, 0)) for value in before.keys() | after.keys())
+
+
+def count_cells_changed_elsewhere(
+    original: Table,
+    published: Table,
+    column: str,
+    pattern: Sequence[str],
+    confidential: Sequence[str] = (),
+    rows: Rows = None,
+) -> int:
+    """How many cells were changed that may not be: other columns, and the column of records not identifiable.
+
+    `confidential` are columns that are swapped too, and judged for themselves. A cell that is missing has to stay so.
+    """
+    taken = align_originals(original, published, rows)
+    others = [name for name in published.frame.columns if name not in (column, *confidential)]
+    require_columns(taken, others, original.source)
+    count = sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(taken[name])).sum()) for name in others)
+    is_identifiable = identifiable_records(original, column, pattern, rows)["status"].is_not_null()
+    lost = spell_cells(published.frame[column]).is_null() & taken[column].is_not_null()
+    return count + int((_flag_changed_cells(original, published, column, rows) & (~is_identifiable | lost)).sum())
+
+
+def joint_total_variation(
+    original: Table,
+    published: Table,
+    column: str,
+    columns: Sequence[str] | None = None,
+    width: int = 1,
+    rows: Rows = None,
+) -> float:
+    """The total variation between joint distributions of a column with `width` others, in the mean over all sets.
+
+    Without `columns` the others are the quasi-identifying ones. With all of them at once it is the share of changed
+    records, wherever only identifiable ones change.
+    """
+    names = [name for name in (columns or published.quasi_identifying) if name != column]
+    if not 1 <= width <= len(names):
+        raise PolicyError(f"{published.source}: {len(names)} columns have no sets of {width}")
+    taken = select_originals(original, rows)
+    require_columns(taken, (*names, column), original.source)
+    before, after = ({n: spell_cells(f[n]) for n in (*names, column)} for f in (taken, published.frame))
+    distances = []
+    for chosen in combinations(names, width):
+        frames = [
+            pl.DataFrame([columns[name].alias(name) for name in (*chosen, column)]) for columns in (before, after)
+        ]
+        shares = [frame.group_by(pl.all()).agg((pl.len() / frame.height).alias("share")) for frame in frames]
+        both = shares[0].join(shares[1], on=[*chosen, column], how="full", nulls_equal=True, coalesce=True)
+        gap = (both["share"].fill_null(0) - both["share_right"].fill_null(0)).abs().sum()
+        distances.append(float(gap) / 2)
+    return round(sum(distances) / len(distances), 12)
+
+
+checks_claim("uniques_off_share", "exactly", needs_original=True)(make_comparison_check(count_uniques_off_share))
+checks_claim("groups_unbroken", "exactly", needs_original=True)(make_comparison_check(count_unbroken_groups))
+checks_claim("marginal_shift", "exactly", needs_original=True)(make_comparison_check(measure_marginal_shift))
+checks_claim("changed_elsewhere", "exactly", needs_original=True, of_the_rest=True)(
+    make_comparison_check(count_cells_changed_elsewhere)
+)
+
+
+def _flag_unique_records(original: Table, column: str, pattern: Sequence[str], rows: Rows) -> pl.Series:
+    status = identifiable_records(original, column, pattern, rows)["status"]
+    return (status == "unique").fill_null(value=False)
+
+
+def _flag_changed_cells(original: Table, published: Table, column: str, rows: Rows) -> pl.Series:
+    taken = align_originals(original, published, rows)
+    require_columns(taken, [column], original.source)
+    require_columns(published.frame, [column], published.source)
+    return spell_cells(taken[column]).ne_missing(spell_cells(published.frame[column]))
+
+
+def _count_spelt_values(column: pl.Series) -> dict[str | None, int]:
+    value_counts = spell_cells(column).alias("value").value_counts(name="count")
+    return dict(zip(value_counts["value"].to_list(), value_counts["count"].to_list(), strict=True))

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""Whether synthetic data is what was promised, and how near it comes to people: counted from the originals.
+
+Nothing here is shared with the method. Cells are compared as they are spelt, so that a file that was written and read
+again is judged like the table it came from; dates, moments and amounts kept as text are numbers. Copies and distances
+mean little by themselves, since what is common is drawn often: they are set beside those of people who were set aside,
+of whom the method knew nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Ints
+from sfumato.data.hierarchy import spell_cells
+from sfumato.errors import DataError
+from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
+from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.measure.number_reader import choose_number_reader
+from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, closest_records
+from sfumato.release import Number
+from sfumato.table import Table
+
+__all__ = ["ClosestRecords", "closest_records"]  # what is at home elsewhere, and asked for here
+
+
+@dataclass(frozen=True)
+class ExactCopies:
+    """How many published rows equal some person's, in all published columns."""
+
+    rows: int
+    """Published rows that equal an original."""
+    unique_rows: int
+    """Of these, the ones that equal an original which is unique: such a row is one person's and nobody else's."""
+    people: int
+    """How many people have a row that was published."""
+    unique_people: int
+    """Of these, the ones who are unique."""
+
+
+def exact_copies(published: Table, original: Table, among: Table | None = None) -> ExactCopies:
+    """Count published rows that are somebody's. Who is unique is judged among the originals, or `among` more people."""
+    names = published.frame.columns
+    for table in (original, *(() if among is None else (among,))):
+        require_columns(table.frame, names, table.source)
+    shown, people = _spell_columns(published.frame, names), _spell_columns(original.frame, names)
+    keys = shown.columns
+    crowd = people if among is None else _spell_columns(among.frame, names)
+    value_counts = people.group_by(keys).agg(pl.len().alias("people"))
+    sizes = crowd.group_by(keys).agg(pl.len().alias("size"))
+    known = value_counts.join(sizes, on=keys, how="left", nulls_equal=True).with_columns(
+        (pl.col("size").fill_null(1) == 1).alias("unique")
+    )
+    copies = shown.group_by(keys).agg(pl.len().alias("rows")).join(known, on=keys, how="inner", nulls_equal=True)
+    alone = copies.filter(pl.col("unique"))
+    return ExactCopies(
+        int(copies["rows"].sum()), int(alone["rows"].sum()), int(copies["people"].sum()), int(alone["people"].sum())
+    )
+
+
+@dataclass(frozen=True)
+class HoldoutComparison:
+    """What a synthetic release shows of people learnt from, beside what it shows of as many people set aside."""
+
+    people: int
+    """How many people on each side."""
+    closest: ClosestRecords
+    training: ExactCopies
+    holdout: ExactCopies
+
+    def as_json(self) -> dict[str, float]:
+        """The figures for a script or a certificate."""
+        near = self.closest
+        return {
+            "people": self.people,
+            "rows_judged": near.rows,
+            "nearer_training": near.nearer,
+            "closest_5th": near.training_5th,
+            "closest_5th_holdout": near.holdout_5th,
+            "closest_median": near.training_median,
+            "closest_median_holdout": near.holdout_median,
+            "copied_rows": self.training.rows,
+            "copied_rows_holdout": self.holdout.rows,
+            "copied_uniques": self.training.unique_rows,
+            "copied_uniques_holdout": self.holdout.unique_rows,
+        }
+
+
+def against_holdout(
+    published: Table, original: Table, holdout: Rows, sample: int | None = SAMPLE, seed: int = 0
+) -> HoldoutComparison:
+    """Judge a release by the rows of the originals that were set aside; the others are thinned to as many."""
+    aside = np.unique(np.asarray(holdout, dtype=np.int64))
+    if not len(aside) or len(aside) >= len(original) or not 0 <= int(aside[0]) <= int(aside[-1]) < len(original):
+        raise DataError(
+            f"{original.source}: {len(aside)} of {len(original)} people are said to be set aside; give the table that "
+            "the release was made from, and a hold-out above 0"
+        )
+    learnt = np.setdiff1d(np.arange(len(original)), aside)
+    size = min(len(aside), len(learnt))
+    chance = np.random.default_rng(seed)
+    near, far = (
+        original.with_frame(original.frame[np.sort(chance.choice(side, size, replace=False))])
+        for side in (learnt, aside)
+    )
+    return HoldoutComparison(
+        size,
+        closest_records(published, near, far, sample=sample, seed=seed),
+        exact_copies(published, near, original),
+        exact_copies(published, far, original),
+    )
+
+
+def pairwise_total_variation(
+    original: Table, published: Table, bins: int = 10, columns: Sequence[str] | None = None
+) -> float:
+    """The total variation between the joint distributions of two columns, in the mean over all pairs of columns.
+
+    Words are a group each, compared as they are spelt; missing is a group of its own. Numbers (and dates, moments and
+    amounts, also as text) are cut into at most `bins` groups. The cuts are quantiles of the n originals that are not
+    missing: for k = 1 … bins − 1 the ⌈n k / bins⌉th smallest of them, equal ones taken once. A number belongs to the
+    first cut that it does not exceed, or else lies above them all: so different numbers are one group where no cut
+    lies between them, with more than `bins` of them, with few people, or where no original is. A published cell that
+    is no number counts as missing there. 0 means that every pair of columns is distributed as before, 1 that nothing
+    is left.
+    """
+    names = list(columns or published.frame.columns)
+    for table in (original, published):
+        require_columns(table.frame, names, table.source)
+        if not len(table):
+            raise DataError(f"{table.source}: there are no rows to compare")
+    cut = [_group_cells(original.frame[name], published.frame[name], bins) for name in names]
+    pairs = list(combinations(range(len(names)), 2)) or [(0, 0)]
+    return round(sum(_compute_pair_variation(cut[a], cut[b]) for a, b in pairs) / len(pairs), 12)
+
+
+def count_copied_uniques(original: Table, published: Table) -> int:
+    """How many published rows equal an original that is unique."""
+    return exact_copies(published, original).unique_rows
+
+
+def count_foreign_values(original: Table, published: Table, columns: Sequence[str]) -> int:
+    """How many published cells hold a word that no original has, a number beyond them all, or nothing where no
+    original is missing."""
+    for table in (original, published):
+        require_columns(table.frame, columns, table.source)
+    count = 0
+    for name in columns:
+        before, after = original.frame[name], published.frame[name]
+        if before.null_count() == 0:
+            count += after.null_count()
+        read = choose_number_reader(before)
+        if read is not None:
+            before, after = read(before), read(after)
+            strange = (after < before.min()) | (after > before.max()) if before.null_count() < len(before) else None
+            count += after.len() - after.null_count() if strange is None else int(strange.fill_null(value=False).sum())
+            count += after.null_count() - published.frame[name].null_count()
+        else:
+            known = spell_cells(before).drop_nulls().unique()
+            count += int((~spell_cells(after).drop_nulls().is_in(known.implode())).sum())
+    return count
+
+
+def count_people_at_extremes(original: Table, published: Table, columns: Sequence[str]) -> int:
+    """How many originals reach the highest number published, or the lowest, at the fewest over the columns.
+
+    Dates, moments and amounts that are kept as text count as numbers; 0 if a column is of words, which reach nothing.
+    """
+    for table in (original, published):
+        require_columns(table.frame, columns, table.source)
+    fewest = len(original)
+    for name in columns:
+        read = choose_number_reader(original.frame[name])
+        if read is None:
+            return 0
+        before, after = read(original.frame[name]), read(published.frame[name])
+        if after.null_count() < len(after):
+            reached = (int((before >= after.max()).sum()), int((before <= after.min()).sum()))
+            fewest = min(fewest, *reached)
+    return fewest
+
+
+def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
+    """How many cells of columns that were to stay differ from their originals."""
+    frame = align_originals(original, published, rows)
+    for frame_to_check, source in ((frame, original.source), (published.frame, published.source)):
+        require_columns(frame_to_check, columns, source)
+    return sum(int(spell_cells(published.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in columns)
+
+
+def count_rare_words(original: Table, published: Table, fewest: int, columns: Sequence[str] | None = None) -> int:
+    """How many published cells hold a word that fewer than so many originals have, or none at all.
+
+    Of the columns named; or of all but those of numbers, dates, moments and amounts.
+    """
+    for table in (original, published):
+        require_columns(table.frame, columns or published.frame.columns, table.source)
+    count = 0
+    for name in columns or published.frame.columns:
+        before = original.frame[name]
+        if columns or choose_number_reader(before) is None:
+            word_counts = spell_cells(before).drop_nulls().alias("word").value_counts(name="people")
+            common = word_counts.filter(pl.col("people") >= fewest)["word"]
+            count += int((~spell_cells(published.frame[name]).drop_nulls().is_in(common.implode())).sum())
+    return count
+
+
+checks_claim("copied_uniques", "exactly", needs_original=True)(
+    lambda evidence, _: count_copied_uniques(evidence.original, evidence.published)
+)
+checks_claim("people_at_extremes", "at_least", needs_original=True)(
+    lambda evidence, arguments: count_people_at_extremes(evidence.original, evidence.published, **arguments)
+)
+checks_claim("kept_cells_changed", "exactly", needs_original=True, of_the_rest=True)(
+    make_comparison_check(count_changed_kept_cells)
+)
+checks_claim("rare_words", "exactly", needs_original=True)(
+    lambda evidence, arguments: count_rare_words(evidence.original, evidence.published, **arguments)
+)
+
+
+@checks_claim("nearer_training", "at_most", needs_original=True)
+def _nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
+    aside = evidence.details["holdout"]  # without it nobody can tell, and the claim says so
+    return against_holdout(evidence.published, evidence.original, aside).closest.nearer
+
+
+def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    return pl.DataFrame([spell_cells(frame[name]).alias(f"x{index}") for index, name in enumerate(names)])
+
+
+def _group_cells(before: pl.Series, after: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
+    """The group of every cell of both, and how many groups there are."""
+    read = choose_number_reader(before)
+    if read is not None:
+        numbers = [read(values).cast(pl.Float64, strict=False) for values in (before, after)]
+        known = np.sort(numbers[0].drop_nulls().to_numpy())
+        cuts = (
+            np.unique(known[[max(-(-len(known) * step // bins) - 1, 0) for step in range(1, bins)]])
+            if len(known)
+            else known
+        )
+        groups = [
+            np.where(values.is_null().to_numpy(), 0, 1 + np.searchsorted(cuts, values.fill_null(0.0).to_numpy()))
+            for values in numbers
+        ]
+        return groups[0], groups[1], len(cuts) + 2
+    texts = pl.concat([spell_cells(before), spell_cells(after)]).rank("dense").fill_null(0).to_numpy().astype(np.int64)
+    return texts[: len(before)], texts[len(before) :], int(texts.max()) + 1
+
+
+def _compute_pair_variation(first_groups: tuple[Ints, Ints, int], other: tuple[Ints, Ints, int]) -> float:
+    counts = []
+    for first, second in ((first_groups[0], other[0]), (first_groups[1], other[1])):
+        keys = pl.DataFrame({"key": first.astype(np.int64) * other[2] + second})
+        counts.append(keys.group_by("key").agg((pl.len() / keys.height).alias("share")).sort("key"))
+    both = counts[0].join(counts[1], on="key", how="full", coalesce=True, maintain_order="left_right")
+    return float((both["share"].fill_null(0.0) - both["share_right"].fill_null(0.0)).abs().sum()) / 2

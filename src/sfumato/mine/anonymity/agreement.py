@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Rows that agree in some columns, set of columns after set of columns: partitions, refined by one column at a time.
+
+Some rows *ask*: their entry in the column looked at is hidden, or it is a stranger's. The others *answer*: their
+entry is seen. Every set of columns parts both into groups of rows that hold the same values there, all of them
+visible; a group without an asking row is of no use and is left out at once. So what is worked on is at most what the
+askers have in common with the rest. Nothing is left out but what the caller's judgement says; memory is one
+partition per column of the set.
+
+The independent check of releases and the attack by rules are built on it. The miner that releases are made with is
+another algorithm (a search over single values), and shares no code with this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.arrays import Flags, Ints
+from sfumato.errors import DataError
+from sfumato.progress import report_progress
+
+_DENSE = 1 << 21
+"""Up to so many different keys are looked up in a plain table, more in a sorted list."""
+_MANY = 20_000
+"""From so many rows on compiled loops are worth being loaded."""
+_OFTEN = 256
+"""After so many sets of columns the work says how far it is."""
+_EXACT = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class AgreeingRows:
+    """Groups of rows that agree in `columns`, numbered from 0."""
+
+    columns: tuple[int, ...]
+    groups: int
+    asking: Ints
+    """Asking rows, by number."""
+    asking_group: Ints
+    answering: Ints
+    """Answering rows, by number."""
+    answering_group: Ints
+
+    def select_groups(self, kept: Flags) -> AgreeingRows:
+        """Some of the groups, numbered anew."""
+        if kept.all():
+            return self
+        number = np.where(kept, np.cumsum(kept) - 1, -1)
+        asking, answering = number[self.asking_group], number[self.answering_group]
+        a, b = asking >= 0, answering >= 0
+        return AgreeingRows(self.columns, int(kept.sum()), self.asking[a], asking[a], self.answering[b], answering[b])
+
+
+Judgement = Callable[[AgreeingRows], Flags]
+"""Looks at the groups of a set of columns, and says which are worth parting further."""
+
+
+@dataclass(frozen=True, eq=False)
+class AgreementQuestion:
+    """The rows, as codes: one array a column; a code equal to the column's width is a missing or hidden entry."""
+
+    asking: Sequence[Ints]
+    answering: Sequence[Ints]
+    widths: Sequence[int]
+    """How many values each column has."""
+
+    def walk(self, columns: Sequence[int], longest: int | None, judge: Judgement, step: str) -> None:
+        """Judge the groups of every set of columns, the empty one first, as far as groups are worth it."""
+        most = len(columns) if longest is None else min(longest, len(columns))
+        open_sets: list[tuple[AgreeingRows, int]] = []
+        seen = 0
+
+        def look(here: AgreeingRows, later: int) -> None:
+            kept = judge(here)
+            if len(here.columns) < most and later < len(columns) and bool(kept.any()):
+                parent = here.select_groups(kept)
+                open_sets.extend((parent, index) for index in range(len(columns) - 1, later - 1, -1))
+
+        try:
+            look(self._start_groups(), 0)
+            while open_sets:
+                parent, next_column = open_sets.pop()
+                look(self._refine_groups(parent, columns[next_column]), next_column + 1)
+                seen += 1
+                if seen % _OFTEN == 0:
+                    report_progress(step, seen)
+        except MemoryError:
+            raise DataError(
+                f"{step}: memory did not suffice after {seen} sets of columns, so there is no answer; set max_length, "
+                "raise the support, or merge rare values"
+            ) from None
+
+    def _start_groups(self) -> AgreeingRows:
+        asking, answering = (
+            np.arange(len(side[0]) if len(side) else 0, dtype=np.int64) for side in (self.asking, self.answering)
+        )
+        return AgreeingRows((), 1, asking, np.zeros_like(asking), answering, np.zeros_like(answering))
+
+    def _refine_groups(self, parent: AgreeingRows, column: int) -> AgreeingRows:
+        """The groups, parted by the values of one more column; rows in which it is hidden are left out."""
+        width = self.widths[column]
+        values = self.asking[column][parent.asking]
+        seen = values < width
+        asked = parent.asking_group[seen] * (width + 1) + values[seen]
+        keys, group = np.unique(asked, return_inverse=True)
+        rows, number = _select_keyed_rows(
+            keys, parent.answering, parent.answering_group, self.answering[column], width + 1, parent.groups
+        )
+        return AgreeingRows(
+            (*parent.columns, column),
+            len(keys),
+            parent.asking[seen],
+            group.astype(np.int64, copy=False),
+            rows,
+            number,
+        )
+
+
+def _select_keyed_rows(keys: Ints, rows: Ints, group: Ints, values: Ints, width: int, groups: int) -> tuple[Ints, Ints]:
+    """The rows whose group and value are one of the keys (group × width + value), and which."""
+    if len(rows) >= _MANY and groups * width <= _DENSE:
+        from sfumato.kernels.anonymity.agreement import keep_agreeing_rows
+
+        kept_rows, kept_groups = np.empty_like(rows), np.empty_like(group)
+        kept = keep_agreeing_rows(rows, group, values, width, _index_keys(keys, groups * width), kept_rows, kept_groups)
+        return kept_rows[:kept].copy(), kept_groups[:kept].copy()
+    key_places = _look_up_keys(keys, group * width + values[rows], groups * width)
+    kept = key_places >= 0
+    return rows[kept], key_places[kept]
+
+
+def count_keyed_rows(keys: Ints, rows: Ints, group: Ints, values: Ints, width: int, groups: int) -> Ints:
+    """How many of the rows have each of the keys, group × width + value."""
+    if len(rows) >= _MANY and groups * width <= _DENSE:
+        from sfumato.kernels.anonymity.agreement import count_agreeing_pairs
+
+        counts = np.zeros(len(keys), dtype=np.int64)
+        count_agreeing_pairs(rows, group, values, width, _index_keys(keys, groups * width), counts)
+        return counts
+    key_places = _look_up_keys(keys, group * width + values[rows], groups * width)
+    return np.bincount(key_places[key_places >= 0], minlength=len(keys))
+
+
+def _index_keys(keys: Ints, size: int) -> Ints:
+    table = np.full(size, -1, dtype=np.int64)
+    table[keys] = np.arange(len(keys))
+    return table
+
+
+def _look_up_keys(keys: Ints, wanted: Ints, size: int) -> Ints:
+    """Where each of some numbers below `size` stands among sorted ones; −1 for one that does not."""
+    if size <= _DENSE:
+        return np.asarray(_index_keys(keys, size)[wanted])
+    if not len(keys):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    key_places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[key_places] == wanted, key_places, -1).astype(np.int64)
+
+
+def find_commonest_values(group: Ints, value: Ints, groups: int, width: int) -> tuple[Ints, Ints]:
+    """The commonest value in each group and how often it is there, the first of several; 0 times in an empty one."""
+    keys = group * width + value
+    if 0 < groups * width <= _DENSE:
+        table = np.bincount(keys, minlength=groups * width).reshape(groups, width)
+        best = table.argmax(axis=1)
+        return best, table[np.arange(groups), best]
+    keys, counts = np.unique(keys, return_counts=True)
+    best, often = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
+    # Written in rising order, so that what is written last is the commonest, and among those the first value.
+    order = np.lexsort((-keys, counts))
+    owner = keys[order] // max(width, 1)
+    best[owner], often[owner] = keys[order] % max(width, 1), counts[order]
+    return best, often
+
+
+def reaches(part: npt.NDArray[Any], whole: npt.NDArray[Any], share: Fraction) -> Flags:
+    """Whether part / whole ≥ share, exactly."""
+    if share.denominator * max(int(whole.max(initial=0)), 1) >= _EXACT:
+        part, whole = part.astype(object), whole.astype(object)
+    return np.asarray(part * share.denominator >= whole * share.numerator, dtype=np.bool_)

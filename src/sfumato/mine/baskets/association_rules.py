@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: MIT
+"""Association rules: whoever buys the left side also buys the right side, how often and how surely.
+
+A rule is a frequent itemset split in two. Its support counts the baskets that hold both sides; its confidence is
+the share of them among the baskets with the left side, compared with the threshold as an exact fraction. Lift,
+leverage and conviction say how far that is from chance (Brin, Motwani, Ullman and Tsur; Piatetsky-Shapiro).
+
+- :func:`association_rules` gives a polars frame.
+- :func:`find_association_rules` gives :class:`AssociationRules`: for each rule the numbers of three sets among
+:class:`Itemsets`, the whole, the left side and the right side (all three are frequent).
+
+Rules come in the order of their itemsets. A rule of high confidence and its support tell how many the exceptions are,
+down to a single person: the inference that pattern publishing closes.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato import progress
+from sfumato.arrays import Floats, Ints
+from sfumato.baskets import Baskets
+from sfumato.errors import PolicyError
+from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets, list_itemsets, refuse_large
+from sfumato.public.thresholds import Confidence, Support, parse_exact_confidence
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from sfumato.kernels.baskets.itemsets_rules import IndexedSets
+
+STEP = "Splitting itemsets into rules"
+BUFFER = 1 << 16
+WORK = 1 << 20
+BATCH = 1 << 14
+BYTES_A_RULE = 150
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssociationRules:
+    """Rules as numbers of itemsets."""
+
+    itemsets: Itemsets
+    """All frequent itemsets."""
+    wholes: Ints
+    """For each rule, the set of both sides."""
+    antecedents: Ints
+    """The left side."""
+    consequents: Ints
+    """The right side."""
+
+    def __len__(self) -> int:
+        """How many rules there are."""
+        return self.wholes.size
+
+    @property
+    def confidences(self) -> Floats:
+        """The confidence of each rule, as the nearest float."""
+        supports = self.itemsets.supports
+        confidences: Floats = supports[self.wholes] / supports[self.antecedents]
+        return confidences
+
+
+def association_rules(
+    baskets: Baskets,
+    min_support: Support,
+    min_confidence: Confidence,
+    *,
+    consequent_length: int | None = None,
+    max_length: int | None = None,
+    at_most: int | None = None,
+) -> pl.DataFrame:
+    """The rules of a support and confidence, with both sides as sorted lists, and lift, leverage and conviction.
+
+    All splits of each frequent itemset are tried; `consequent_length=1` asks for one item on the right only,
+    `max_length` for so many items on both sides together. The conviction of a certain rule is infinite. More than
+    `at_most` rules, or more than half the machine's memory holds, are refused.
+    """
+    import polars as pl
+
+    itemsets = find_itemsets(baskets, min_support, max_length=max_length)
+    rules = find_association_rules(itemsets, min_confidence, consequent_length=consequent_length, at_most=at_most)
+    lists = list_itemsets(itemsets)
+    rows = max(itemsets.rows, 1)
+    both = itemsets.supports[rules.wholes]
+    left, right = itemsets.supports[rules.antecedents], itemsets.supports[rules.consequents]
+    confidence = rules.confidences
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Certain rules about what is in every basket would be 0/0.
+        conviction = np.where(both == left, np.inf, (rows - right) * left / (rows * (left - both).astype(np.float64)))
+    return pl.DataFrame(
+        {
+            "antecedent": lists.gather(rules.antecedents),
+            "consequent": lists.gather(rules.consequents),
+            "support": both,
+            "confidence": confidence,
+            "lift": confidence / (right / rows),
+            "leverage": both / rows - (left / rows) * (right / rows),
+            "conviction": conviction,
+        }
+    )
+
+
+def find_association_rules(
+    itemsets: Itemsets,
+    min_confidence: Confidence,
+    *,
+    consequent_length: int | None = None,
+    at_most: int | None = None,
+) -> AssociationRules:
+    """The rules among all frequent itemsets (not only closed or maximal ones), as numbers of sets."""
+    least = parse_exact_confidence(min_confidence, "min_confidence")
+    if consequent_length is not None and (
+        isinstance(consequent_length, bool) or not isinstance(consequent_length, int) or consequent_length < 1
+    ):
+        raise PolicyError("consequent_length is a whole number of items, at least 1, or None")
+    sizes = np.diff(itemsets.offsets)
+    longest = int(sizes.max(initial=1))
+    sets = _index(itemsets, compute_needed_supports(itemsets.supports, least))
+    splitting = _RuleSplitter(sets, min(consequent_length or longest, longest), longest, at_most)
+    triples = np.concatenate([*splitting.run(len(itemsets)), np.empty((0, 3), dtype=np.int64)])
+    return AssociationRules(itemsets, *(np.ascontiguousarray(triples[:, side]) for side in range(3)))
+
+
+def compute_needed_supports(supports: Ints, confidence: Fraction) -> Ints:
+    """For each left side, the least support of a whole that is sure enough: rounded up, in exact integers."""
+    values, places = np.unique(supports, return_inverse=True)
+    top, bottom = confidence.numerator, confidence.denominator
+    needed = np.array([-(-value * top // bottom) for value in values.tolist()], dtype=np.int64)
+    least_supports: Ints = needed[places]
+    return least_supports
+
+
+def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
+    """A mark for each item such that no two sets have the same sum of marks, the sums, and where each is found."""
+    from sfumato.kernels.baskets.itemsets_rules import IndexedSets, fill_table
+
+    keys = np.empty(len(itemsets), dtype=np.uint64)
+    slots = np.empty(1 << max(4, (2 * len(itemsets)).bit_length()), dtype=np.int64)
+    seed = 0
+    while True:
+        # Marks need not be secret, only spread: a fixed seed gives the same table each time.
+        marks = np.random.Generator(np.random.PCG64(seed)).integers(0, 2**64, len(itemsets.items), dtype=np.uint64)
+        if fill_table(itemsets.offsets, itemsets.codes, marks, keys, slots):
+            return IndexedSets(itemsets.offsets, itemsets.codes, itemsets.supports, needed, marks, keys, slots)
+        seed += 1
+
+
+@dataclass(slots=True)
+class _RuleSplitter:
+    """The work of two threads on batches of itemsets, with the rules found so far counted."""
+
+    sets: IndexedSets
+    longest: int
+    room: int
+    at_most: int | None
+    rules: int = 0
+    is_stopped: bool = False
+
+    def run(self, count: int) -> list[Ints]:
+        parts: list[Ints] = []
+        with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
+            try:
+                waiting: list[Future[list[Ints]]] = [
+                    pool.submit(self.split, first, min(first + BATCH, count)) for first in range(0, count, BATCH)
+                ]
+                for number, future in enumerate(waiting):
+                    parts += future.result()
+                    progress.report_progress(STEP, min((number + 1) * BATCH, count), count)
+            except BaseException:
+                self.is_stopped = True
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+        return parts
+
+    def split(self, first: int, stop: int) -> list[Ints]:
+        from sfumato.kernels.baskets import itemsets_rules as kernel
+
+        state = np.zeros(kernel.FIELDS, dtype=np.int64)
+        state[kernel.SET], state[kernel.STOP] = first, stop
+        places, keys = np.zeros(self.room + 2, dtype=np.int64), np.zeros(self.room + 2, dtype=np.uint64)
+        buffer = np.empty((BUFFER, 3), dtype=np.int64)
+        parts: list[Ints] = []
+        status = kernel.PAUSED
+        while status != kernel.DONE and not self.is_stopped:
+            state[kernel.WORK_LEFT] = WORK
+            status = kernel.split_sets(state, self.sets, self.longest, places, keys, buffer)
+            if status == kernel.LACKING:
+                raise PolicyError('rules are made from all frequent itemsets; some are not there: ask for kind "all"')
+            if status != kernel.PAUSED:
+                filled = int(state[kernel.FILLED])
+                self.rules += filled
+                refuse_large("rules", self.rules, self.rules * BYTES_A_RULE, self.at_most)
+                parts.append(buffer[:filled].copy())
+                state[kernel.FILLED] = 0
+        return parts

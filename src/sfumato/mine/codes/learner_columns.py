@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Columns as decision trees see them, and where each cell stands among the distinct values.
+
+scikit-learn's trees compare 32-bit floats, and take two neighbours that are hardly apart for equal. Whole numbers in a
+narrow range are placed by counting; anything else is sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Ints, Singles
+from sfumato.errors import DataError
+
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
+
+UNKNOWN = -1
+"""The place of a cell that is missing, or that is none of the values."""
+TOO_CLOSE = np.float32(1e-7)
+"""scikit-learn takes a value for equal to the one before it, if it is no further away than this (in 32-bit floats)."""
+_THREADS = 2
+_FEW_VALUES = 2**15
+"""So many values fit a processor's cache, and looking a cell up among them is quicker than sorting the cells."""
+
+
+def is_learnable_type(kind: pl.DataType) -> bool:
+    """Whether trees take such a column as it is."""
+    return kind.is_numeric() or kind == pl.Boolean
+
+
+def convert_for_learners(column: pl.Series, source: str) -> Singles:
+    """A column as scikit-learn's trees see it: 32-bit floats, missing as NaN."""
+    wide = column.cast(pl.Float64).to_numpy()
+    with np.errstate(over="ignore"):
+        cells = wide.astype(np.float32) + np.float32(0)  # −0 and 0 are one value
+    infinite = int(np.isinf(cells).sum())
+    if infinite:
+        raise DataError(
+            f'{source}: {infinite} numbers of "{column.name}" are beyond 32-bit floats, in which trees compare; '
+            "divide the column by a power of ten"
+        )
+    return np.asarray(cells)
+
+
+def rank_cells(cells: Singles) -> tuple[Singles, Ints]:
+    """The distinct values in order, and the place of each cell among them; a missing cell is at `UNKNOWN`."""
+    known = ~np.isnan(cells)
+    if known.all():
+        return _rank_known_cells(cells)
+    values, ranks = _rank_known_cells(cells[known])
+    places = np.full(len(cells), UNKNOWN, dtype=np.int64)
+    places[known] = ranks
+    return values, places
+
+
+def _rank_known_cells(cells: Singles) -> tuple[Singles, Ints]:
+    if _is_narrow(cells, len(cells)):
+        low = cells.min()
+        steps = (cells - low).astype(np.int64)
+        present = np.bincount(steps) > 0
+        numbers = np.cumsum(present) - 1
+        return np.flatnonzero(present).astype(np.float32) + low, numbers[steps]
+    values, places = np.unique(cells, return_inverse=True)
+    return values, places.astype(np.int64)
+
+
+def look_up_cells(cells: Singles, values: Singles) -> Ints:
+    """The place of each cell among given distinct values; `UNKNOWN` if it is missing or none of them."""
+    if not len(values):
+        return np.full(len(cells), UNKNOWN, dtype=np.int64)
+    if _is_narrow(values, len(cells)):
+        return _look_up_by_table(cells, values)
+    if len(values) > _FEW_VALUES:
+        own, places = rank_cells(cells)
+        return np.append(_look_up_by_search(own, values), UNKNOWN)[places]
+    return _look_up_by_search(cells, values)
+
+
+def _look_up_by_search(cells: Singles, values: Singles) -> Ints:
+    places = np.minimum(np.searchsorted(values, cells), len(values) - 1)
+    return np.where(values[places] == cells, places, UNKNOWN).astype(np.int64)
+
+
+def _look_up_by_table(cells: Singles, values: Singles) -> Ints:
+    low, high = values[0], values[-1]
+    inside = (cells >= low) & (cells <= high)
+    steps = np.where(inside, cells - low, 0).astype(np.int64)
+    numbers = np.full(int(high - low) + 1, UNKNOWN, dtype=np.int64)
+    numbers[(values - low).astype(np.int64)] = np.arange(len(values))
+    places = numbers[steps]
+    right = inside & (values[places] == cells)
+    return places if right.all() else np.where(right, places, UNKNOWN)
+
+
+def _is_narrow(cells: Singles, rows: int) -> bool:
+    """Whether cells are whole numbers that lie so close together that counting is quicker than sorting."""
+    if not len(cells):
+        return False
+    low, high = float(cells.min()), float(cells.max())
+    return max(abs(low), abs(high)) < 2**23 and high - low <= 4 * rows + 1024 and bool((np.rint(cells) == cells).all())
+
+
+def flag_indistinct_values(values: Singles) -> Flags:
+    """For each distinct value but the first, whether trees take it for equal to the one before it."""
+    return np.asarray(values[1:] <= values[:-1] + TOO_CLOSE)
+
+
+def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, Ints]:
+    """The least and the greatest class among the rows of each value; of a value without rows, in that order, 1 and 0.
+
+    Classes are numbered from 0; rows at `UNKNOWN` are passed over.
+    """
+    known = places >= 0
+    rows, mine = (places, classes) if known.all() else (places[known], classes[known])
+    low, high = np.full(values, np.iinfo(np.int64).max), np.full(values, -1, dtype=np.int64)
+    np.minimum.at(low, rows, mine)
+    np.maximum.at(high, rows, mine)
+    empty = high < 0
+    return np.where(empty, 1, low), np.where(empty, 0, high)
+
+
+def map_in_threads(work: Callable[[_Given], _Made], given: Iterable[_Given]) -> list[_Made]:
+    """Do the same for several columns, two at a time: numpy leaves the interpreter alone while it sorts."""
+    todo = list(given)
+    if len(todo) < 2:
+        return [work(task) for task in todo]
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(work, todo))

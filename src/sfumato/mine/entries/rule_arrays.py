@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Adversarial rules as arrays: what the search gives, and what blanking entries works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Codes, Ints
+
+
+@dataclass(frozen=True)
+class RuleArrays:
+    """Rules as arrays, sorted by antecedent (as strings of item codes), then by consequent."""
+
+    start: Ints
+    """Antecedent a is `items[start[a]:start[a + 1]]`."""
+    items: Codes
+    """Item codes, rising within an antecedent."""
+    antecedent: Codes
+    """The number of each rule's antecedent."""
+    target: Codes
+    """The item that each rule foretells."""
+    public: Codes
+    """|pub(R)|."""
+    public_fit: Codes
+    """Rows of pub(R) that hold the foretold item."""
+    hidden: Codes
+    """|hid(R)|."""
+    hidden_fit: Codes
+    """Rows of hid(R) that hold the foretold item."""
+    row_start: Ints
+    """Antecedent a publicly appears in `rows[row_start[a]:row_start[a + 1]]`."""
+    rows: Codes
+    """Rising within an antecedent; empty unless they were asked for."""
+    complete: bool
+    """False when a budget stopped the search, so that rules may be missing."""
+
+    def __len__(self) -> int:
+        """The number of rules."""
+        return len(self.target)
+
+
+def build_no_rules() -> RuleArrays:
+    """What is found where nothing can be."""
+    none = np.zeros(0, dtype=np.int32)
+    start = np.zeros(1, dtype=np.int64)
+    return RuleArrays(start, none, none, none, none, none, none, none, start, none, complete=True)
+
+
+def join_rule_arrays(parts: Sequence[RuleArrays]) -> RuleArrays:
+    """Parts of one search, each in order and no first item in two of them, as one in order."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = np.concatenate([np.diff(part.start) for part in parts])
+    many = np.concatenate([np.diff(part.row_start) for part in parts])
+    items = np.concatenate([part.items for part in parts])
+    begins = np.cumsum(lengths) - lengths
+    first = np.full(len(lengths), -1, dtype=np.int32)
+    first[lengths > 0] = items[begins[lengths > 0]]
+    order = np.argsort(first, kind="stable")
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.arange(len(order))
+    before = np.cumsum([0, *(len(part.start) - 1 for part in parts)])
+    antecedent = number[np.concatenate([part.antecedent + index for part, index in zip(parts, before, strict=False)])]
+    rules = np.argsort(antecedent, kind="stable")
+    names = ("target", "public", "public_fit", "hidden", "hidden_fit")
+    counts: dict[str, Codes] = {name: np.concatenate([getattr(part, name) for part in parts])[rules] for name in names}
+    return RuleArrays(
+        start=_cumulate_lengths(lengths[order]),
+        items=items[_list_run_places(begins[order], lengths[order])],
+        antecedent=antecedent[rules],
+        row_start=_cumulate_lengths(many[order]),
+        rows=np.concatenate([part.rows for part in parts])[
+            _list_run_places((np.cumsum(many) - many)[order], many[order])
+        ],
+        complete=all(part.complete for part in parts),
+        **counts,
+    )
+
+
+def _cumulate_lengths(lengths: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+def _list_run_places(begins: Ints, lengths: Ints) -> Ints:
+    """The places of some runs, one run after the other."""
+    places: Ints = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
+    return places

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Inference channels: frequent itemsets whose supports together give away a pattern of a few people.
+
+Whoever knows the supports of every set between I and J knows, by inclusion-exclusion, how many baskets hold all of I
+and nothing else of J. Where that number is above 0 and below k, the pair is an inference channel: some pattern that
+was not meant to be published is known, and few people have it. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous
+patterns* (2005), *Blocking anonymity threats raised by frequent itemset mining* (2005).
+
+Channels are not all that leaks: see :mod:`sfumato.mine.patterns.derivability`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from sfumato.arrays import Codes, Ints, Words
+from sfumato.baskets import Baskets, Items
+from sfumato.errors import PolicyError
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.mine.patterns.known_sets import KnownSets
+from sfumato.progress import report_progress
+from sfumato.public.thresholds import Support
+
+_CHUNK = 4096
+
+
+def inference_channels(baskets: Baskets, min_support: Support, k: int, maximal: bool = False) -> pl.DataFrame:
+    """Every inference channel among the frequent itemsets: `inner` (held), `outer` (held or not held), `support`.
+
+    A row says: `support` baskets hold all items of `inner` and no other item of `outer`, and 0 < support < k. `inner`
+    may be empty. With `maximal`, only channels that lie inside no other: no channel has a smaller or equal `inner` and
+    a larger or equal `outer`. Whoever knows the sets of such a one knows those of all channels inside it.
+    """
+    check_k(k)
+    itemsets = find_itemsets(baskets, min_support)
+    known = KnownSets.of(itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows)
+    return build_channel_frame(known, known.small_patterns(k, border=False), baskets.items, maximal)
+
+
+def check_k(k: int) -> int:
+    """A number of people that hide one another."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise PolicyError("k is a whole number of people, 1 or more")
+    return k
+
+
+def build_channel_frame(known: KnownSets, records: Ints, items: Items, maximal: bool = False) -> pl.DataFrame:
+    """Records of known sets as a frame."""
+    from sfumato.kernels.patterns.small_patterns import LEAST, MASK, NODE
+
+    if maximal:
+        records = records[find_widest_channels(known, records)]
+    nodes, masks = records[:, NODE], records[:, MASK]
+    outer = _build_list_series(_list_set_members(known, nodes, np.full(len(nodes), -1, dtype=np.int64)), items)
+    inner = _build_list_series(_list_set_members(known, nodes, masks), items)
+    frame = pl.DataFrame({"inner": inner, "outer": outer, "support": records[:, LEAST].copy()})
+    return frame.sort(pl.col("outer").list.len(), "outer", pl.col("inner").list.len(), "inner")
+
+
+def find_widest_channels(known: KnownSets, records: Ints) -> Ints:
+    """Which channels lie inside no other, as places among the records."""
+    from sfumato.kernels.baskets.intervals import Intervals, KeptIntervals, keep_widest
+    from sfumato.kernels.patterns.small_patterns import MASK, NODE
+
+    sizes = np.diff(known.offsets)[records[:, NODE]]
+    order = np.argsort(np.bitwise_count(records[:, MASK]) - sizes, kind="stable")
+    nodes, masks = records[order, NODE], records[order, MASK]
+    outer = _list_set_members(known, nodes, np.full(len(nodes), -1, dtype=np.int64))
+    inner = _list_set_members(known, nodes, masks)
+    count = int(known.item.max(initial=0)) + 1
+    kept = np.zeros(len(order), dtype=np.uint8)
+    intervals = Intervals(_pack_item_bits(inner, count), _pack_item_bits(outer, count), outer.offsets, outer.codes)
+    lists = KeptIntervals(
+        head=np.full(count, -1, dtype=np.int64),
+        counts=np.zeros(count, dtype=np.int64),
+        owner=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        following=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        state=np.zeros(2, dtype=np.int64),
+    )
+    for begin in range(0, len(order), _CHUNK):
+        report_progress("looking for maximal channels", begin, len(order))
+        end = min(begin + _CHUNK, len(order))
+        keep_widest(intervals, lists, begin, end, kept)
+    return np.sort(order[kept.astype(bool)])
+
+
+@dataclass(frozen=True)
+class _ItemSets:
+    offsets: Ints
+    codes: Codes
+
+
+def _list_set_members(known: KnownSets, nodes: Ints, masks: Ints) -> _ItemSets:
+    """The items of each node's set whose bit is set."""
+    lengths = known.offsets[nodes + 1] - known.offsets[nodes]
+    bits = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    there = (np.repeat(masks, lengths) >> bits & 1).astype(bool)
+    codes = known.codes[np.repeat(known.offsets[nodes], lengths) + bits][there]
+    counts = np.bincount(np.repeat(np.arange(len(nodes)), lengths)[there], minlength=len(nodes))
+    return _ItemSets(np.concatenate(([0], np.cumsum(counts))).astype(np.int64), np.ascontiguousarray(codes))
+
+
+def _pack_item_bits(sets: _ItemSets, count: int) -> Words:
+    """Each set as a row of bits, one for every item."""
+    words = np.zeros((len(sets.offsets) - 1, (count + 63) // 64), dtype=np.uint64)
+    rows = np.repeat(np.arange(len(words)), np.diff(sets.offsets))
+    np.bitwise_or.at(words, (rows, sets.codes // 64), np.uint64(1) << (sets.codes % 64).astype(np.uint64))
+    return words
+
+
+def _build_list_series(sets: _ItemSets, items: Items) -> pl.Series:
+    kind = pa.string() if items and isinstance(items[0], str) else pa.int64()
+    members = pa.array(items, type=kind).take(pa.array(sets.codes))
+    return pl.Series(pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(sets.offsets), members)))

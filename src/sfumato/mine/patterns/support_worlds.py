@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""All databases that agree with published supports, for a handful of items: what is the same in every one is known.
+
+A database is counted by which of the n items a basket holds, 2^n numbers that are whole and not negative. A support is
+the sum of some of them. Whether a pattern can have none or at least k baskets is then an integer program, and a
+database found for one pattern answers for many others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import Floats, Ints
+from sfumato.baskets import Baskets, Items
+from sfumato.errors import DataError
+from sfumato.patterns import Patterns
+from sfumato.progress import report_progress
+
+_SLACK = 1e-6
+
+
+class ForcedCells(NamedTuple):
+    """A pattern by the bits of its items, and the supports it can have."""
+
+    present: int
+    absent: int
+    least: int
+    most: int
+
+
+def count_basket_kinds(baskets: Baskets, items: Items) -> Ints:
+    """How many baskets hold exactly which of some items, by the bits of those that they hold."""
+    item_codes = {item: code for code, item in enumerate(baskets.items)}
+    bit = np.zeros(len(baskets.items) + 1, dtype=np.int64)
+    for index, item in enumerate(items):
+        bit[item_codes[item]] = 1 << index
+    rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
+    held = np.zeros(len(baskets), dtype=np.int64)
+    np.bitwise_or.at(held, rows, bit[baskets.codes])
+    return np.bincount(held, minlength=1 << len(items)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SupportWorlds:
+    """Linear conditions on the number of baskets of each kind."""
+
+    count: int
+    """How many items there are."""
+    matrix: Floats
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, patterns: Patterns) -> SupportWorlds:
+        """One condition for every published set, one for the number of baskets, and one for each least unknown set."""
+        count = len(patterns.items)
+        cells = np.arange(1 << count)
+        codes, offsets = patterns.codes, patterns.offsets
+        sets = [int((1 << codes[start:stop].astype(np.int64)).sum()) for start, stop in pairwise(offsets)]
+        masks, low, high = [0, *sets], [patterns.baskets, *patterns.supports], [patterns.baskets, *patterns.supports]
+        if patterns.complete_from is not None:
+            published = {0, *sets}
+            for mask in range(1, 1 << count):
+                facets = [mask ^ 1 << bit for bit in range(count) if mask >> bit & 1]
+                if mask not in published and all(facet in published for facet in facets):
+                    masks.append(mask)
+                    low.append(0)
+                    high.append(patterns.complete_from - 1)
+        held = (cells & np.array(masks)[:, None]) == np.array(masks)[:, None]
+        return cls(count, held.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
+
+    def forced(self, k: int, witnesses: list[Ints]) -> list[ForcedCells]:
+        """Every conjunction that has between 1 and k − 1 baskets in all worlds."""
+        pool = [*witnesses, *([] if witnesses else [self._find_some_world()])]
+        forced = []
+        patterns = self._list_conjunctions()
+        for number, (present, absent) in enumerate(patterns):
+            kinds = self._list_kinds(present, absent)
+            if any(world[kinds].sum() == 0 or world[kinds].sum() >= k for world in pool):
+                continue
+            report_progress("reasoning about all databases", number, len(patterns))
+            row = np.zeros(self.matrix.shape[1])
+            row[kinds] = 1
+            other = self._find_other_world(row, k)
+            if other is None:
+                forced.append(ForcedCells(present, absent, *self._range(row)))
+            else:
+                pool.append(other)
+        return forced
+
+    def _find_other_world(self, row: Floats, k: int) -> Ints | None:
+        """A database with none, or at least k, of the baskets that a row marks; None if there is none."""
+        for sign, least, most in ((-1, float(k), np.inf), (1, 0.0, 0.0)):
+            # Without whole numbers the program is quick, what even it cannot reach nothing can, and its answer is
+            # often whole.
+            eased = self._solve_world(0 * row, 0, np.inf, sign * row, whole=False)
+            if eased is not None and not least - _SLACK < eased @ row < most + _SLACK:
+                continue
+            if eased is not None and self._is_exact(np.rint(eased), row, least, most):
+                return np.rint(eased).astype(np.int64)
+            solution = self._solve_world(row, least, most, 0 * row)
+            if solution is not None:
+                return solution.astype(np.int64)
+        return None
+
+    def _list_conjunctions(self) -> list[tuple[int, int]]:
+        """All pairs of disjoint sets of items, one of them not empty; longest first, since these are rarest."""
+        every = range(1 << self.count)
+        pairs = [(present, other) for present in every for other in every if not present & other and present | other]
+        return sorted(pairs, key=lambda pair: -(pair[0] | pair[1]).bit_count())
+
+    def _list_kinds(self, present: int, absent: int) -> Ints:
+        cells = np.arange(1 << self.count)
+        return np.flatnonzero((cells & present == present) & (cells & absent == 0))
+
+    def _find_some_world(self) -> Ints:
+        none = np.zeros(self.matrix.shape[1])
+        solution = self._solve_world(none, 0, np.inf, none)
+        if solution is None:
+            raise DataError(
+                "the published supports contradict one another: no database has them; check where they come from"
+            )
+        return solution.astype(np.int64)
+
+    def _range(self, row: Floats) -> tuple[int, int]:
+        ends = [self._solve_world(row, 0, np.inf, sign * row) for sign in (1, -1)]
+        least, most = (0 if world is None else round(float(world @ row)) for world in ends)
+        return least, most
+
+    def _solve_world(self, row: Floats, least: float, most: float, cost: Floats, whole: bool = True) -> Floats | None:
+        """The cheapest database with so many of the marked baskets; None if there is none that agrees."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        answer = milp(
+            cost,
+            integrality=np.full(len(row), int(whole)),
+            bounds=Bounds(0, np.inf),
+            constraints=[LinearConstraint(self.matrix, self.low, self.high), LinearConstraint(row[None], least, most)],
+            options={"mip_rel_gap": 0.0},
+        )
+        if answer.x is None or not whole:
+            return None if answer.x is None else np.asarray(answer.x)
+        world: Floats = np.rint(answer.x)
+        return world if self._is_exact(world, row, least, most) else None
+
+    def _is_exact(self, world: Floats, row: Floats, least: float, most: float) -> bool:
+        """Whether whole numbers agree to the last basket: a solver works in floats."""
+        sums = self.matrix @ world
+        inside = (sums >= self.low).all() and (sums <= self.high).all() and (world >= 0).all()
+        return bool(inside and least <= world @ row <= most)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Local recoding: each person is published at the cheapest node where enough others are left to hide among.
+
+Nodes are walked from the cheapest to the dearest; classes that the models accept among the people still left
+become final. Where only k-anonymity is asked the walk runs in one kernel, else node by node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Codes, Flags, Ints
+from sfumato.errors import PolicyError
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.model_judge import ModelJudge
+from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.release import Number
+from sfumato.table import Missing
+
+MOST_NODES = 2_000_000
+
+
+@dataclass(frozen=True)
+class RecodedRows:
+    """The levels that each row of the table is published at."""
+
+    nodes: Codes
+    """The nodes that were walked, cheapest first: one row a node, one column a column."""
+    node_of_row: Codes
+    """Per row of the table, the node it became final at; −1 for suppressed rows."""
+
+    def levels(self, column: int) -> Codes:
+        """Per row, the level of a column; whatever for suppressed rows."""
+        return self.nodes[:, column][self.node_of_row]
+
+
+def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:
+    """Walk the nodes from cheap to dear and let people stay where they find enough company."""
+    if grouping.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
+        raise PolicyError("local recoding counts a missing cell as a value; set missing to own_value or drop")
+    if any(model.populations() for model in judge.models):
+        raise PolicyError("local recoding cannot compare with a population; use recoding = global")
+    if prod(grouping.shape) > MOST_NODES:
+        raise PolicyError(
+            f"local recoding walks every combination of levels, at most {MOST_NODES:,}; give some columns fewer"
+        )
+    nodes = _order_nodes_by_cost(grouping)
+    report_progress("recoding locally")
+    if _are_only_k(judge) and prod(len(hierarchy.rows) + 1 for hierarchy in grouping.hierarchies) < 1 << 62:
+        of_distinct = _peel_nodes(grouping, judge, nodes)
+        return borrow_company(grouping, judge, RecodedRows(nodes, of_distinct[grouping.distinct_of_row]))
+    of_distinct = _walk_nodes(grouping, judge, nodes, np.ones(len(grouping.distinct()[1]), dtype=np.bool_))
+    return RecodedRows(nodes, of_distinct[grouping.distinct_of_row])
+
+
+def _are_only_k(judge: ModelJudge) -> bool:
+    return all(isinstance(model, KAnonymity) for model in judge.models)
+
+
+def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: RecodedRows) -> RecodedRows:
+    """Let those whom the walk left alone borrow company from classes that have more than k.
+
+    Nodes are walked from cheap to dear again; where a lone row and the rows that others can spare are k together,
+    they become a class there. Under k-anonymity alone nobody is worse off than before but those who are lent.
+    """
+    node_of_row = recoded.node_of_row.copy()
+    k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
+    home = _number_home_classes(grouping, recoded)
+    sizes = np.bincount(home[home >= 0], minlength=1)
+    for number, node in enumerate(recoded.nodes):
+        alone = np.flatnonzero(node_of_row < 0)
+        if not len(alone):
+            break
+        here = grouping.classes(tuple(int(level) for level in node)).of_row[grouping.distinct_of_row]
+        for group in np.unique(here[alone]):
+            members = alone[here[alone] == group]
+            lenders = _choose_spared_rows(
+                np.flatnonzero((here == group) & (node_of_row >= 0)), home, sizes, k, k - len(members)
+            )
+            if len(members) + len(lenders) >= k:
+                np.subtract.at(sizes, home[lenders], 1)
+                chosen = np.concatenate([members, lenders])
+                home[chosen] = -1  # a class of exactly k lends to nobody
+                node_of_row[chosen] = number
+    return RecodedRows(recoded.nodes, node_of_row)
+
+
+def _number_home_classes(grouping: Grouping, recoded: RecodedRows) -> Ints:
+    """The class that each row is published in, −1 for none."""
+    columns = [
+        h.publish(grouping.codes[i], recoded.levels(i)).alias(str(i)) for i, h in enumerate(grouping.hierarchies)
+    ]
+    frame = pl.DataFrame([*columns, pl.Series("node", recoded.node_of_row)])
+    ranks = frame.select(pl.struct(pl.all()).rank("dense")).to_series().cast(pl.Int64).to_numpy()
+    return np.where(recoded.node_of_row < 0, -1, ranks)
+
+
+def _choose_spared_rows(rows: Ints, home: Ints, sizes: Ints, k: int, wanted: int) -> Ints:
+    """Some of these rows, so that every class they come from keeps k."""
+    rows = rows[home[rows] >= 0]
+    order = rows[np.argsort(home[rows], kind="stable")]
+    first = np.searchsorted(home[order], home[order], side="left")
+    spare = np.arange(len(order)) - first < sizes[home[order]] - k
+    return order[spare][: max(wanted, 0)]
+
+
+def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, everybody: RecodedRows) -> RecodedRows:
+    """Leave those who are published where they are, and let the suppressed find company among themselves."""
+    if not (everybody.node_of_row < 0).any():
+        return everybody
+    nodes = _order_nodes_by_cost(grouping)
+    alone = np.zeros(len(grouping.distinct()[1]), dtype=np.bool_)
+    alone[grouping.distinct_of_row] = everybody.node_of_row < 0
+    new_nodes = _walk_nodes(grouping, judge, nodes, alone)[grouping.distinct_of_row]
+    node_of_row = np.where(new_nodes >= 0, new_nodes + 1, everybody.node_of_row).astype(np.int32)
+    return RecodedRows(np.concatenate([everybody.nodes, nodes]), node_of_row)
+
+
+def compute_local_losses(grouping: Grouping, recoded: RecodedRows) -> dict[str, Number]:
+    """What local recoding costs, cell by cell; discernibility is counted on the published tuples."""
+    suppressed = recoded.node_of_row < 0
+    columns, labels = [], []
+    for number, hierarchy in enumerate(grouping.hierarchies):
+        levels, codes = recoded.levels(number), grouping.codes[number]
+        lost = np.array(grouping.lost[number])[levels, codes]
+        columns.append(float(np.where(suppressed, grouping.scales[number], lost).sum()) / grouping.scales[number])
+        names = hierarchy.publish(codes, levels, suppressed)
+        labels.append(names.alias(str(number)))
+    tuples = pl.DataFrame(labels).filter(pl.Series(~suppressed))
+    sizes = tuples.group_by(pl.all()).len()["len"].to_numpy().astype(np.int64)
+    shares = [column / grouping.rows for column in columns]
+    hidden = int(suppressed.sum())
+    return {
+        "loss": sum(shares) / len(shares),
+        "loss_geometric": prod(1 + share for share in shares) ** (1 / len(shares)) - 1,
+        "discernibility": int((sizes**2).sum()) + hidden * grouping.rows,
+        "height": 0,
+        "average_class_size": (grouping.rows - hidden) / max(len(sizes), 1),
+        "suppressed_rows": hidden,
+        "classes": len(sizes),
+    }
+
+
+def _order_nodes_by_cost(grouping: Grouping) -> Codes:
+    """All nodes, by what they lose without suppression; ties by the levels themselves."""
+    nodes = np.array(list(product(*(range(size) for size in grouping.shape))), dtype=np.int32)
+    cost = np.zeros(len(nodes))
+    for column, (marginal, scale) in enumerate(zip(grouping.marginals, grouping.scales, strict=True)):
+        cost += (marginal / scale)[nodes[:, column]]
+    return np.ascontiguousarray(nodes[np.argsort(cost, kind="stable")])
+
+
+def _peel_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
+    from sfumato.kernels.anonymity.peel import peel_rows
+
+    deepest = max(grouping.shape)
+    starts = np.zeros((len(grouping.shape), deepest), dtype=np.int64)
+    counts = np.ones((len(grouping.shape), deepest), dtype=np.int64)
+    tables, offset = [], 0
+    for column, hierarchy in enumerate(grouping.hierarchies):
+        for level in range(hierarchy.height + 1):
+            table, count = hierarchy.groups(level)
+            starts[column, level], counts[column, level] = offset, count
+            tables.append(table)
+            offset += len(table)
+    codes, weights = grouping.distinct()
+    node_of_row = np.zeros(codes.shape[1], dtype=np.int32)
+    k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
+    peel_rows(np.ascontiguousarray(codes), weights, nodes, starts, counts, np.concatenate(tables), k, node_of_row)
+    return node_of_row
+
+
+def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flags) -> Codes:
+    """The same, node by node, for models that look at sensitive values, among some of the distinct rows."""
+    node_of_row = np.full(len(among), -1, dtype=np.int32)
+    left = np.flatnonzero(among)
+    part = grouping.narrowed(among)
+    for number, node in enumerate(nodes):
+        if not len(left):
+            break
+        if number % 64 == 0:
+            report_progress("recoding locally", number, len(nodes))
+        classes = part.classes(tuple(int(level) for level in node))
+        accepted = ~judge.refuses(classes)
+        if accepted.any():
+            final = accepted[classes.of_row]
+            node_of_row[left[final]] = number
+            part, left = part.narrowed(~final), left[~final]
+    return node_of_row

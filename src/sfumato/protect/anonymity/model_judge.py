@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Several models at once: a class may be published if all of them accept it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Codes, Flags, Floats
+from sfumato.errors import PolicyError
+from sfumato.protect.anonymity.grouping import Grouping
+from sfumato.protect.anonymity.model import PrivacyModel
+from sfumato.protect.anonymity.models import KAnonymity
+from sfumato.protect.anonymity.node_classes import NodeClasses
+from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
+from sfumato.table import Missing, Table
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """Judges classes by models; knows which of them stay content whatever joins a class."""
+
+    models: tuple[PrivacyModel, ...]
+
+    def refuses(self, classes: NodeClasses) -> Flags:
+        """Classes that some model refuses; who stands alone satisfies no model but k = 1."""
+        return self._flag_refused_by(self.models, classes)
+
+    @property
+    def steady(self) -> bool:
+        """Whether an accepted class stays accepted whatever joins it, under all models."""
+        return all(model.steady for model in self.models)
+
+    def stays_refused(self, classes: NodeClasses, refused: Flags) -> Floats:
+        """The share of each class that some model refuses at every finer node too, at least."""
+        if self.steady:
+            return refused.astype(np.float64)
+        lasting = np.zeros(len(classes.sizes))
+        for model in self.models:
+            if model.steady:
+                np.maximum(lasting, self._flag_refused_by((model,), classes), out=lasting)
+            elif classes.overlapping is None:
+                np.maximum(lasting, model.stays_refused(classes), out=lasting)
+        return lasting
+
+    def forbids(self, classes: NodeClasses) -> bool:
+        """Whether some model lets nothing be published."""
+        return any(model.forbids(classes) for model in self.models)
+
+    @staticmethod
+    def _flag_refused_by(models: Sequence[PrivacyModel], classes: NodeClasses) -> Flags:
+        refused = np.zeros(len(classes.sizes), dtype=np.bool_)
+        for model in models:
+            refused |= model.refuses(classes)
+            if classes.alone is not None and not isinstance(model, KAnonymity):
+                refused |= classes.alone
+        return refused
+
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive columns that the models look at."""
+        return tuple(dict.fromkeys(name for model in self.models for name in model.columns()))
+
+    def grouping(self, table: Table) -> Grouping:
+        """The table, ready to be grouped at any node and judged by these models."""
+        populations = [population for model in self.models for population in model.populations()]
+        if len({population.source for population in populations}) > 1:
+            raise PolicyError("all models that compare with a population must name the same one")
+        if populations and table.missing is Missing.MATCHES_ANY:
+            raise PolicyError("a population cannot be compared with where missing cells match anything")
+        return Grouping.of(table, self.columns(), populations[0] if populations else None)
+
+
+def judge_groups(table: Table, models: Sequence[PrivacyModel], of_row: Codes) -> Flags:
+    """Which groups of rows may not be published, for methods that put people together in their own way.
+
+    `of_row` numbers the group of every row from 0, without gaps. Populations are not known here.
+    """
+    judge = ModelJudge(tuple(models))
+    sizes = np.bincount(of_row).astype(np.int64)
+    sensitive = {name: SensitiveColumn.of(table, name) for name in judge.columns()}
+    return judge.refuses(NodeClasses(of_row, sizes, sizes, sensitive))

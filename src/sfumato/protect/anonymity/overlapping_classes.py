@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Company where a missing cell matches every value: classes overlap, and each counts whoever agrees with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.protect.anonymity.sensitive_values import ClassValues, build_class_values
+
+
+def pair_matching_values(own: ClassValues, groups: Ints, unknown: Flags, here: Flags, width: int) -> ClassValues:
+    """The values in the crowd of each class, out of those of each class itself; only some classes are company."""
+    dense = np.zeros((len(here), width), dtype=np.int64)
+    dense[own.classes, own.values] = own.counts
+    dense[~here] = 0
+    for value in range(width):
+        dense[:, value] = count_matching_rows(groups, unknown, dense[:, value])
+    dense[~here, 0] = 1  # refused already: any count will do
+    of_class, values = np.nonzero(dense)
+    return build_class_values(of_class, values, dense[of_class, values])
+
+
+def count_matching_rows(groups: Ints, unknown: Flags, sizes: Ints) -> Ints:
+    """Rows that agree with a class wherever both are known, for every class; one grouping a pair of patterns."""
+    crowds: Ints = np.zeros(len(sizes), dtype=np.int64)
+    patterns, pattern_of = np.unique(unknown, axis=1, return_inverse=True)
+    members = [np.flatnonzero(pattern_of.ravel() == number) for number in range(patterns.shape[1])]
+    for number, ours in enumerate(members):
+        for other, theirs in enumerate(members):
+            common = ~patterns[:, number] & ~patterns[:, other]
+            if not common.any():
+                crowds[ours] += sizes[theirs].sum()
+                continue
+            both = np.concatenate([groups[common][:, ours], groups[common][:, theirs]], axis=1)
+            _, key = np.unique(both, axis=1, return_inverse=True)
+            keys: Any = key.ravel()
+            totals = np.zeros(int(keys.max()) + 1, dtype=np.int64)
+            np.add.at(totals, keys[len(ours) :], sizes[theirs])
+            crowds[ours] += totals[keys[: len(ours)]]
+    return crowds

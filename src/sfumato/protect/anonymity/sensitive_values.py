@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""How often each sensitive value occurs in each class: what l-diversity, t-closeness and their kin judge by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from sfumato.arrays import Codes, Flags, Floats, Ints
+from sfumato.data.hierarchy import Hierarchy, spell_cells
+from sfumato.errors import DataError
+from sfumato.table import Table
+
+_DENSE = 1 << 22
+
+
+@dataclass(frozen=True)
+class ClassValues:
+    """The values that occur in each class, with their counts, ordered by class."""
+
+    classes: Ints
+    values: Ints
+    counts: Ints
+    starts: Ints
+    """Where each class begins; every class has at least one value."""
+
+    def each(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
+        """Combine amounts of pairs to one number a class."""
+        combined: npt.NDArray[np.generic] = how.reduceat(amounts, self.starts)
+        return combined
+
+
+@dataclass(frozen=True)
+class SensitiveColumn:
+    """A sensitive column, ready to be counted by class. Its values are in their order, missing last."""
+
+    name: str
+    values: tuple[str | None, ...]
+    rows: Ints
+    """Per pair, the number of the (distinct) row."""
+    codes: Ints
+    """Per pair, the number of the value."""
+    counts: Ints
+    """Per pair, how many people."""
+    hierarchy: Hierarchy | None
+    alone: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    """How far each value by itself is from the whole table, by each distance that was asked for."""
+
+    @classmethod
+    def of(cls, table: Table, name: str, distinct_of_row: Codes | None = None) -> SensitiveColumn:
+        """Count a column by distinct rows; each row is its own without `distinct_of_row`."""
+        if name not in table.frame.columns:
+            raise DataError(f'{table.source}: a model speaks of the column "{name}", which the table does not have')
+        hierarchy = table.hierarchies.get(name)
+        values, codes = _number_ordered_values(table.frame[name], hierarchy)
+        if distinct_of_row is None:
+            return cls(name, values, np.arange(len(codes)), codes, np.ones(len(codes), dtype=np.int64), hierarchy)
+        key, counts = _count_keys(distinct_of_row.astype(np.int64) * len(values) + codes)
+        return cls(name, values, key // len(values), key % len(values), counts, hierarchy)
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The values that are not missing, in their order."""
+        return tuple(value for value in self.values if value is not None)
+
+    @property
+    def branches(self) -> tuple[str, ...]:
+        """Each value with its labels, level by level, as one text: what a verifier needs of the hierarchy."""
+        if self.hierarchy is None:
+            return ()
+        above = {row[0]: row for row in self.hierarchy.rows}
+        return tuple("\x1f".join(above[value]) for value in self.known if value in above)
+
+    @cached_property
+    def totals(self) -> Ints:
+        """How often each value occurs in the whole table."""
+        return np.bincount(self.codes, weights=self.counts, minlength=len(self.values)).astype(np.int64)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """The share of each value in the whole table."""
+        shares: Floats = self.totals / self.totals.sum()
+        return shares
+
+    def of_rows(self, kept: Flags) -> SensitiveColumn:
+        """Only some rows, numbered anew; the shares stay those of the whole table."""
+        here = kept[self.rows]
+        rows = (np.cumsum(kept) - 1)[self.rows[here]]
+        part = replace(self, rows=rows, codes=self.codes[here], counts=self.counts[here])
+        part.__dict__["totals"] = self.totals
+        return part
+
+    def merged(self, of_row: Codes, classes: int) -> SensitiveColumn:
+        """The classes of rows as rows."""
+        pairs = self.pairs(of_row, classes)
+        part = replace(self, rows=pairs.classes, codes=pairs.values, counts=pairs.counts)
+        part.__dict__["totals"] = self.totals
+        return part
+
+    def pairs(self, of_row: Codes, classes: int) -> ClassValues:
+        """The values that occur in each class."""
+        width = len(self.values)
+        if classes * width > _DENSE:
+            keys, key_index = np.unique(of_row[self.rows].astype(np.int64) * width + self.codes, return_inverse=True)
+            counts = np.bincount(key_index, weights=self.counts).astype(np.int64)
+            return build_class_values(keys // width, keys % width, counts)
+        from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
+
+        room = np.zeros(classes * width, dtype=np.int64)
+        pairs = np.empty((4, max(min(len(self.rows), len(room)), classes)), dtype=np.int64)
+        of_row = np.ascontiguousarray(of_row, dtype=np.int32)
+        count = choose_lattice_loops(len(self.rows)).count_class_values(
+            of_row, self.rows, self.codes, self.counts, width, room, pairs
+        )
+        return ClassValues(pairs[0, :count], pairs[1, :count], pairs[2, :count], pairs[3, :classes])
+
+
+def _count_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """The keys that occur, in their order, and how often."""
+    if keys.max(initial=0) > _DENSE:
+        distinct_keys, counts = np.unique(keys, return_counts=True)
+        return distinct_keys, counts.astype(np.int64)
+    dense = np.bincount(keys)
+    distinct_keys = np.flatnonzero(dense)
+    return distinct_keys, dense[distinct_keys].astype(np.int64)
+
+
+def build_class_values(of_class: Ints, values: Ints, counts: Ints) -> ClassValues:
+    """Pairs that are ordered by class already, in which every class occurs."""
+    begins = np.ones(len(of_class), dtype=np.bool_)
+    np.not_equal(of_class[1:], of_class[:-1], out=begins[1:])
+    return ClassValues(of_class, values, counts, np.flatnonzero(begins))
+
+
+def _number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Ints]:
+    """The values of a column in their order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
+    texts = spell_cells(column)
+    known = column.drop_nulls().unique().sort() if column.dtype.is_numeric() else texts.drop_nulls().unique().sort()
+    names = spell_cells(known).to_list()
+    if hierarchy is not None and not column.dtype.is_numeric():
+        leaf_index = {leaf: number for number, leaf in enumerate(hierarchy.leaves)}
+        names = sorted(names, key=lambda name: leaf_index.get(name, len(leaf_index)))
+    values: tuple[str | None, ...] = (*names, None) if texts.null_count() else tuple(names)
+    codes = texts.cast(pl.Enum(names)).to_physical().cast(pl.Int64).fill_null(len(names)).to_numpy(writable=True)
+    return values, codes
+
+
+def iterate_count_blocks(pairs: ClassValues, classes: int, width: int) -> Iterator[tuple[slice, Ints]]:
+    """The counts as a full matrix, some classes at a time."""
+    step = max(1, _DENSE // max(width, 1))
+    for begin in range(0, classes, step):
+        end = min(begin + step, classes)
+        low = int(pairs.starts[begin])
+        high = int(pairs.starts[end]) if end < classes else len(pairs.classes)
+        dense = np.zeros((end - begin, width), dtype=np.int64)
+        dense[pairs.classes[low:high] - begin, pairs.values[low:high]] = pairs.counts[low:high]
+        yield slice(begin, end), dense
+
+
+def measure_equal_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> Floats:
+    """The earth mover's distance of each class to the whole table, all values equally far apart."""
+    over = np.maximum(pairs.counts / sizes[pairs.classes] - shares[pairs.values], 0.0)
+    return np.add.reduceat(over, pairs.starts)
+
+
+def measure_ordered_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> Floats:
+    """The same, values lying in a row: Σ |running difference| / (values − 1) (Li, Li, Venkatasubramanian 2007)."""
+    distances = np.zeros(len(sizes))
+    if len(shares) < 2:
+        return distances
+    for part, dense in iterate_count_blocks(pairs, len(sizes), len(shares)):
+        gap = dense / sizes[part, None] - shares
+        distances[part] = np.abs(np.cumsum(gap, axis=1)).sum(axis=1) / (len(shares) - 1)
+    return distances
+
+
+def measure_hierarchical_distance(pairs: ClassValues, sizes: Ints, sensitive: SensitiveColumn) -> Floats:
+    """The same, values as far apart as the level at which their branches meet (Li, Li, Venkatasubramanian 2007)."""
+    hierarchy = sensitive.hierarchy
+    if hierarchy is None:
+        raise DataError(f'hierarchical t-closeness needs a hierarchy for "{sensitive.name}"; give one, or use equal')
+    codes = hierarchy.codes(pl.Series(sensitive.name, sensitive.values, dtype=pl.String))
+    distances = np.zeros(len(sizes))
+    # A hierarchy without a single label on top gets one: everything must be able to meet.
+    tops = [] if len(hierarchy.levels[-1].labels) == 1 and hierarchy.height else [np.zeros(len(codes), dtype=np.int64)]
+    steps = [hierarchy.groups(level)[0][codes].astype(np.int64) for level in range(1, hierarchy.height + 1)] + tops
+    for part, dense in iterate_count_blocks(pairs, len(sizes), len(codes)):
+        gap = dense / sizes[part, None] - sensitive.shares
+        below = np.arange(len(codes), dtype=np.int64)
+        for level, groups in enumerate(steps, 1):
+            gains, losses = _sum_branch_gaps(gap, below, groups)
+            distances[part] += level / len(steps) * np.minimum(gains, losses).sum(axis=1)
+            below = groups
+    return distances
+
+
+def _sum_branch_gaps(gap: Floats, below: Ints, groups: Ints) -> tuple[Floats, Floats]:
+    """What the branches that meet in each group have too much and too little of."""
+    parent = np.zeros(int(below.max()) + 1, dtype=np.int64)
+    parent[below] = groups
+    branches = _sum_by_group(gap, below, len(parent))
+    width = int(groups.max()) + 1
+    return _sum_by_group(np.maximum(branches, 0), parent, width), _sum_by_group(np.maximum(-branches, 0), parent, width)
+
+
+def _sum_by_group(amounts: Floats, groups: Ints, width: int) -> Floats:
+    member = np.zeros((len(groups), width))
+    member[np.arange(len(groups)), groups] = 1.0
+    return amounts @ member

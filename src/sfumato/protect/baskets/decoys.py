@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Blocking: where an item would betray a rule, it is left open whether it is there.
+
+Nothing false is published, only less. An item of the right side becomes unknown in the smallest baskets that hold a
+rule, until what is certain no longer shows it. If only items that are there became unknown, every question mark would
+say "yes"; so for each of them the same item becomes unknown in a basket that lacks it, one that holds the rest of the
+rule where there is one. Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.errors import ImpossibleRelease
+from sfumato.protect.baskets.basket_columns import BasketDraft
+from sfumato.protect.baskets.secret_rules import SecretRule
+
+
+def choose_decoys(draft: BasketDraft, rules: Sequence[SecretRule]) -> Flags:
+    """Columns × baskets: where an item that was never there becomes unknown as well.
+
+    The draft has the items taken out that are to be unknown.
+    """
+    chosen = np.zeros_like(draft.held)
+    for column in range(len(draft.places)):
+        blocked = int((draft.before[column] & ~draft.held[column]).sum())
+        if blocked:
+            rows = _rank_decoy_baskets(draft, rules, column)[:blocked]
+            chosen[column, rows] = True
+    return chosen
+
+
+def refuse_bare_unknowns(draft: BasketDraft, chosen: Flags) -> None:
+    """Stop if all unknowns of an item were there: then they would hide nothing."""
+    blocked = (draft.before & ~draft.held).any(axis=1)
+    bare = int((blocked & ~chosen.any(axis=1)).sum())
+    if bare:
+        raise ImpossibleRelease(
+            f"{bare} items of the rules are in every basket, so that an unknown one would be known to be there; "
+            "use a strategy that takes items out (joint, 1b)"
+        )
+
+
+def _rank_decoy_baskets(draft: BasketDraft, rules: Sequence[SecretRule], column: int) -> Ints:
+    """The baskets that never held the item: first those that held most of the rest of a rule, then the smallest."""
+    lacking = np.flatnonzero(~draft.before[column]).astype(np.int64)
+    rest = np.zeros(len(lacking))
+    for rule in rules:
+        if column in rule.right:
+            others = [other for other in rule.whole if other != column]
+            share = draft.before[others][:, lacking].mean(axis=0) if others else np.ones(len(lacking))
+            rest = np.maximum(rest, share)
+    return lacking[np.lexsort((draft.sizes[lacking], -rest))]

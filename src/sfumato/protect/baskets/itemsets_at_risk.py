@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""The frequent itemsets that hiding may cost: the border between what an analyst keeps and loses.
+
+An itemset is at risk if it holds an item that may be taken out, and if taking it out of all baskets where that serves a
+rule would leave fewer than the threshold. All others stay frequent whatever is chosen. Itemsets that contain a secret
+itemset are lost by intent and not counted. Border-based hiding: Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints, Words
+from sfumato.baskets import Baskets
+from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
+from sfumato.progress import report_progress
+from sfumato.protect.baskets.basket_columns import BasketDraft, ItemOccurrences
+from sfumato.protect.baskets.item_rules import BasketCounter
+from sfumato.protect.baskets.secret_rules import SecretRule
+
+_TOLD_EVERY = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class ItemsetsAtRisk:
+    """Itemsets that may be lost; those that any choice treats alike are one."""
+
+    columns: tuple[frozenset[int], ...]
+    """The columns of each itemset that may be taken out of it."""
+    held: Flags
+    """Itemsets × critical baskets: whether the basket holds it, and taking one of those columns out serves a rule."""
+    spare: Ints
+    """How many baskets each can lose and stay frequent."""
+    most: Ints
+    """How many baskets a sensible plan takes from each, at the most."""
+    times: Ints
+    """For how many itemsets each stands."""
+
+    def __len__(self) -> int:
+        """How many there are, those alike counted once."""
+        return len(self.columns)
+
+
+def assume_nothing_at_risk(rows: int) -> ItemsetsAtRisk:
+    """No itemset matters."""
+    none = np.zeros(0, dtype=np.int64)
+    return ItemsetsAtRisk((), np.zeros((0, rows), dtype=np.bool_), none, none, none)
+
+
+def find_itemsets_at_risk(
+    draft: BasketDraft,
+    rules: Sequence[SecretRule],
+    least: int,
+    rows: Ints,
+    wholes: Flags,
+    most: Ints,
+    longest: int | None = None,
+) -> ItemsetsAtRisk:
+    """The itemsets that may be lost when rules are hidden in the critical baskets `rows`, which hold `wholes`.
+
+    No sensible plan changes more than `most` baskets of each rule. Of `longest` items at the most, where it is enough
+    to know about how much is at risk.
+    """
+    itemsets = find_itemsets(draft.data, least, max_length=longest)
+    candidates = _list_touched_itemsets(itemsets, draft, rules, least + int(most.sum()))
+    bits = BasketCounter.of(_select_critical_baskets(draft.data, rows), np.unique(itemsets.codes).astype(np.int64))
+    served = _ServedRules(rules, wholes, most)
+    alike: Counter[tuple[frozenset[int], bytes, int, int]] = Counter()
+    for columns, places, support in _report_candidates(candidates):
+        where, limit = served.of(columns)
+        if (spare := support - least) >= limit:
+            continue
+        held = bits.holding(places) & where
+        many = min(limit, int(np.bitwise_count(held).sum()))
+        if many > spare:
+            alike[columns, held.tobytes(), spare, many] += 1
+    keys = list(alike)
+    held_rows = [_unpack_flag_words(key[1], len(rows)) for key in keys]
+    return ItemsetsAtRisk(
+        tuple(key[0] for key in keys),
+        np.array(held_rows, dtype=np.bool_).reshape(len(keys), len(rows)),
+        np.array([key[2] for key in keys], dtype=np.int64),
+        np.array([key[3] for key in keys], dtype=np.int64),
+        np.array([alike[key] for key in keys], dtype=np.int64),
+    )
+
+
+Candidate = tuple[frozenset[int], list[int], int]
+
+
+def _report_candidates(candidates: list[Candidate]) -> Iterator[Candidate]:
+    for number, candidate in enumerate(candidates):
+        if number % _TOLD_EVERY == 0:
+            report_progress("finding itemsets at risk", number, len(candidates))
+        yield candidate
+
+
+def _list_touched_itemsets(
+    itemsets: Itemsets, draft: BasketDraft, rules: Sequence[SecretRule], below: int
+) -> list[Candidate]:
+    """The itemsets with an item that may be taken out, without a secret itemset, and with a support below some."""
+    column = draft.column
+    victims = np.zeros(len(itemsets.items), dtype=np.int64)
+    victims[[draft.places[c] for rule in rules for c in rule.whole]] = 1
+    before = np.concatenate([[0], np.cumsum(victims[itemsets.codes])])
+    has_victim = before[itemsets.offsets[1:]] > before[itemsets.offsets[:-1]]
+    touched = np.flatnonzero(has_victim & (itemsets.supports < below))
+    secret = [frozenset(rule.right) for rule in rules if not rule.left]
+    candidates: list[Candidate] = []
+    for number in touched.tolist():
+        places = itemsets.codes[itemsets.offsets[number] : itemsets.offsets[number + 1]].tolist()
+        columns = frozenset(column[position] for position in places if victims[position])
+        if not any(items <= columns for items in secret):
+            candidates.append((columns, places, int(itemsets.supports[number])))
+    return candidates
+
+
+class _ServedRules:
+    """Where taking out any of some columns serves a rule, as bits, and how often a plan does; remembered by columns."""
+
+    def __init__(self, rules: Sequence[SecretRule], wholes: Flags, most: Ints) -> None:
+        self._rules = [frozenset(rule.whole) for rule in rules]
+        self._wholes = wholes
+        self._most = most
+        self._known: dict[frozenset[int], tuple[Words, int]] = {}
+
+    def of(self, columns: frozenset[int]) -> tuple[Words, int]:
+        if columns not in self._known:
+            hit = [u for u, whole in enumerate(self._rules) if whole & columns]
+            self._known[columns] = (
+                _pack_flag_words(np.asarray(self._wholes[hit].any(axis=0))),
+                int(self._most[hit].sum()),
+            )
+        return self._known[columns]
+
+
+def _select_critical_baskets(data: Baskets, rows: Ints) -> ItemOccurrences:
+    """The critical baskets alone, numbered anew."""
+    every = ItemOccurrences.of(data)
+    number = np.full(len(data), -1, dtype=np.int64)
+    number[rows] = np.arange(len(rows))
+    inside = number[every.rows] >= 0
+    return ItemOccurrences(data.items, number[every.rows[inside]], every.codes[inside], len(rows))
+
+
+def _pack_flag_words(flags: Flags) -> Words:
+    padded = np.zeros(-(-len(flags) // 64) * 64, dtype=np.bool_)
+    padded[: len(flags)] = flags
+    return np.packbits(padded, bitorder="little").view(np.uint64)
+
+
+def _unpack_flag_words(held: bytes, rows: int) -> Flags:
+    return np.unpackbits(np.frombuffer(held, dtype=np.uint8), count=rows, bitorder="little").astype(np.bool_)

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Where a column is broken into pieces: at random (ChooseBP), or so that pure stretches are as long as can be.
+
+A value is pure (the paper says monochromatic) if all its rows have one class; a pure piece is a run of pure values of
+one class. No split that a decision tree would choose falls inside one (Lemma 2), so its values may change places. Bu,
+Lakshmanan, Ng and Ramesh (2007), Figures 5 to 7; a leading mixed value starts a piece too, and runs are counted on
+distinct values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints
+from sfumato.mine.codes.learner_columns import find_class_ranges
+
+MIXED = -1
+"""The class of a value whose rows have several."""
+
+
+@dataclass(frozen=True)
+class ValuePieces:
+    """Stretches of a column's distinct values, in order."""
+
+    starts: Ints
+    """Where each piece begins among the distinct values; the first is 0."""
+    pure: Flags
+    """Whether all rows of a piece have one class."""
+    values: int
+    """How many distinct values there are."""
+
+    @property
+    def ends(self) -> Ints:
+        """One past the last value of each piece."""
+        return np.append(self.starts[1:], self.values)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many distinct values each piece holds."""
+        return self.ends - self.starts
+
+
+def find_value_classes(places: Ints, classes: Ints, values: int) -> Ints:
+    """The class of each distinct value, or `MIXED`; `place` is the value of each row, below 0 if it is missing."""
+    low, high = find_class_ranges(places, classes, values)
+    return np.where(low == high, low, MIXED).astype(np.int64)
+
+
+def find_label_runs(labels: Ints) -> tuple[Ints, Ints]:
+    """Where each run of equal labels begins, and how long it is."""
+    starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1])).astype(np.int64)
+    return starts, np.diff(np.append(starts, len(labels)))
+
+
+def find_pure_runs(labels: Ints, min_width: int) -> tuple[Ints, Ints]:
+    """The longest pure pieces that are wide enough: where each begins, and how many values it holds."""
+    starts, lengths = find_label_runs(labels)
+    wide = (labels[starts] != MIXED) & (lengths >= min_width)
+    return starts[wide], lengths[wide]
+
+
+def choose_bp(labels: Ints, pieces: int, chance: np.random.Generator) -> ValuePieces:
+    """Break at values drawn at random; a piece that happens to be pure counts as mixed, since nobody looked."""
+    values = len(labels)
+    breaks = 1 + chance.permutation(values - 1)[: min(pieces, values) - 1]
+    starts = np.sort(np.append(0, breaks))
+    return ValuePieces(starts.astype(np.int64), np.zeros(len(starts), dtype=bool), values)
+
+
+def choose_max_mp(labels: Ints, pieces: int, min_width: int, chance: np.random.Generator) -> ValuePieces:
+    """Grow pure pieces as far as they go; if they are few, break the rest at random as well."""
+    begin, length = find_pure_runs(labels, min_width)
+    inside = np.zeros(len(labels) + 1, dtype=np.int64)
+    inside[begin] += 1
+    inside[begin + length] -= 1
+    is_pure = np.cumsum(inside[:-1]) > 0
+    starts = np.unique(np.concatenate(([0], begin, begin + length)))
+    starts = starts[starts < len(labels)]
+    free = np.setdiff1d(np.flatnonzero(~is_pure), starts)
+    missing = min(max(pieces - len(starts), 0), len(free))
+    if missing:
+        starts = np.sort(np.append(starts, chance.choice(free, size=missing, replace=False)))
+    return ValuePieces(starts.astype(np.int64), np.asarray(is_pure[starts]), len(labels))

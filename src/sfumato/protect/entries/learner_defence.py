@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Further entries to blank, so that learners too guess few of the private ones.
+
+Against an adversary who trains on what is visible (`mine.learner`) and fills in what is blank. Where a learner guesses
+private entries rightly, the entries of those rows on which the guesses lean most are blanked, the learner is trained
+anew, and so on, until the upper end of Wilson's 95 % interval of its success is under the threshold. That is measured,
+not proven: it holds for these learners, trained on so many rows, and another one may do better. Blanking more can
+bring rules back (Aggarwal, Pei, Zhang 2006, are silent on it): mine again afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Ints
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.mine.entries.learner import (
+    LEARNERS,
+    ColumnGuesses,
+    LearnerFeatures,
+    LearningBudget,
+    measure_leaning,
+    predict_hidden,
+)
+from sfumato.progress import report_progress
+
+Entry = tuple[int, str]
+
+
+def choose_entries_against_learners(
+    frame: pl.DataFrame,
+    hidden: pl.DataFrame,
+    threshold: float,
+    chance: np.random.Generator,
+    learners: Sequence[str] = LEARNERS,
+    budget: LearningBudget | None = None,
+) -> list[Entry]:
+    """Visible entries to blank besides the hidden ones, as (row, column), in the order in which they were chosen.
+
+    `hidden` are the private entries (`row`, `column`, `value` as text), blank in the frame. Raises
+    `ImpossibleRelease` where guessing the commonest values alone is right more often than the threshold allows, or
+    where there are too few private entries to show anything.
+    """
+    if not 0 < threshold <= 1:
+        raise PolicyError("the threshold for learners is a share above 0 and up to 1")
+    secrets = hidden.drop_nulls("value")
+    _refuse_visible_secrets(frame, secrets)
+    total = secrets.height
+    if not total:
+        return []
+    allowed = count_allowed_guesses(total, threshold)
+    blanked: list[Entry] = []
+    while True:
+        report_progress("against learners", len(blanked))
+        guesses_by_column = predict_hidden(frame, secrets, learners, chance, budget)
+        rounds = [_GuessingRound.of(guesses, secrets) for guesses in guesses_by_column]
+        _refuse_hopeless(rounds, total, allowed, threshold)
+        excess = sum(int(guessing_round.right.sum()) for guessing_round in rounds) - allowed
+        if excess <= 0:
+            return blanked
+        chosen = _list_misleading_entries(rounds, excess)
+        if not chosen:
+            raise ImpossibleRelease(
+                f"learners guess {excess} private entries more than a threshold of {threshold} allows, although "
+                "nothing is visible any more in their rows; raise the threshold, or make fewer entries private"
+            )
+        blanked += chosen
+        frame = blank_frame_entries(frame, chosen)
+
+
+def count_allowed_guesses(total: int, threshold: float) -> int:
+    """The most right guesses of `total` whose share surely lies under the threshold; −1 if not even 0 does."""
+    low, high = -1, total
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if bound_share(middle, total) <= threshold else (low, middle - 1)
+    return low
+
+
+def bound_share(successes: int, attempts: int) -> float:
+    """The upper end of Wilson's 95 % interval of a share."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(successes, attempts).proportion_ci(method="wilson").high)
+
+
+def blank_frame_entries(frame: pl.DataFrame, entries: Sequence[Entry]) -> pl.DataFrame:
+    """The frame with some entries blank."""
+    rows: dict[str, list[int]] = {}
+    for row, column in entries:
+        rows.setdefault(column, []).append(row)
+    blanks = [frame[name].clone().scatter(places, None) for name, places in rows.items()]
+    return frame.with_columns(blanks)
+
+
+@dataclass(frozen=True, eq=False)
+class _GuessingRound:
+    """What was guessed of one column, and what of it rightly."""
+
+    guesses: ColumnGuesses
+    right: Flags
+    prior: int
+    """How many right guesses the commonest value would have been."""
+
+    @classmethod
+    def of(cls, guesses: ColumnGuesses, secrets: pl.DataFrame) -> _GuessingRound:
+        true = guesses.classes.number(secrets.filter(pl.col("column") == guesses.column)["value"])
+        known = true >= 0
+        return cls(guesses, (guesses.guess == true) & known, int(((true == guesses.prior) & known).sum()))
+
+    @property
+    def open(self) -> Flags:
+        """Right guesses in whose rows something is visible."""
+        return np.asarray(self.right & self.guesses.features.rows(self.guesses.rows).visible.any(axis=1))
+
+    @property
+    def leans(self) -> Flags:
+        """Those of them that would be others if nothing were."""
+        if not self.right.any():
+            return self.right
+        blind = self.guesses.model.probabilities(self.guesses.features.nothing()).argmax(axis=1)
+        return np.asarray(self.open & (self.guesses.guess != blind[0]))
+
+
+def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> list[Entry]:
+    """Entries whose loss turns as many right guesses as there are too many, the most confident ones first."""
+    owner = np.concatenate([np.full(len(guessing_round.right), index) for index, guessing_round in enumerate(rounds)])
+    positions = np.concatenate([np.arange(len(guessing_round.right)) for guessing_round in rounds])
+    sure = np.concatenate([guessing_round.guesses.confidence for guessing_round in rounds])
+    can = np.concatenate([guessing_round.open for guessing_round in rounds])
+    can_turn = np.concatenate([guessing_round.leans for guessing_round in rounds])
+    # What is guessed of a row without any entry is not turned by blanking; such rows are a last resort.
+    wanted = np.flatnonzero(can_turn if can_turn.any() else can)
+    order = wanted[np.argsort(-sure[wanted], kind="stable")][:excess]
+    chosen: dict[Entry, None] = {}
+    for index, guessing_round in enumerate(rounds):
+        mine = order[owner[order] == index]
+        chosen |= dict.fromkeys(_list_turning_entries(guessing_round.guesses, positions[mine]) if len(mine) else ())
+    return list(chosen)
+
+
+def _list_turning_entries(guesses: ColumnGuesses, which: Ints) -> list[Entry]:
+    """For some guesses of a column, the entries to blank until the learner as it is would guess otherwise."""
+    features = guesses.features.rows(guesses.rows[which])
+    still = np.arange(len(which))
+    chosen: list[Entry] = []
+    while len(still):
+        report_progress("against learners")
+        part = features.rows(still)
+        lost = measure_leaning(guesses, which[still], part)
+        column = lost.argmax(axis=1)
+        seen = part.visible[np.arange(len(still)), column]
+        still, column = still[seen], column[seen]
+        chosen += [
+            (int(guesses.rows[which[row]]), features.names[index]) for row, index in zip(still, column, strict=True)
+        ]
+        features = _blank_features(features, still, column)
+        new_guesses = guesses.model.probabilities(features.rows(still)).argmax(axis=1) if len(still) else still
+        still = still[new_guesses == guesses.guess[which[still]]]
+    return chosen
+
+
+def _blank_features(features: LearnerFeatures, rows: Ints, columns: Ints) -> LearnerFeatures:
+    numbers, bins = features.numbers.copy(), features.bins.copy()
+    numbers[rows, columns], bins[rows, columns] = np.nan, features.widths[columns]
+    return LearnerFeatures(features.names, numbers, bins, features.widths, features.coded)
+
+
+def _refuse_visible_secrets(frame: pl.DataFrame, secrets: pl.DataFrame) -> None:
+    absent = set(secrets["column"].to_list()) - set(frame.columns)
+    if absent:
+        raise DataError(f"{len(absent)} columns with private entries are no columns of the table")
+    visible = sum(
+        int(frame[str(name)].gather(part["row"]).is_not_null().sum()) for (name,), part in secrets.group_by("column")
+    )
+    if visible:
+        raise DataError(f"{visible} private entries are visible; blank them before what learners lean on")
+
+
+def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed: int, threshold: float) -> None:
+    if allowed < 0:
+        raise ImpossibleRelease(
+            f"{total} private entries are too few to show that learners guess at most {threshold} of them: of no right "
+            f"guess at all the interval ends at {bound_share(0, total):.4f}; raise the threshold"
+        )
+    prior = sum(guessing_round.prior for guessing_round in rounds)
+    if prior > allowed:
+        raise ImpossibleRelease(
+            f"guessing the commonest value of each column is right for {prior} of {total} private entries "
+            f"({prior / total:.4f}, interval up to {bound_share(prior, total):.4f}), which no blanking of others "
+            f"changes; a threshold of {threshold} cannot be reached"
+        )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT
+"""Additive repair: supports are raised as if some baskets had been there k times more.
+
+A pattern of fewer than k people is hidden among k made-up ones: k baskets that hold what it says is there and nothing
+of what it says is not. Counts only grow, so no pattern that was safe becomes small, and one such basket serves every
+pattern that it fits. All published supports are then those of one database, and cannot contradict one another.
+After Atzori, Bonchi, Giannotti, Pedreschi, *Blocking anonymity threats raised by frequent itemset mining* (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from sfumato.baskets import Baskets
+from sfumato.mine.baskets.itemsets import Itemsets, find_itemsets
+from sfumato.mine.patterns.derivability import EXACT_ITEMS, SupportReasoning, find_exactly_forced, reason_from_supports
+from sfumato.mine.patterns.support_worlds import count_basket_kinds
+from sfumato.patterns import Patterns
+from sfumato.progress import report_progress
+
+Side = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RaisedPatterns:
+    """Patterns that are safe, and what was added to make them so."""
+
+    patterns: Patterns
+    added: tuple[tuple[Side, int], ...]
+    """Made-up baskets, as places in the vocabulary of the data, and how many of each."""
+    rounds: int
+
+
+@dataclass(frozen=True)
+class RepairTarget:
+    """A pattern that must find k more baskets, as bits of the items in it."""
+
+    present: int
+    absent: int
+
+
+def raise_supports(data: Baskets, least: int, k: int) -> RaisedPatterns:
+    """Add baskets until no published support gives away a pattern of fewer than k."""
+    added: list[tuple[Side, int]] = []
+    rounds = 0
+    while True:
+        report_progress("raising supports", rounds)
+        more = add_baskets(data, added)
+        itemsets = find_itemsets(more, least)
+        patterns = Patterns(itemsets.items, itemsets.offsets, itemsets.codes, itemsets.supports, itemsets.rows, least)
+        targets = list_targets(more, patterns, k)
+        if not targets:
+            return RaisedPatterns(patterns, tuple(added), rounds)
+        # The vocabulary of the data stays the same: what is added holds items that are there.
+        added += [(basket, k) for basket in choose_covering_baskets(targets, _collect_frequent_masks(itemsets))]
+        rounds += 1
+
+
+def add_baskets(data: Baskets, added: Sequence[tuple[Side, int]]) -> Baskets:
+    """The baskets and some more."""
+    lengths = [len(basket) for basket, copies in added for _ in range(copies)]
+    codes = [code for basket, copies in added for _ in range(copies) for code in basket]
+    offsets = np.concatenate((data.offsets, data.offsets[-1] + np.cumsum(lengths, dtype=np.int64)))
+    return Baskets(data.items, offsets, np.concatenate((data.codes, np.array(codes, dtype=np.int32))))
+
+
+def list_targets(data: Baskets, patterns: Patterns, k: int) -> list[RepairTarget]:
+    """The patterns that need more baskets: all that are forced, one unknown at a time, and if none, all together."""
+    item_codes = {item: code for code, item in enumerate(data.items)}
+    codes = [item_codes[item] for item in patterns.items]
+    reasoning = reason_from_supports(patterns, k)
+    targets = list(dict.fromkeys(_list_reasoned_targets(data, reasoning, codes)))
+    if targets or not 0 < len(patterns.items) <= EXACT_ITEMS:
+        return targets
+    exact = [forced.either[0] for forced in find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items))]
+    return [
+        RepairTarget(_pack_mask([item_codes[i] for i in held]), _pack_mask([item_codes[i] for i in lacking]))
+        for held, lacking in exact
+    ]
+
+
+def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
+    from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER, EXACT, ITEM, KIND, MASK, NODE, OTHER
+
+    maximal = reasoning.known.maximal()
+    for kind, node, item, mask, other in reasoning.records[:, [KIND, NODE, ITEM, MASK, OTHER]].tolist():
+        # What fits the longest pattern fits all that are part of it.
+        if kind == DERIVED or (kind == EXACT and not maximal[node]):
+            continue
+        members = [codes[code] for code in (*reasoning.known.members(node), *(() if item < 0 else (item,)))]
+        target = _build_target(members, mask)
+        # Of two patterns known together, the one that somebody has grows.
+        yield _build_target(members, other) if kind == EITHER and not _count_target_baskets(data, target) else target
+
+
+def _build_target(members: Sequence[int], mask: int) -> RepairTarget:
+    held = [code for index, code in enumerate(members) if mask >> index & 1]
+    return RepairTarget(_pack_mask(held), _pack_mask(members) & ~_pack_mask(held))
+
+
+def _count_target_baskets(data: Baskets, target: RepairTarget) -> int:
+    """How many baskets fit a pattern."""
+    there, lacking = _unpack_mask(target.present), _unpack_mask(target.absent)
+    worth = np.zeros(len(data.items), dtype=np.int64)
+    worth[list(there)] = 1
+    worth[list(lacking)] = -len(data.items) - 1
+    rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+    sums = np.bincount(rows, weights=worth[data.codes], minlength=len(data))
+    return int((sums == len(there)).sum())
+
+
+def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[Side]:
+    """Baskets that between them fit every target: as few, and of as few items, as a greedy choice finds.
+
+    Targets join one basket where no item is asked to be both there and not there. Together they are a frequent set, so
+    that no support outside the published ones grows.
+    """
+    waiting = sorted(targets, key=lambda target: (-target.present.bit_count(), target.present, target.absent))
+    chosen = []
+    while waiting:
+        report_progress("choosing baskets to add", len(targets) - len(waiting), len(targets))
+        present, absent, left = waiting[0].present, waiting[0].absent, []
+        for target in waiting[1:]:
+            both = present | target.present
+            fits = not both & (absent | target.absent) and (both == present or both in frequent)
+            if fits:
+                present, absent = both, absent | target.absent
+            else:
+                left.append(target)
+        chosen.append(_unpack_mask(present))
+        waiting = left
+    return chosen
+
+
+def _collect_frequent_masks(itemsets: Itemsets) -> frozenset[int]:
+    codes, offsets = itemsets.codes.tolist(), itemsets.offsets.tolist()
+    return frozenset(_pack_mask(codes[start:stop]) for start, stop in pairwise(offsets))
+
+
+def _pack_mask(codes: Sequence[int]) -> int:
+    return sum(1 << code for code in codes)
+
+
+def _unpack_mask(bits: int) -> Side:
+    return tuple(code for code in range(bits.bit_length()) if bits >> code & 1)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Suppressive repair: itemsets are withheld until what is left gives no small pattern away; every support stays true.
+
+An itemset is withheld with all that contain it. That is no more than what must go: of the sets of an inference channel
+the largest always goes, whichever is withheld. But a set that is withheld can often be bounded by those that are left,
+so its bounds are looked at as an adversary would, and more is withheld where they are too close.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.arrays import Flags, Ints, Words
+from sfumato.baskets import Baskets
+from sfumato.mine.patterns.derivability import (
+    EXACT_ITEMS,
+    ForcedPattern,
+    SupportReasoning,
+    find_exactly_forced,
+    reason_from_supports,
+)
+from sfumato.mine.patterns.known_sets import KnownSets
+from sfumato.mine.patterns.support_worlds import count_basket_kinds
+from sfumato.patterns import Patterns
+from sfumato.progress import report_progress
+
+
+@dataclass(frozen=True)
+class WithheldPatterns:
+    """Patterns that are safe, and how often sets were withheld to make them so."""
+
+    patterns: Patterns
+    rounds: int
+
+
+def withhold_itemsets(patterns: Patterns, k: int, data: Baskets) -> WithheldPatterns:
+    """Withhold itemsets until no pattern of fewer than k follows."""
+    kept = patterns.chosen(np.arange(len(patterns)))
+    rounds = 0
+    while len(kept):
+        report_progress("withholding itemsets", len(patterns) - len(kept), len(patterns))
+        gone = _choose_rows_to_withhold(kept, k, data)
+        if not len(gone):
+            break
+        kept = _drop_supersets(kept, gone)
+        rounds += 1
+    return WithheldPatterns(kept, rounds)
+
+
+def _drop_supersets(patterns: Patterns, gone: Ints) -> Patterns:
+    """The patterns but for some, and all that contain one of those."""
+    left = patterns.chosen(np.delete(np.arange(len(patterns)), gone))
+    known = KnownSets.of(left.offsets, left.codes, left.supports, left.baskets)
+    return left.chosen(known.rows[1:])
+
+
+def _choose_rows_to_withhold(patterns: Patterns, k: int, data: Baskets) -> Ints:
+    from sfumato.kernels.patterns.small_patterns import DERIVED, EXACT, KIND, NODE
+
+    reasoning = reason_from_supports(patterns, k, until_found=True)
+    records = reasoning.records
+    channels = reasoning.known.rows[np.unique(records[records[:, KIND] == EXACT, NODE])]
+    published: Ints = channels[channels < reasoning.published]
+    if len(published):
+        return published
+    bounded = records[records[:, KIND] != DERIVED]
+    if len(bounded):
+        return _choose_cheapest_subsets(patterns, reasoning, bounded)
+    if not 0 < len(patterns.items) <= EXACT_ITEMS:
+        return np.zeros(0, dtype=np.int64)
+    forced = find_exactly_forced(patterns, k, count_basket_kinds(data, patterns.items))
+    return _choose_overlapping_set(patterns, forced[0]) if forced else np.zeros(0, dtype=np.int64)
+
+
+def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, records: Ints) -> Ints:
+    """Of every set that is bounded too closely, withhold some published subset: greedily what serves most for least."""
+    from sfumato.kernels.patterns.small_patterns import ITEM, NODE
+
+    bits = _pack_pattern_bits(patterns)
+    waiting = [
+        _list_largest_inside(bits, {*reasoning.known.members(node), *(() if item < 0 else (item,))})
+        for node, item in np.unique(records[:, [NODE, ITEM]], axis=0).tolist()
+    ]
+    cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in waiting for row in rows}}
+    chosen = []
+    while waiting:
+        served = Counter(row for rows in waiting for row in rows)
+        best = max(served, key=lambda row: (served[row] / cost[row], -int(patterns.supports[row]), -row))
+        chosen.append(best)
+        waiting = [rows for rows in waiting if best not in rows]
+    return np.array(chosen, dtype=np.int64)
+
+
+def _list_largest_inside(bits: Words, members: set[int]) -> frozenset[int]:
+    """The published sets inside some items that no other such set contains."""
+    whole = _pack_members(members, bits.shape[1])
+    inside = np.flatnonzero(((bits & ~whole) == 0).all(axis=1))
+    rows = bits[inside]
+    largest = [index for index in range(len(inside)) if _flag_containing(rows, rows[index]).sum() == 1]
+    return frozenset(inside[largest].tolist())
+
+
+def _choose_overlapping_set(patterns: Patterns, forced: ForcedPattern) -> Ints:
+    """Of the sets that nothing published contains, the one that has most to do with a pattern."""
+    bits = _pack_pattern_bits(patterns)
+    item_codes = {item: code for code, item in enumerate(patterns.items)}
+    about = _pack_members(
+        {item_codes[item] for item in (*forced.either[0].present, *forced.either[0].absent)}, bits.shape[1]
+    )
+    shared = np.bitwise_count(bits & about).sum(axis=1).astype(np.int64)
+    largest = [row for row in range(len(patterns)) if _flag_containing(bits, bits[row]).sum() == 1]
+    best = max(largest, key=lambda row: (int(shared[row]), -int(patterns.supports[row]), -row))
+    return np.array([best], dtype=np.int64)
+
+
+def _pack_pattern_bits(patterns: Patterns) -> Words:
+    rows = np.repeat(np.arange(len(patterns)), np.diff(patterns.offsets))
+    bits = np.zeros((len(patterns), (len(patterns.items) + 63) // 64), dtype=np.uint64)
+    ones = np.uint64(1) << (patterns.codes % 64).astype(np.uint64)
+    np.bitwise_or.at(bits, (rows, patterns.codes // 64), ones)
+    return bits
+
+
+def _pack_members(members: set[int], words: int) -> Words:
+    row = np.zeros(words, dtype=np.uint64)
+    for code in members:
+        row[code // 64] |= np.uint64(1 << code % 64)
+    return row
+
+
+def _flag_containing(bits: Words, members: Words) -> Flags:
+    return np.asarray(((bits & members) == members).all(axis=1))

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: MIT
+"""What a run found out, in numbers and words: what is left of the data, whether suppressed rows are safe, the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from math import isfinite
+from typing import Any, Literal
+
+import polars as pl
+
+from sfumato import measure
+from sfumato.attack import Linking
+from sfumato.baskets import Baskets
+from sfumato.data.hierarchy import spell_cells
+from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
+from sfumato.progress import report_progress
+from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
+from sfumato.protect.method import KeyedMethod
+from sfumato.public.unknown_items import MARK
+from sfumato.release import Release
+from sfumato.report.run_account import RunAccount
+from sfumato.report.sections import build_outgoing_sections, make_sections
+from sfumato.table import Table
+from sfumato.workflow.outgoing import count_published_labels
+from sfumato.workflow.policy import Policy
+
+
+def get_starred_rows(release: Release) -> Any:
+    """Whether rows of stars are suppressed rows or a class, as the claims say."""
+    return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
+
+
+def measure_utility(policy: Policy, published: Any, original: Any, release: Release) -> dict[str, float]:
+    """What the release is worth, measured on the written file."""
+    report_progress("measuring what is left")
+    if not isinstance(published, Table):
+        return _measure_basket_utility(published, original, release)
+    figures: dict[str, float] = {}
+    profiles = {method.utility for method in policy.methods()}
+    if "codes" in profiles:
+        return {"loss": 0.0}  # codes can be undone by whoever has the key; nothing is lost
+    if "blanks" in profiles:
+        figures["loss"] = measure.blanked_share(published, original)
+    elif "chance" in profiles:
+        figures |= _measure_chance_utility(published, original, release)
+    elif published.quasi_identifying:
+        figures |= _measure_class_utility(
+            published, original, release, all(method.truthful for method in policy.methods())
+        )
+    known = _list_comparable_columns(published, original, release)
+    asked = [name for name in (*published.quasi_identifying, *published.sensitive) if name in known]
+    if policy.measure.queries and published.quasi_identifying and asked:
+        answers = measure.query_accuracy(original, published, policy.measure.queries, columns=asked)
+        figures["query_error"] = answers.count.median
+    target = policy.measure.classify
+    if target and target in known:
+        learnt = [name for name in known if name != target]
+        scores = measure.classification_accuracy(original, published, target, columns=learnt, rows=release.details.rows)
+        for model, score in scores.items():
+            figures |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            figures["zero_r_accuracy"] = score.zero_r
+    return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
+
+
+def _list_comparable_columns(published: Table, original: Table, release: Release) -> list[str]:
+    """Columns whose cells can be read as values of the originals: chance may have made others, but for numbers."""
+    return [
+        name
+        for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
+        if name not in release.public
+        or column.dtype.is_numeric()
+        or spell_cells(column).drop_nulls().is_in(spell_cells(original.frame[name]).implode()).all()
+    ]
+
+
+def _measure_class_utility(published: Table, original: Table, release: Release, truthful: bool) -> dict[str, float]:
+    """How large the crowds became and, where cells are labels of their originals, how much detail these keep."""
+    stars = get_starred_rows(release)
+    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    moved = measure.marginal_distance(original, published)
+    kept = {"loss": float(release.losses["loss"])}
+    if truthful:
+        kept = {
+            "loss": measure.loss(published, original),
+            "precision": measure.precision(original, published),
+            "non_uniform_entropy": measure.non_uniform_entropy(original, published).share,
+        }
+    return {
+        **kept,
+        "discernibility": measure.discernibility(published, stars),
+        "average_class_size": measure.average_class_size(published, stars),
+        "c_avg": measure.c_avg(published, least, stars),
+        "total_variation": sum(moved.values()) / len(moved),
+    }
+
+
+def _measure_chance_utility(published: Table, original: Table, release: Release) -> dict[str, float]:
+    """How far drawn values are from the originals, as statistics see it: each column alone, and two together."""
+    shown = [name for name in published.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
+    together = measure.correlations(original, published)
+    moments = measure.moments(original, published).columns
+    shifts = [abs(column_moments.mean_shift) for column_moments in moments if column_moments.mean_shift is not None]
+    ratios = [abs(column_moments.std_ratio - 1) for column_moments in moments if column_moments.std_ratio is not None]
+    return {
+        "loss": float(release.losses["loss"]),
+        **(
+            {"pair_total_variation": measure.pairwise_total_variation(original, published, columns=shown)}
+            if shown
+            else {}
+        ),
+        **({"largest_mean_shift": max(shifts), "largest_spread_change": max(ratios)} if shifts and ratios else {}),
+        **({"largest_correlation_shift": together.largest} if len(together.columns) > 1 else {}),
+    }
+
+
+def _measure_basket_utility(published: Any, original: Any, release: Release) -> dict[str, float]:
+    """What hiding did besides, counted on the published baskets; what a pattern lost is its method's own loss."""
+    figures = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
+    hiding = release.details.part(HidingDetails)
+    if isinstance(published, Baskets) and hiding is not None:
+        method = release.method
+        effects = measure.side_effects(
+            original, published, method.min_support, method.min_confidence, hiding.sensitive or (), MARK
+        )
+        figures |= {name: float(value) for name, value in asdict(effects).items()}
+    return figures
+
+
+def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
+    """How many rows were suppressed, whether they can be seen, and whether they hide one another."""
+    suppressed = int(release.losses.get("suppressed_rows", 0))
+    least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
+    if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
+        return {"rows": suppressed, "seen": False, "safe": True, "why": "Suppressed rows are not in the release."}
+    if get_starred_rows(release) != "suppressed":
+        return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
+    if suppressed >= least:
+        why = (
+            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: whoever is not found in "
+            f"a published class is one of {suppressed}."
+        )
+        return {"rows": suppressed, "seen": True, "safe": True, "why": why}
+    rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
+    why = (
+        f"Only {rows} suppressed, fewer than k = {least}: whoever is not found in a published class must be "
+        'among them. Leave them out (suppressed_rows = "drop") if that is too few.'
+    )
+    return {"rows": suppressed, "seen": True, "safe": False, "why": why}
+
+
+def gather_account(
+    policy: Policy,
+    original: Any,
+    release: Release,
+    published: Any,
+    body: dict[str, Any],
+    seconds: Mapping[str, float],
+) -> RunAccount:
+    """Gather what a report tells."""
+    report_progress("comparing before and after")
+    run_account = RunAccount(
+        title=policy.title,
+        certificate=body,
+        original=original,
+        published=published,
+        before=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        column_loss={},
+        details=release.details,
+        reasons=(),
+        lattice=(),
+        advice=list_advice(body, release),
+        seconds=seconds,
+        source=original.source if isinstance(original, Table) else policy.data.path,
+        sections=make_sections(policy.methods(), release, original, published, body["utility"]),
+    )
+    return add_column_facts(run_account, release) if isinstance(original, Table) else run_account
+
+
+def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> RunAccount:
+    """What the report that leaves tells: made from the certificate and the released data, and nothing else."""
+    run_account = RunAccount(
+        title=certificate["title"],
+        certificate=certificate,
+        original=None,
+        published=published,
+        before=None,
+        sizes_before=_NO_CROWDS,
+        sizes_after=_NO_CROWDS,
+        distributions={},
+        column_loss={},
+        details=Details(),
+        reasons=(),
+        lattice=(),
+        advice=(),
+        seconds={},
+        source="",
+        sections=build_outgoing_sections(certificate["public"], published),
+    )
+    tags = {method["method"] for method in certificate["methods"]}
+    if not isinstance(published, Table) or "encode_for_trees" in tags:
+        return run_account
+    stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
+    crowds = bool(published.quasi_identifying) and "suppress_entries" not in tags
+    return replace(
+        run_account,
+        distributions={name: count_published_labels(published.frame[name]) for name in published.frame.columns},
+        sizes_after=measure.class_size_counts(published, None, stars) if crowds else _NO_CROWDS,
+    )
+
+
+_NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
+
+
+def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
+    """What only a table has to tell: how its columns came out, and, where people can be linked, their crowds."""
+    if isinstance(release.method, KeyedMethod):
+        return run_account  # codes beside values compare with nothing
+    original, published = run_account.original, run_account.published
+    names = published.quasi_identifying
+    run_account = replace(
+        run_account,
+        distributions={
+            name: measure.distribution(
+                original.frame[name],
+                published.frame[name],
+                original.hierarchies.get(name) if name in names else None,
+            )
+            for name in published.frame.columns
+        },
+        reasons=tuple(why.sentence() for why in explain(release, original)),
+        lattice=list_lattice_nodes(release, original),
+    )
+    if not names or release.details.part(EntryDetails) is not None:
+        return run_account
+    return replace(
+        run_account,
+        before=Linking().run(Release(original, None, (), {}), original),
+        sizes_before=measure.class_size_counts(original),
+        sizes_after=measure.class_size_counts(published, None, get_starred_rows(release)),
+        column_loss={
+            name: measure.column_loss(published.frame[name], measure.domain_of(published, name, original))
+            for name in names
+            if name not in release.public
+        },
+    )
+
+
+def list_advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
+    """What to do next."""
+    sentences = [*_advise_on_levels(body, release)]
+    if body["data"]["shape"] == "table":
+        sentences += _advise_on_rows(body, release)
+    if release.details.part(EntryDetails) is not None:
+        sentences.append(
+            "The promise is about rules. The attack by learners tells how far a stronger adversary gets: look at it "
+            "before the release leaves, and set learner_risk if it gets too far."
+        )
+    sentences.append("Before you release the same people again, compare the two releases: together they may say more.")
+    return tuple(sentences)
+
+
+def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
+    levels, heights = body["levels"], body["heights"]
+    sentences = []
+    lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
+    if lost:
+        sentences.append(
+            f'{", ".join(lost)} left nothing but "*": add levels to the hierarchy between the finest and the top, or '
+            "allow more suppression, to keep some of it."
+        )
+    anonymity = release.details.part(AnonymityDetails)
+    if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
+        sentences.append(
+            f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is kept as it is or "
+            "starred whole. A hierarchy would keep part of it."
+        )
+    return sentences
+
+
+def _advise_on_rows(body: Mapping[str, Any], release: Release) -> list[str]:
+    sentences = []
+    if not body["suppression"]["safe"]:
+        sentences.append(body["suppression"]["why"])
+    if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
+        sentences.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
+    if any(claim.property == "k_anonymity" for claim in release.claims):
+        sentences.append(
+            "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
+            "columns before the release leaves."
+        )
+    sentences.append(
+        "Rows keep the order they were read in. If that order says something (sorted by name, or by day of admission), "
+        'set order = "shuffled" under [output].'
+    )
+    return sentences

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""What is kept of compiled kernels does not outlive the files it was made from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sfumato.kernels.compilation import sweep_stale_kernels
+
+
+def test_a_changed_file_sweeps_what_was_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "__pycache__"
+    kept.mkdir()
+    (tmp_path / "one.py").write_text("a = 1\n")
+    (kept / "one.add-1.nbi").write_text("index")
+    assert sweep_stale_kernels(tmp_path)
+    assert not list(kept.glob("*.nbi"))
+    (kept / "one.add-1.nbc").write_text("code")
+    assert not sweep_stale_kernels(tmp_path)
+    assert list(kept.glob("*.nbc"))
+    (tmp_path / "family").mkdir()
+    (tmp_path / "family" / "two.py").write_text("b = 2\n")
+    assert sweep_stale_kernels(tmp_path)
+    assert not list(kept.glob("*.nbc"))

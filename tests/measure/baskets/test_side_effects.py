@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.measure.baskets.recount import ItemColumns, recount_itemsets
+from sfumato.measure.baskets.side_effects import (
+    SideEffects,
+    count_baskets,
+    count_foreign_items,
+    exposed_item_rules,
+    exposed_rules,
+    side_effects,
+)
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.public.unknown_items import MARK, mark_unknowns
+from tests import brute_baskets as brute
+
+HALF = Fraction(1, 2)
+items = st.sampled_from("abcd")
+lists = st.lists(st.sets(items), min_size=1, max_size=8)
+shares = st.sampled_from([Fraction(1, 3), HALF, Fraction(2, 3), Fraction(1)])
+rules = st.tuples(st.frozensets(items, max_size=2), st.frozensets(items, min_size=1, max_size=2)).filter(
+    lambda rule: not rule[0] & rule[1]
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(baskets=lists, least=st.integers(1, 4))
+def test_itemsets_are_counted_as_by_the_book(baskets: list[set[str]], least: int) -> None:
+    assert recount_itemsets(sf.Baskets.of(baskets), least) == brute.itemsets(baskets, least)
+
+
+def test_many_items_go_another_way() -> None:
+    """Above 128 items the first item's baskets are cut out."""
+    baskets = [[f"i{(7 * row + step * step) % 200:03}" for step in range(row % 6 + 1)] for row in range(900)]
+    found = recount_itemsets(sf.Baskets.of(baskets), 3)
+    assert found == brute.itemsets(baskets, 3)
+    assert len({name for one in found for name in one}) > 128
+    assert any(len(one) > 2 for one in found)
+    share = Fraction(1, 5)
+    about = {right: 0 for _, right in brute.rules(baskets, 3, share) if len(right) == 1}
+    for left, right in brute.rules(baskets, 3, share):
+        if right in about and left:
+            about[right] += 1
+    for right in sorted(about, key=sorted)[::10]:
+        assert exposed_item_rules(sf.Baskets.of(baskets), right, 3, share) == about[right] > 0
+
+
+def shows(baskets: list[set[str]], rule: tuple[frozenset[str], frozenset[str]], least: int, share: Fraction) -> bool:
+    left, right = rule
+    whole, before = brute.support(baskets, left | right), brute.support(baskets, left)
+    return whole >= least and (not left or Fraction(whole, before or 1) >= share)
+
+
+@settings(deadline=None, max_examples=100)
+@given(baskets=lists, secret=st.lists(rules, max_size=4), least=st.integers(1, 4), share=shares)
+def test_exposed_rules_by_hand(baskets: list[set[str]], secret: list[Any], least: int, share: Fraction) -> None:
+    published = sf.Baskets.of(baskets)
+    expected = sum(shows(baskets, rule, least, share) for rule in set(secret))
+    assert exposed_rules(published, secret, least, share) == expected
+    alone = [rule for rule in set(secret) if not rule[0]]
+    assert exposed_rules(published, alone, least) == sum(shows(baskets, rule, least, share) for rule in alone)
+
+
+@settings(deadline=None, max_examples=100)
+@given(baskets=lists, hidden=st.sets(items, min_size=1, max_size=2), least=st.integers(1, 4), share=shares)
+def test_exposed_item_rules_by_hand(baskets: list[set[str]], hidden: set[str], least: int, share: Fraction) -> None:
+    published = sf.Baskets.of(baskets)
+    found = brute.rules(baskets, least, share)
+    expected = sum(len(right) == 1 and right <= hidden for _, right in found)
+    assert exposed_item_rules(published, hidden, least, share) == expected
+    assert exposed_rules(published, sorted(hidden), least, share) == expected
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    before=lists,
+    flips=st.lists(st.tuples(st.integers(0, 7), items), max_size=6),
+    secret=st.lists(st.one_of(rules, items), max_size=2),
+    least=st.integers(1, 4),
+    share=shares,
+)
+def test_side_effects_by_hand(
+    before: list[set[str]], flips: list[tuple[int, str]], secret: list[Any], least: int, share: Fraction
+) -> None:
+    after = [set(basket) for basket in before]
+    for row, item in flips:
+        if row < len(after):
+            after[row] ^= {item}
+    found = side_effects(sf.Baskets.of(before), sf.Baskets.of(after), least, share, secret)
+    old, new = brute.rules(before, least, share), brute.rules(after, least, share)
+    sets, kept = brute.itemsets(before, least), brute.itemsets(after, least)
+    whole = {right for left, right in (one for one in secret if not isinstance(one, str)) if not left}
+    named = {one for one in secret if isinstance(one, str)}
+
+    def is_secret(rule: tuple[frozenset[str], frozenset[str]]) -> bool:
+        left, right = rule
+        return rule in secret or bool(right & named) or any(one <= left | right for one in whole)
+
+    assert found.rules == sum(not is_secret(rule) for rule in old)
+    assert found.lost_rules == sum(not is_secret(rule) and rule not in new for rule in old)
+    assert found.ghost_rules == sum(not is_secret(rule) and rule not in old for rule in new)
+    assert found.rules_published == len(new)
+    assert found.itemsets == sum(not any(one <= items for one in whole) for items in sets)
+    assert found.lost_itemsets == sum(items not in kept and not any(one <= items for one in whole) for items in sets)
+    assert found.ghost_itemsets == sum(items not in sets for items in kept)
+    assert found.sensitive == sum(map(is_secret, old)) + sum(one in sets for one in whole)
+    assert found.exposed == sum(map(is_secret, new)) + sum(one in kept for one in whole)
+    pairs = list(zip(before, after, strict=True))
+    assert found.added == sum(len(b - a) for a, b in pairs)
+    assert found.removed == sum(len(a - b) for a, b in pairs)
+    assert found.changed_baskets == sum(a != b for a, b in pairs)
+    gaps = sum(abs(brute.support(before, [one]) - brute.support(after, [one])) for one in "abcd")
+    assert found.dissimilarity == (gaps / sum(map(len, before)) if any(before) else float(any(after)))
+
+
+def test_shares_of_the_effects() -> None:
+    effects = SideEffects(4, 1, 9, 2, 0, 10, 5, 2, 8, 0.1, 0, 3, 2)
+    assert (effects.hiding_failure, effects.misses_cost, effects.artifactual_patterns) == (0.25, 0.5, 0.25)
+    nothing = SideEffects(0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, 0, 0, 0)
+    assert (nothing.hiding_failure, nothing.misses_cost, nothing.artifactual_patterns) == (0, 0, 0)
+
+
+def test_itemsets_alone_need_no_confidence() -> None:
+    before, after = sf.Baskets.of([["a", "b"]] * 3), sf.Baskets.of([["a", "b"], ["a"], ["a"]])
+    effects = side_effects(before, after, 2, None, [((), ("a", "b"))])
+    assert (effects.sensitive, effects.exposed, effects.rules) == (1, 0, 0)
+    assert (effects.itemsets, effects.lost_itemsets) == (2, 1)
+
+
+def test_unknowns_count_as_not_there() -> None:
+    original = sf.Baskets.of([["bread", "milk"]] * 4)
+    certain = sf.Baskets.of([["bread", "milk"], ["bread"], ["bread"], ["bread"]])
+    blocked = mark_unknowns(certain, [1, 2, 3], ["milk"] * 3)
+    assert exposed_rules(blocked, [(("bread",), ("milk",))], 2, HALF) == 0
+    assert count_foreign_items(blocked, original) == 1
+    assert count_foreign_items(blocked, original, MARK) == 0
+    effects = side_effects(original, blocked, 2, HALF, [(("bread",), ("milk",))], MARK)
+    assert (effects.sensitive, effects.exposed, effects.removed, effects.ghost_itemsets) == (1, 0, 3, 0)
+    assert count_baskets(blocked) == 4
+
+
+def test_names_and_numbers_are_the_same_items() -> None:
+    numbers = sf.Baskets.of([[1, 2], [1, 2]])
+    assert exposed_rules(numbers, [(("1",), ("2",))], 2, 1) == 1
+    assert exposed_item_rules(numbers, ["2"], 1, 1) == 1
+    assert count_foreign_items(sf.Baskets.of([["1", "3"]]), numbers) == 1
+    assert exposed_rules(numbers, [(("9",), ("2",))], 1, 1) == 0
+    assert ItemColumns.of(numbers).support([]) == 2
+
+
+def test_bad_input_is_named() -> None:
+    one, two = sf.Baskets.of([["a"]]), sf.Baskets.of([["a"], ["b"]])
+    with pytest.raises(sf.DataError, match="1 baskets became 2"):
+        side_effects(one, two, 1, 1, [])
+    with pytest.raises(sf.PolicyError):
+        side_effects(one, one, 0, 1, [])
+    with pytest.raises(sf.PolicyError):
+        exposed_item_rules(one, ["a"], 1, 2)
+
+
+def test_retail_is_counted_in_seconds(shared_data: Path) -> None:
+    baskets = sf.Baskets.read(shared_data / "fimi" / "retail.dat.gz")
+    assert len(recount_itemsets(baskets, 882)) == len(find_itemsets(baskets, 882))
+    assert exposed_item_rules(baskets, [39], 882, HALF) > 0

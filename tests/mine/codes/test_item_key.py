@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""What a provider mined, decoded: exactly the itemsets of the originals, by brute force; or refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.key import Key
+from sfumato.mine.baskets.itemsets import find_itemsets, frequent_itemsets
+from sfumato.mine.codes.item_key import decode_itemsets, filter_requests, mine_filters
+from sfumato.protect.codes.encode_bloom import EncodeBloom
+from sfumato.protect.codes.encode_items import EncodeItems
+from tests import brute_baskets as brute
+
+quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+words = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5), min_size=1, max_size=20).filter(any)
+numbers = st.lists(st.lists(st.integers(0, 5), max_size=5), min_size=1, max_size=20).filter(any)
+MARKET = ["abc", "abd", "ab", "cd", "ace", "bde", "abce", "ad", "bc", "abcd", "e", "ef", "abf", "acf"]
+
+
+def as_counts(found: pl.DataFrame) -> dict[frozenset[Any], int]:
+    return {frozenset(row["items"]): row["support"] for row in found.iter_rows(named=True)}
+
+
+@quick
+@given(st.one_of(words, numbers), st.sampled_from(["padded", "one_to_n"]), st.integers(1, 6), st.integers(0, 99))
+def test_decoded_itemsets_are_those_of_the_originals(lists: list[list[Any]], kind: Any, least: int, seed: int) -> None:
+    data = sf.Baskets.of(lists)
+    method = EncodeItems(kind=kind, k=max(2, min(3, len(data.items))), n=3, fake_codes=2, noise=0.3)
+    if kind == "padded" and len(data.items) < 2:
+        return
+    key = method.new_key(data, sf.Randomness.seeded(seed))
+    found = frequent_itemsets(method.protect(data, key).data, least)
+    true = brute.itemsets(data.to_lists(), least)
+    decoded = decode_itemsets(found, key, min_support=least)
+    assert as_counts(decoded) == true
+    assert all(row == sorted(row) for row in decoded["items"].to_list())
+    assert as_counts(decode_itemsets(found, key, data, least)) == true
+    lowest = min(found["support"].to_list(), default=1)
+    assert as_counts(decode_itemsets(found, key)) == {one: count for one, count in true.items() if count >= lowest}
+
+
+@quick
+@given(words, st.integers(3, 40), st.integers(1, 4), st.integers(1, 6), st.integers(0, 99))
+def test_filters_never_miss_and_the_originals_make_them_exact(
+    lists: list[list[str]], bits: int, hashes: int, least: int, seed: int
+) -> None:
+    data = sf.Baskets.of(lists)
+    method = EncodeBloom(bits=bits, hashes=hashes)
+    key = method.new_key(data, sf.Randomness.seeded(seed))
+    found = mine_filters(method.protect(data, key).data, filter_requests(key), least)
+    true = brute.itemsets(data.to_lists(), least)
+    shown = as_counts(decode_itemsets(found, key))
+    assert all(shown[one] >= count for one, count in true.items())
+    assert as_counts(decode_itemsets(found, key, data, least)) == true
+
+
+@quick
+@given(words, st.integers(2, 10), st.integers(1, 3), st.integers(1, 5), st.integers(1, 3))
+def test_mining_filters_by_brute_force(
+    lists: list[list[str]], bits: int, hashes: int, least: int, longest: int
+) -> None:
+    data = sf.Baskets.of(lists)
+    method = EncodeBloom(bits=bits, hashes=hashes)
+    key = method.new_key(data, sf.Randomness.seeded(0))
+    filters, requests = method.protect(data, key).data, filter_requests(key)
+    assert requests.ids is not None
+    of = dict(zip(requests.ids, map(set, requests.to_lists()), strict=True))
+    shown = [[number for number, one in of.items() if one <= set(row)] for row in filters.to_lists()]
+    assert as_counts(mine_filters(filters, requests, least, longest)) == brute.itemsets(shown, least, longest)
+
+
+def encoded(method: EncodeItems | EncodeBloom) -> tuple[sf.Baskets, Key, pl.DataFrame]:
+    data = sf.Baskets.of([list(row) for row in MARKET])
+    key = method.new_key(data, sf.Randomness.seeded(1))
+    published = method.protect(data, key).data
+    if isinstance(method, EncodeBloom):
+        return data, key, mine_filters(published, filter_requests(key), 2)
+    return data, key, frequent_itemsets(published, 2)
+
+
+each = pytest.mark.parametrize("method", [EncodeItems(k=3), EncodeItems(kind="one_to_n"), EncodeBloom()])
+
+
+@each
+def test_wrong_and_changed_keys_are_refused(method: EncodeItems | EncodeBloom) -> None:
+    data, key, found = encoded(method)
+    with pytest.raises(sf.DataError, match="not of this key"):
+        decode_itemsets(found, method.new_key(data))
+    changed = Key(key.method, {**key.secret, "items": list(reversed(key.secret["items"]))})
+    with pytest.raises(sf.DataError, match="changed or damaged"):
+        decode_itemsets(found, changed)
+    with pytest.raises(sf.DataError, match="no key of"):
+        decode_itemsets(found, Key("encode_for_trees", dict(key.secret)))
+    with pytest.raises(sf.DataError, match="other baskets"):
+        decode_itemsets(found, key, sf.Baskets.of([["a"]]))
+
+
+@each
+def test_a_provider_who_is_wrong_is_noticed(method: EncodeItems | EncodeBloom) -> None:
+    _, key, found = encoded(method)
+    with pytest.raises(sf.DataError, match="missing or rarer"):
+        decode_itemsets(found.filter(pl.col("items").list.len() > 1), key)
+    with pytest.raises(sf.DataError, match="another support"):
+        decode_itemsets(found.with_columns(pl.col("support") + 1), key)
+    with pytest.raises(sf.PolicyError, match="columns"):
+        decode_itemsets(found.rename({"items": "sets"}), key)
+    words = pl.DataFrame({"items": [["bread"]], "support": [3]})
+    with pytest.raises(sf.DataError, match="no whole numbers"):
+        decode_itemsets(words, key)
+
+
+def test_wrong_counts_of_larger_sets_are_noticed_with_the_originals() -> None:
+    data, key, found = encoded(EncodeItems(k=3))
+    longest = found["items"].list.len().max()
+    lower = pl.when(pl.col("items").list.len() == longest).then(pl.col("support") - 1).otherwise(pl.col("support"))
+    with pytest.raises(sf.DataError, match="other supports in the originals"):
+        decode_itemsets(found.with_columns(lower.alias("support")), key, data, 1)
+
+
+def test_arrays_text_and_nothing_at_all() -> None:
+    data, key, found = encoded(EncodeItems(k=3))
+    published = EncodeItems(k=3).protect(data, key).data
+    exact = as_counts(decode_itemsets(found, key, min_support=2))
+    assert as_counts(decode_itemsets(find_itemsets(published, 2), key, min_support=2)) == exact
+    text = found.with_columns(pl.col("items").cast(pl.List(pl.String)))
+    assert as_counts(decode_itemsets(text, key, min_support=2)) == exact
+    share = 3 / len(data)
+    assert as_counts(decode_itemsets(found, key, min_support=share)) == brute.itemsets(data.to_lists(), 3)
+    assert decode_itemsets(found.clear(), key).schema == frequent_itemsets(data, 2).schema
+
+
+def test_filters_are_refused_where_they_are_none() -> None:
+    data, key, _ = encoded(EncodeBloom())
+    with pytest.raises(sf.DataError, match="numbers of bits"):
+        mine_filters(data, filter_requests(key), 2)
+    with pytest.raises(sf.PolicyError, match="max_length"):
+        mine_filters(EncodeBloom().protect(data, key).data, filter_requests(key), 2, 0)

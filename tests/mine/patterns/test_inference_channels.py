@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.mine.baskets.itemsets import find_itemsets
+from sfumato.mine.baskets.published_rules import individuals_behind, patterns_behind
+from sfumato.mine.patterns.inference_channels import inference_channels
+from sfumato.mine.patterns.known_sets import KnownSets
+from sfumato.patterns import Patterns
+from sfumato.progress import listen_to_progress
+from tests import brute_patterns as brute
+
+small_baskets = st.lists(st.sets(st.sampled_from("abcde")), min_size=1, max_size=14)
+
+
+def as_dict(frame: pl.DataFrame) -> dict[tuple[frozenset[str], frozenset[str]], int]:
+    found = {(frozenset(i), frozenset(o)): s for i, o, s in frame.select("inner", "outer", "support").iter_rows()}
+    assert len(found) == frame.height
+    return found
+
+
+@settings(deadline=None, max_examples=150)
+@given(lists=small_baskets, least=st.integers(1, 6), k=st.integers(1, 6))
+def test_channels_are_those_of_the_definition(lists: list[set[str]], least: int, k: int) -> None:
+    found = as_dict(inference_channels(sf.Baskets.of(lists), least, k))
+    assert found == brute.channels(lists, least, k)
+
+
+@settings(deadline=None, max_examples=100)
+@given(lists=small_baskets, least=st.integers(1, 6), k=st.integers(2, 6))
+def test_maximal_channels_lie_inside_no_other(lists: list[set[str]], least: int, k: int) -> None:
+    every = brute.channels(lists, least, k)
+    widest = {
+        one: many
+        for one, many in every.items()
+        if not any(other != one and other[0] <= one[0] and one[1] <= other[1] for other in every)
+    }
+    assert as_dict(inference_channels(sf.Baskets.of(lists), least, k, maximal=True)) == widest
+
+
+def test_lists_are_sorted_and_typed() -> None:
+    frame = inference_channels(sf.Baskets.of([[30, 4], [4, 30], [4]]), 1, 2)
+    assert frame.schema == {"inner": pl.List(pl.Int64), "outer": pl.List(pl.Int64), "support": pl.Int64}
+    assert frame.rows() == [([], [30], 1), ([4], [4, 30], 1)]
+    text = inference_channels(sf.Baskets.of([["b", "a"], ["a"]]), 1, 2)
+    assert text.schema["inner"] == pl.List(pl.String)
+
+
+def test_nothing_frequent_gives_an_empty_frame() -> None:
+    frame = inference_channels(sf.Baskets.of([["a"], ["b"]]), 2, 2)
+    assert frame.height == 0
+    assert frame.columns == ["inner", "outer", "support"]
+    assert inference_channels(sf.Baskets.of([["a"], ["b"]]), 2, 2, maximal=True).height == 0
+
+
+def test_a_share_is_a_support_too() -> None:
+    baskets = sf.Baskets.of([["a", "b"]] * 3 + [["a"]])
+    assert inference_channels(baskets, 0.75, 2).equals(inference_channels(baskets, 3, 2))
+
+
+def test_bad_input_is_named() -> None:
+    baskets = sf.Baskets.of([["a"]])
+    with pytest.raises(sf.PolicyError, match="k is a whole number"):
+        inference_channels(baskets, 1, 0)
+    with pytest.raises(sf.PolicyError, match="k is a whole number"):
+        inference_channels(baskets, 1, True)
+    with pytest.raises(sf.PolicyError, match="min_support"):
+        inference_channels(baskets, 0, 2)
+
+
+def test_the_search_tells_how_far_it_is() -> None:
+    heard: list[str] = []
+    with listen_to_progress(lambda step, done, total: heard.append(step)):
+        inference_channels(sf.Baskets.of([["a", "b"], ["a"]]), 1, 2, maximal=True)
+    assert {"looking for inference channels", "looking for maximal channels"} <= set(heard)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    sets=st.dictionaries(st.frozensets(st.integers(0, 5), min_size=1, max_size=4), st.integers(1, 9), max_size=20),
+)
+def test_the_tree_holds_what_has_all_its_subsets(sets: dict[frozenset[int], int]) -> None:
+    patterns = sf_patterns(sets)
+    known = KnownSets.of(patterns.offsets, patterns.codes, patterns.supports, 9)
+    inside = {frozenset(known.members(node)) for node in range(1, len(known.rows))}
+    place = {item: code for code, item in enumerate(patterns.items)}
+    coded = {frozenset(place[item] for item in one) for one in sets}
+    assert inside == {one for one in coded if all(part in coded for part in brute.subsets(one) if part)}
+    assert len(inside) + len(known.left_over) == len(sets)
+    maximal = {frozenset(known.members(node)) for node in known.maximal().nonzero()[0].tolist()}
+    every: set[frozenset[int]] = inside | {frozenset()}
+    assert maximal == {one for one in every if not any(one < other for other in every)}
+
+
+def sf_patterns(sets: dict[frozenset[int], int]) -> Patterns:
+    return Patterns.of(list(sets.items()), 9)
+
+
+def test_channels_of_mushroom_are_consistent_with_counting(shared_data: Path) -> None:
+    """Every channel of real data, recounted on the baskets."""
+    baskets = sf.Baskets.read(shared_data / "fimi" / "mushroom.dat")
+    frame = inference_channels(baskets, 0.5, 10)
+    assert frame.height > 10
+    rows = [frozenset(basket) for basket in baskets.to_lists()]
+    for inner, outer, support in frame.head(15).iter_rows():
+        held, rest = frozenset(inner), frozenset(outer) - frozenset(inner)
+        assert sum(held <= row and not rest & row for row in rows) == support
+    assert len(find_itemsets(baskets, 0.5)) == 153
+
+
+def test_a_confident_rule_leaves_one_individual() -> None:
+    """Giannotti et al. (2009): support 80, confidence 98.7 %."""
+    assert individuals_behind(80, 0.987).antecedent == 81
+    assert individuals_behind(80, 0.987).individuals == 1
+    assert individuals_behind(80, 0.988).antecedent == 81
+    assert individuals_behind(80, 1).individuals == 0
+    assert individuals_behind(0, 0.5).antecedent == 0
+    with pytest.raises(sf.PolicyError):
+        individuals_behind(-1, 0.5)
+    with pytest.raises(sf.PolicyError):
+        individuals_behind(3, 0.0)
+
+
+def test_rules_give_their_supports_away() -> None:
+    rules = pl.DataFrame({"antecedent": [["x", "y"]], "consequent": [["z"]], "support": [80], "confidence": [80 / 81]})
+    patterns = patterns_behind(rules, 100)
+    assert patterns.to_lists() == [(["x", "y"], 81), (["x", "y", "z"], 80)]
+    with pytest.raises(sf.DataError, match="confidence"):
+        patterns_behind(rules.drop("confidence"), 100)
