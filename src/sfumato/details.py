@@ -101,9 +101,9 @@ class AnonymityDetails(Details):
 class EntryDetails(Details):
     """Decisions of methods that blank entries."""
 
-    private: tuple[Entry, ...] = ()
+    private: list[Entry] = field(default_factory=list)
     """Entries that were to be hidden."""
-    derived: tuple[Entry, ...] = ()
+    derived: list[Entry] = field(default_factory=list)
     """Entries that were blanked so that no rule predicts a private one."""
     hidden: pl.DataFrame | None = None
     """The private entries with their values: `row`, `column`, `value`."""
@@ -134,8 +134,8 @@ class EntryDetails(Details):
             moved = pl.Series("row", [position.get(row) for row in frame["row"]], dtype=pl.Int64)
             return frame.with_columns(moved).drop_nulls("row")
 
-        def move_entries(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-            return tuple((position[row], column) for row, column in entries if row in position)
+        def move_entries(entries: list[Entry]) -> list[Entry]:
+            return [(position[row], column) for row, column in entries if row in position]
 
         return replace(
             super().follow(order),

@@ -138,7 +138,7 @@ class _GeometricLossMetric:
 
 def _multiply_columns(factors: list[Floats]) -> Floats:
     """The product of one factor of each column, at every node."""
-    product: Floats = factors[0]
+    product: Floats = factors[0].copy()  # bounds are raised in place, and factors are not
     for factor in factors[1:]:
         product = np.multiply.outer(product, factor)
     return product

@@ -282,8 +282,8 @@ class SuppressEntries(Method):
         places = [(int(entry) // width, cells.names[int(entry) % width]) for entry in derived.entries]
         return EntryDetails(
             rows=np.arange(len(cells.codes), dtype=np.int64),
-            private=tuple((int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)),
-            derived=tuple(places),
+            private=[(int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)],
+            derived=places,
             hidden=hidden,
             reasons=_list_reasons(places, derived),
             rules_before=_build_rule_frame(cells, first),

@@ -90,7 +90,15 @@ class AddNoise(Method):
         broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._names()) > 1)
         return "for study" if broken else "stable"
 
-    public_fields: ClassVar[tuple[str, ...]] = ("columns", "kind", "privacy", "confidence", "ranges", "exact_range")
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "columns",
+        "kind",
+        "privacy",
+        "confidence",
+        "ranges",
+        "exact_range",
+        "times",
+    )
 
     method: Literal["add_noise"] = "add_noise"
     columns: str | tuple[str, ...]
