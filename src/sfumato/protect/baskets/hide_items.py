@@ -35,7 +35,7 @@ class HideItems(Method):
     and every basket keeps its place. The literal `islf` and `dsrf` promise no such thing: what they leave is counted
     and claimed. Against: whoever mines the published baskets at the thresholds or above. Limits: the item itself stays
     in sight, and an item that most baskets hold is guessed without any rule; whoever mines below the thresholds still
-    finds rules; `parse_exact_confidence` has the fewest changes among those that take the items out.
+    finds rules; `exact` has the fewest changes among those that take the items out.
     Papers: Wang, Lee, Billis, Jafari 2004.
     """
 
@@ -55,10 +55,10 @@ class HideItems(Method):
     min_confidence: float = Field(gt=0, le=1)
     """The confidence from which on a rule shows."""
     strategy: Literal["complete", "islf", "dsrf", "exact"] = "complete"
-    """`complete` covers every left side; `parse_exact_confidence` does so with the fewest changes; the others are as
+    """`complete` covers every left side; `exact` does so with the fewest changes; the others are as
     published, for study."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `parse_exact_confidence` may look for something better."""
+    """How long `exact` may look for something better."""
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

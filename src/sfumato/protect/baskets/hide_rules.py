@@ -62,7 +62,7 @@ class HideRules(Method):
     its place. With `block`, the same holds of what is certain, and nothing published is false. Against: whoever mines
     the published baskets at the thresholds or above. Limits: whoever mines below the thresholds still finds the rules,
     and may see from many confidences just below it that something was hidden; other rules are lost or appear, which the
-    losses count; `1a` may be impossible, and `parse_exact_confidence` is the best only among ways that take items of
+    losses count; `1a` may be impossible, and `exact` is the best only among ways that take items of
     the rules out. Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001; Verykios
     and others 2004; Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
     """
@@ -87,10 +87,10 @@ class HideRules(Method):
     min_confidence: float | None = Field(default=None, gt=0, le=1)
     """The confidence from which a rule shows; required for rules, not for itemsets."""
     strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact"] = "joint"
-    """`joint` weighs all rules together; `parse_exact_confidence` loses the fewest itemsets; `block` marks items as
+    """`joint` weighs all rules together; `exact` loses the fewest itemsets; `block` marks items as
     unknown; `1a`, `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `parse_exact_confidence` may look for something better."""
+    """How long `exact` may look for something better."""
 
     @model_validator(mode="before")
     @classmethod

@@ -70,7 +70,7 @@ class SuppressEntries(Method):
     `confidence` among visible entries that is also right for at least that share of the private entries it fits.
     Against: an adversary who sees the release alone and predicts by association rules. Limits: rules below the
     thresholds, other learners and outside knowledge are not covered; whoever knows a blanked entry from elsewhere knows
-    more; `grades+` and `run_grades` are small sets, not the smallest (`parse_exact_confidence` proves it on small
+    more; `grades+` and `grades` are small sets, not the smallest (`exact` proves it on small
     tables). Papers: Aggarwal, Pei, Zhang 2006.
     """
 
@@ -105,13 +105,13 @@ class SuppressEntries(Method):
     prior: bool = False
     """Whether the commonest value of a column counts as a rule with nothing on the left."""
     search: Literal["grades+", "grades", "exact"] = "grades+"
-    """`run_grades` is the paper's; `grades+` finds smaller sets; `parse_exact_confidence` the smallest, for small
+    """`grades` is the paper's; `grades+` finds smaller sets; `exact` the smallest, for small
     tables."""
     blanking_factor: int = Field(default=1, ge=1, strict=True)
-    """The paper's k: how many entries `run_grades` blanks before weights are looked at again."""
+    """The paper's k: how many entries `grades` blanks before weights are looked at again."""
     seconds: float | None = Field(default=None, gt=0)
     """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for
-    `parse_exact_confidence`."""
+    `exact`."""
     mining_seconds: float | None = Field(default=None, gt=0)
     """What all mining may take; if it does not end in time, the claim `search_ended` fails and nothing is
     released."""
