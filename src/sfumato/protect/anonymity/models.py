@@ -157,8 +157,7 @@ class LDiversity(PrivacyModel):
                 bound="below",
                 measure="recursive_c",
                 arguments={**all_arguments, "l": int(self.l)},
-                meaning=f"In every class the most common value of {self.column} is rarer than {self.c:g} times the"
-                " rest.",
+                meaning=f"In every class the commonest value of {self.column} is rarer than {self.c:g} times the rest.",
             )
         return Claim(
             property=f"{self.kind}_l_diversity",

@@ -142,7 +142,7 @@ class _Limits(NamedTuple):
     cap: Number | None
 
     def claims(self, name: str, k: int) -> tuple[Claim, ...]:
-        """Nothing lies beyond the limits and nobody is alone at them, which anybody can check; the rest is unchanged."""
+        """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
         arguments = {"column": name, **{end: limit for end, limit in self._asdict().items() if limit is not None}}
         between = " and ".join(
             f"{word} {limit}" for word, limit in (("at least", self.floor), ("at most", self.cap)) if limit is not None
