@@ -452,7 +452,7 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         (RandomizeResponse(column="name", p=0.7), '"name"'),
         (RandomizeResponse(column=(), p=0.7), "nothing"),
         (RandomizeResponse(column="nowhere", p=0.7), '"nowhere"'),
-        (RandomizeResponse(column="disease", p=0.7, kind="warner"), "two categories, and there are 4"),
+        (RandomizeResponse(column="disease", p=0.7, kind="warner"), "two categories, but there are 4"),
         (RandomizeResponse(column="disease", p=0.7, kind="unary"), "give `epsilon`"),
         (RandomizeResponse(column="visits", p=0.7, categories=("many", "few")), "not spelled like cells"),
         (RandomizeResponse(column="smokes", p=0.7, person=("smokes",)), '"smokes" cannot identify the person'),

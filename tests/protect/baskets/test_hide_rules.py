@@ -63,8 +63,8 @@ class TestNaming:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("a ==> b ==> c\n", "line 1: a rule is written"), ("# only this\n", "names no rule"),
-            ("a,b\n==> c\n", "line 2: an itemset is written"), ("a,,b ==> c\n", "line 1"),
+            ("a ==> b ==> c\n", "line 1: write a rule as"), ("# only this\n", "lists no rule"),
+            ("a,b\n==> c\n", "line 2: write an itemset as"), ("a,,b ==> c\n", "line 1"),
         ],
     )  # fmt: skip
     def test_a_broken_file_is_refused_with_its_line(self, tmp_path: Path, text: str, message: str) -> None:
