@@ -166,7 +166,7 @@ class RandomizeResponse(Method):
             losses=_compute_answer_losses(done),
             details=AnswerDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                public={column.name: column.told(self) for column in done},
+                public={column.name: column.describe(self) for column in done},
                 limits=self._list_limits(key, lasting),
             ),
             changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
@@ -320,7 +320,7 @@ class _RandomizedColumn:
     column: pl.Series
     count: int
 
-    def told(self, method: RandomizeResponse) -> Mapping[str, Any]:
+    def describe(self, method: RandomizeResponse) -> Mapping[str, Any]:
         """What an analyst must know about it."""
         domain = "given" if isinstance(method.categories, tuple) else "data"
         return describe_channel(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")

@@ -119,13 +119,13 @@ class EntryProgram:
         antecedent, target = int(rules.antecedent[rule]), int(rules.target[rule])
         items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
         shown = tuple(ledger.columns[items].tolist())
-        foretold = int(ledger.columns[target])
+        predicted = int(ledger.columns[target])
         for row in rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]].tolist():
-            code, state = int(ledger.cells.codes[row, foretold]), int(ledger.base[row, foretold])
+            code, state = int(ledger.cells.codes[row, predicted]), int(ledger.base[row, predicted])
             if code < 0 or state == BLANKED:
                 continue
             if state == PUBLIC:
-                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*shown, foretold)
+                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*shown, predicted)
             else:
                 yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, shown
 

@@ -128,8 +128,8 @@ class AddNoise(Method):
         data."""
         if self.exact_range or self.ranges == "from_data":
             return
-        told = self.ranges or {}
-        if left := [name for name in self._names() if name not in told]:
+        ranges = self.ranges or {}
+        if left := [name for name in self._names() if name not in ranges]:
             raise PolicyError(
                 f"{data.source}: no range is given for {quote_names(left)}, and the size of the noise would "
                 "disclose the width of the data's range, which one person can change. Give a range that may be "
@@ -209,8 +209,8 @@ class AddNoise(Method):
 
     def _given(self, name: str) -> tuple[End, End] | None:
         """The range that the custodian gave for a column, if any."""
-        told = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
-        return None if told is None or isinstance(told, str) else told
+        given = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
+        return None if given is None or isinstance(given, str) else given
 
     def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _NoisyColumn:
         """One column on its own: noise of the scale that its level requires, or intervals."""

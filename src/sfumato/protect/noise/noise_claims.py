@@ -177,8 +177,7 @@ def _make_interval_claims(
 
 
 def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float, chance: float) -> Claim:
-    """Products of two Gaussians deviate by more than √(2x) + √2 x / √n standard errors with probability at most 2
-    e⁻ˣ."""
+    """Products of two Gaussians deviate by more than √(2x) + √2 x / √n standard errors with probability ≤ 2 e⁻ˣ."""
     whole = np.logical_and.reduce([column.known for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
     rare = np.log(2 * pairs / chance)
@@ -187,5 +186,5 @@ def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float,
         round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6),
         "at_most",
         {"columns": tuple(column.name for column, _ in noisy), "times": times},
-        f"What was added has {times:g} times the covariance of the data, within so many standard errors; {_BY_CHANCE}.",
+        f"What was added has {times:g} times the covariance of the data, within the allowed standard errors; {_BY_CHANCE}.",
     )
