@@ -186,5 +186,5 @@ def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float,
         round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6),
         "at_most",
         {"columns": tuple(column.name for column, _ in noisy), "times": times},
-        f"What was added has {times:g} times the covariance of the data, within the allowed standard errors; {_BY_CHANCE}.",
+        f"The noise has {times:g} times the covariance of the data, within the allowed standard errors; {_BY_CHANCE}.",
     )
