@@ -59,8 +59,8 @@ def test_what_is_no_noise_is_refused() -> None:
         ({"kind": "gaussian", "stdev": 12}, "its scale"),
         ({"sigma": 2, "step": -1}, "its step"),
         ({}, "its kind, scale"),
-        ({"kind": "uniform", "std": 2}, '"std" is of gaussian'),
-        ({"sigma": 2, "scale": 3}, "told twice: sigma, scale"),
+        ({"kind": "uniform", "std": 2}, '"std" belongs to gaussian'),
+        ({"sigma": 2, "scale": 3}, "given twice: sigma, scale"),
         ("gaussian", "write noise as"),
     ):
         with pytest.raises(sf.PolicyError, match=words):

@@ -293,7 +293,7 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(PolicyError, match="0 columns"):
         estimate_proportions(release)
     for cells in (["x0", "nonsense"], ["x00", "xg0"], ["x00", "x\u00e9"], [1, 2]):
-        with pytest.raises(DataError, match="spelt"):
+        with pytest.raises(DataError, match="spelled"):
             estimate_proportions(cells, channel=unary(3, 1.0))
 
 
