@@ -22,7 +22,8 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import ColumnReading, Domain, LabelCover
+from sfumato.data.label_cover import ColumnReading, LabelCover
+from sfumato.data.published_labels import Domain
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows

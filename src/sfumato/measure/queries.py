@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.published_labels import ColumnReading, Domain
+from sfumato.data.label_cover import ColumnReading
+from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns, select_counted_rows
 from sfumato.randomness import Randomness

@@ -280,7 +280,7 @@ def test_what_cannot_be_estimated_is_refused() -> None:
         estimate_proportions(pl.Series([None, None], dtype=pl.String), channel=channel2(0.7))
     with pytest.raises(PolicyError, match="confidence"):
         estimate_proportions(["yes"], confidence=1.0, channel=channel2(0.7))
-    with pytest.raises(DataError, match="told as kind"):
+    with pytest.raises(DataError, match="needs kind"):
         estimate_proportions(["yes"], channel={"kind": "warner", "p": 0.7, "q": 0.7, "categories": ["yes", "no"]})
     release = released({"a": pl.Series(["yes"])}, {})
     with pytest.raises(DataError, match='no randomized answers in "a"'):
@@ -293,7 +293,7 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(PolicyError, match="0 columns"):
         estimate_proportions(release)
     for cells in (["x0", "nonsense"], ["x00", "xg0"], ["x00", "x\u00e9"], [1, 2]):
-        with pytest.raises(DataError, match="spelt"):
+        with pytest.raises(DataError, match="spelled"):
             estimate_proportions(cells, channel=unary(3, 1.0))
 
 

@@ -244,11 +244,11 @@ def test_a_pure_piece_that_is_torn_is_refused() -> None:
 
 def test_bad_input() -> None:
     table = some_table()
-    with pytest.raises(sf.PolicyError, match="no column of the table"):
+    with pytest.raises(sf.PolicyError, match="not a column of the table"):
         EncodeForTrees(target="nothing").new_key(table)
-    with pytest.raises(sf.PolicyError, match='"risk" is no column of numbers'):
+    with pytest.raises(sf.PolicyError, match='"risk" is not a published column of numbers'):
         EncodeForTrees(target="age", columns=("risk",)).new_key(table)
-    with pytest.raises(sf.PolicyError, match="make one with new_key"):
+    with pytest.raises(sf.PolicyError, match="create one with new_key"):
         EncodeForTrees(target="risk").protect(table)
     with pytest.raises(sf.DataError, match="beyond 32-bit floats"):
         EncodeForTrees(target="y").new_key(table_of({"x": [1e300, 2.0], "y": ["a", "b"]}))
