@@ -275,7 +275,7 @@ def test_whole_numbers_are_read_back_as_such(tmp_path: Path) -> None:
 
 
 def test_tables_of_two_are_for_answers(done: Path) -> None:
-    with pytest.raises(PolicyError, match='"age" is under noise'):
+    with pytest.raises(PolicyError, match='"age" has noise'):
         estimate_released_columns(sf.read_release(done / "out"), ("age", "ill"))
     both = ran(done, "mine", "out", "--column", "age", "--target", "town")
     assert both.returncode == 2

@@ -109,7 +109,7 @@ def test_bad_input() -> None:
     table = sf.Table.of({"v": [1, 2], "c": ["a", "b"], "n": pl.Series([None, None], dtype=pl.Float64)})
     with pytest.raises(sf.PolicyError, match='the target "z"'):
         shelter(table, "z")
-    with pytest.raises(sf.PolicyError, match='"c" is no column of numbers'):
+    with pytest.raises(sf.PolicyError, match='"c" is not a column of numbers'):
         shelter(table, "v", columns=["c"])
     with pytest.raises(sf.DataError, match='"n" has no value'):
         shelter(table, "c")

@@ -312,7 +312,7 @@ SMALL = people(120)
         ({"max_depth": 0}, PolicyError, "max_depth"),
         ({"columns": ("age", "agee")}, DataError, "agee"),
         ({"columns": (GROUP,)}, DataError, GROUP),
-        ({"columns": ()}, DataError, "one column or more"),
+        ({"columns": ()}, DataError, "at least one column"),
         ({"columns": ("age", "age")}, DataError, "named once"),
     ],
 )
