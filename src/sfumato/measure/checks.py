@@ -103,9 +103,9 @@ def checks_claim(
     """
 
     def register(measure: Measure) -> Measure:
-        claimed, told = frozenset(properties or (name,)), frozenset(arguments)
+        claimed, allowed = frozenset(properties or (name,)), frozenset(arguments)
         original = needs_original or private is not None
-        _LOADED[name] = Check(measure, claimed, frozenset(bounds), original, told, private, of_the_rest)
+        _LOADED[name] = Check(measure, claimed, frozenset(bounds), original, allowed, private, of_the_rest)
         return measure
 
     return register
@@ -134,11 +134,11 @@ def has_known_form(claim: Mapping[str, Any]) -> bool:
     if check is None or claim["property"] not in check.properties or claim["bound"] not in check.bounds:
         return False
     arguments = claim.get("arguments", {})
-    told = frozenset() if check.needs_original else check.arguments
+    allowed = frozenset() if check.needs_original else check.arguments
     starred = arguments.get("starred_rows", "class")
     return (
         claim["needs_original"] is check.needs_original
-        and set(arguments) <= told
+        and set(arguments) <= allowed
         and starred in ("class", "suppressed")
     )
 

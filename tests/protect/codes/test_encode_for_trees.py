@@ -250,7 +250,7 @@ def test_bad_input() -> None:
         EncodeForTrees(target="age", columns=("risk",)).new_key(table)
     with pytest.raises(sf.PolicyError, match="make one with new_key"):
         EncodeForTrees(target="risk").protect(table)
-    with pytest.raises(sf.DataError, match="beyond 32-bit floats"):
+    with pytest.raises(sf.DataError, match="exceed 32-bit floats"):
         EncodeForTrees(target="y").new_key(table_of({"x": [1e300, 2.0], "y": ["a", "b"]}))
     with pytest.raises(ValidationError):
         EncodeForTrees(target="y", pieces=0)

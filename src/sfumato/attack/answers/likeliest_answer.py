@@ -21,9 +21,9 @@ from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
+from sfumato.mine.answers.proportions import encode_answers, estimate_joint, estimate_proportions
 from sfumato.progress import report_progress
-from sfumato.public.answer_channel import STRANGE, AnswerChannel, cast_categories, get_channel, list_answered_columns
+from sfumato.public.answer_channel import AnswerChannel, cast_categories, get_channel, list_answered_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -165,12 +165,7 @@ class AnswerVotes:
     def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> AnswerVotes:
         """Read a column of answers."""
         if channel.one_answer:
-            codes = channel.codes(cells)
-            if strange := int((codes == STRANGE).sum()):
-                raise DataError(
-                    f'"{name}": {strange} cells match none of its {len(channel.categories)} categories; take the '
-                    "answers and their `public` description from the same release, unchanged"
-                )
+            codes = encode_answers(cells, channel, name)
             return cls(channel, codes, codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)

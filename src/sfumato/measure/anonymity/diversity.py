@@ -145,7 +145,9 @@ _TOLD = ("column", "starred_rows")
 
 def _make_column_check(measure: Callable[..., float]) -> Measure:
     """Turn a measure of a published column into a check of claims."""
-    return lambda evidence, told: measure(evidence.published, told["column"], starred_rows=_get_starred_rows(told))
+    return lambda evidence, arguments: measure(
+        evidence.published, arguments["column"], starred_rows=_get_starred_rows(arguments)
+    )
 
 
 checks_claim("alpha", "at_most", arguments=_TOLD)(_make_column_check(alpha))

@@ -135,7 +135,7 @@ class _AnswerCounts:
     def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> _AnswerCounts:
         size = len(channel.categories)
         if channel.one_answer:
-            codes = _encode_answers(cells, channel, name)
+            codes = encode_answers(cells, channel, name)
             codes = codes[codes >= 0]
             counts_of_answers = cls(len(codes), np.bincount(codes, minlength=size).astype(np.int64))
         else:
@@ -182,7 +182,7 @@ class _AnswerSide:
         channel = get_channel(release, name)
         _refuse_uninformative(channel, name)
         if channel.one_answer:
-            answer_codes = _encode_answers(cells, channel, name)
+            answer_codes = encode_answers(cells, channel, name)
             return cls(channel, channel.categories, answer_codes, answer_codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
@@ -276,7 +276,8 @@ def _choose_channel(
     return table.frame[name], used
 
 
-def _encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
+def encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
+    """The category of each answer; an error for a cell that is none."""
     codes = channel.codes(cells)
     strange = int((codes == STRANGE).sum())
     if strange:

@@ -30,7 +30,7 @@ from sfumato.baskets import Item, Items
 from sfumato.errors import DataError
 from sfumato.mine.patterns.inference_channels import check_k
 from sfumato.mine.patterns.known_sets import KnownSets
-from sfumato.mine.patterns.support_worlds import SupportWorlds
+from sfumato.mine.patterns.support_worlds import NO_DATABASE, SupportWorlds
 from sfumato.patterns import Patterns
 
 EXACT_ITEMS = 6
@@ -134,7 +134,7 @@ def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) 
         known = KnownSets.of(offsets, codes, supports, patterns.baskets)
         records = known.small_patterns(k, border=True, ceiling=ceiling)
         if (records[:, KIND] == CONTRADICTION).any():
-            raise DataError("the published supports contradict one another: no database has them; check their source")
+            raise DataError(NO_DATABASE)
         derived = records[records[:, KIND] == DERIVED]
         if not len(derived) or (until_found and len(derived) < len(records)):
             return SupportReasoning(known, records, len(patterns))

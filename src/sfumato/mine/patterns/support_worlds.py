@@ -22,6 +22,8 @@ from sfumato.progress import report_progress
 
 _SLACK = 1e-6
 
+NO_DATABASE = "the published supports contradict one another: no database has them; check their source"
+
 
 class ForcedCells(NamedTuple):
     """A pattern by the bits of its items, and the supports it can have."""
@@ -120,7 +122,7 @@ class SupportWorlds:
         none = np.zeros(self.matrix.shape[1])
         solution = self._solve_world(none, 0, np.inf, none)
         if solution is None:
-            raise DataError("the published supports contradict one another: no database has them; check their source")
+            raise DataError(NO_DATABASE)
         return solution.astype(np.int64)
 
     def _range(self, row: Floats) -> tuple[int, int]:
