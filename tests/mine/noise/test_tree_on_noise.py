@@ -324,7 +324,7 @@ def test_bad_input(change: dict[str, Any], error: type[Exception], said: str) ->
 
 def test_a_target_under_noise_is_refused() -> None:
     release = noisy(SMALL, columns=("age",))
-    with pytest.raises(PolicyError, match='"age" was itself changed'):
+    with pytest.raises(PolicyError, match='"age" was itself randomized'):
         train_tree_on_noise(release, "age")
 
 

@@ -223,7 +223,7 @@ def test_another_table_is_refused_or_encoded_where_that_is_exact() -> None:
     key = method.new_key(table)
     some = sf.Table.of(table.frame.head(20))
     assert method.protect(some, key).data.frame.equals(method.protect(table, key).data.frame.head(20))
-    with pytest.raises(sf.DataError, match=r'1 cells of "age" hold values that the key does not know'):
+    with pytest.raises(sf.DataError, match=r'1 cells of "age" hold values that are not in the key'):
         method.protect(table_of({"age": [7], "pay": [table.frame["pay"][0]], "risk": ["low"]}), key)
     with pytest.raises(sf.DataError, match='another table, with the columns "pay"'):
         method.protect(table_of({"age": [20], "risk": ["low"]}), key)
