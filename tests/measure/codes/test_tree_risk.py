@@ -115,7 +115,7 @@ def test_bad_input() -> None:
         shelter(table, "c")
     with pytest.raises(sf.PolicyError, match="share no column"):
         list_coded_columns(sf.Table.of({"c": ["a"]}), table, {"rows": [0]})
-    with pytest.raises(sf.DataError, match="another number of rows"):
+    with pytest.raises(sf.DataError, match="differ in their number of rows"):
         list_coded_columns(sf.Table.of({"v": [1]}), table, {})
 
 

@@ -174,7 +174,7 @@ def test_a_model_of_other_rows_is_refused() -> None:
     turned = release.with_frame(release.frame.with_columns(pl.col("y").reverse()))
     with pytest.raises(sf.DataError):
         decode_tree(grown(turned, DecisionTreeClassifier(random_state=0)), key, table)
-    with pytest.raises(sf.DataError, match="another number of rows"):
+    with pytest.raises(sf.DataError, match="a different number of rows"):
         decode_tree(grown(some, RandomForestClassifier(2, random_state=0)), key, table)
 
 
@@ -191,8 +191,8 @@ def test_a_model_of_relabelled_classes_is_refused() -> None:
     [
         (DecisionTreeClassifier(splitter="random"), 'splitter="random"'),
         (ExtraTreeClassifier(), 'splitter="random"'),
-        (ExtraTreesClassifier(3), "nothing else"),
-        (GradientBoostingClassifier(n_estimators=2), "nothing else"),
+        (ExtraTreesClassifier(3), "only a fitted"),
+        (GradientBoostingClassifier(n_estimators=2), "only a fitted"),
         (DecisionTreeClassifier(monotonic_cst=[1, 0]), "monotonic"),
         (DecisionTreeClassifier(min_samples_leaf=5), "min_samples_leaf can make a tree split a pure piece"),
         (DecisionTreeClassifier(class_weight="balanced"), "class_weight can make"),

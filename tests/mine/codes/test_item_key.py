@@ -138,7 +138,7 @@ def test_arrays_text_and_nothing_at_all() -> None:
 
 def test_filters_are_refused_where_they_are_none() -> None:
     data, key, _ = encoded(EncodeBloom())
-    with pytest.raises(sf.DataError, match="numbers of bits"):
+    with pytest.raises(sf.DataError, match="bit numbers"):
         mine_filters(data, filter_requests(key), 2)
     with pytest.raises(sf.PolicyError, match="max_length"):
         mine_filters(EncodeBloom().protect(data, key).data, filter_requests(key), 2, 0)

@@ -450,7 +450,7 @@ def test_sizes() -> None:
         ([1.0], {"bins": 2.5}, sf.PolicyError, "must be a number of bins"),
         ([1.0], {"bins": "many"}, sf.PolicyError, "must be a number of bins"),
         ([1.0], {"bins": None}, sf.PolicyError, "must be a number of bins"),
-        ([1.0], {"bins": [0.0, 0.0]}, sf.PolicyError, "rising"),
+        ([1.0], {"bins": [0.0, 0.0]}, sf.PolicyError, "ascending"),
         ([1.0], {"stop": "soon"}, sf.PolicyError, "`stop`"),
         ([1.0], {"form": "word"}, sf.PolicyError, "form"),
         ([1.0], {"intervals": "word"}, sf.PolicyError, "intervals"),

@@ -342,7 +342,7 @@ def test_tables_that_cannot_be_learnt_from_are_refused() -> None:
 
 def test_records_that_cannot_be_told_are_refused() -> None:
     tree: TreeOnNoise = train_tree_on_noise(noisy(SMALL, columns=("age",)), GROUP)
-    with pytest.raises(DataError, match="not there: age"):
+    with pytest.raises(DataError, match="missing columns: age"):
         tree.predict(SMALL.frame.drop("age"))
     with pytest.raises(DataError, match="neither numbers nor dates"):
         tree.predict(SMALL.frame.with_columns(pl.lit(True).alias("age")))
