@@ -163,7 +163,7 @@ def test_bad_input_is_named() -> None:
         marginal_distance(table, table.with_frame(table.frame.with_columns(pl.lit("Milan").alias("city"))))
     with pytest.raises(PolicyError, match="total_variation or kl"):
         marginal_distance(table, table, "euclid")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="16 rows are published of 8"):
+    with pytest.raises(DataError, match="16 rows are published from 8"):
         non_uniform_entropy(table, table.with_frame(pl.concat([table.frame, table.frame])))
     with pytest.raises(DataError, match='column "city": 8 published cells'):
         non_uniform_entropy(table, table.with_frame(table.frame.with_columns(pl.lit("Fondi").alias("city"))))

@@ -156,5 +156,5 @@ def test_measures_tell_a_broken_encoding() -> None:
     assert count_unrecoverable_items(sf.Baskets.of([[1], [2], [3]]), data) == 2
     assert count_shared_supports(sf.Baskets.of([[1, 2], [1, 2], [3]])) == 1
     assert count_named_items(sf.Baskets.of([["a", "c"]]), data) == 1
-    with pytest.raises(sf.DataError, match="published once"):
+    with pytest.raises(sf.DataError, match="published exactly once"):
         count_unrecoverable_items(sf.Baskets.of([[1], [2]]), data)

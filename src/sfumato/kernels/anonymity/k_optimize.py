@@ -132,7 +132,7 @@ def _find_neighbour_cell(table, work, number, column, next_interval):  # type: i
 
 @compile_cached("int64(CutRows, CutScratch, int64, int64)")
 def _compute_merge_gain(table, work, first_cell, other):  # type: ignore[no-untyped-def]
-    """By how much the bound rises when two cells can no longer be told apart."""
+    """By how much the bound rises when two cells are merged."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
     k, labels = rule.k, rule.labels
