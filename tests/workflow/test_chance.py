@@ -106,9 +106,9 @@ def test_nothing_more_leaves_than_is_needed(done: Path) -> None:
     assert "p17" not in said
     page = (done / "out/release/report.html").read_text()
     assert "What can be estimated" in page
-    assert "What an analyst and an attacker make of it" not in page
+    assert "What an analyst and an attacker learn from it" not in page
     inside = (done / "out/private/report.html").read_text()
-    assert "What an analyst and an attacker make of it" in inside
+    assert "What an analyst and an attacker learn from it" in inside
 
 
 def test_an_attack_can_be_repeated_from_the_folder(done: Path) -> None:
