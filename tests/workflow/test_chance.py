@@ -279,7 +279,7 @@ def test_tables_of_two_are_for_answers(done: Path) -> None:
         estimate_released_columns(sf.read_release(done / "out"), ("age", "ill"))
     both = ran(done, "mine", "out", "--column", "age", "--target", "town")
     assert both.returncode == 2
-    assert "ask for one of them" in both.stderr
+    assert "use only one of them" in both.stderr
 
 
 def test_a_tree_may_tell_a_drawn_column(tmp_path: Path) -> None:
