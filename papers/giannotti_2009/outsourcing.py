@@ -96,7 +96,7 @@ def _compare_mappings(one: dict[str, Any], many: dict[str, Any]) -> tuple[str, b
     """How many items are named one-to-one and one-to-n, and whether one-to-n always names fewer."""
     by = ("named", "named_by_supports_alone")
     text = f"Of {one['items']} items in {one['baskets']:,} baskets, someone who knows pairs identifies "
-    text += f"{one[by[0]]} one-to-one and {many[by[0]]} one-to-n; someone who knows only supports {one[by[1]]} and {many[by[1]]}."
+    text += f"{one[by[0]]} one-to-one and {many[by[0]]} one-to-n; from supports alone, {one[by[1]]} and {many[by[1]]}."
     return text, all(many[name] < one[name] for name in by)
 
 
