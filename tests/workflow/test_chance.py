@@ -128,7 +128,7 @@ def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest
     )
     twice = twice.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
     (folder / "policy.toml").write_text(twice)
-    with pytest.raises(PolicyError, match='two methods change "age" by chance'):
+    with pytest.raises(PolicyError, match='two methods randomize "age"'):
         run(Policy.read("policy.toml"))
 
 
