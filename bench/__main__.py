@@ -14,7 +14,7 @@ ALL = (
 
 
 def main() -> None:
-    """Each in a process of its own, so that the memory of one is not counted for another."""
+    """Run each in its own process, so that memory is measured separately."""
     for name in sys.argv[1:] or ALL:
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
 

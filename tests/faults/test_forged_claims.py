@@ -61,7 +61,7 @@ FORGERIES: dict[str, Change] = {
     "only the originals could tell": claim(0, needs_original=True, measured=None, arguments={}),
     "needs the originals, in words": claim(0, needs_original="yes"),
     "a property of one's own": claim(0, property="perfectly_safe"),
-    "a verdict as a property": claim(0, property="The release is as certified, signed by the key you named."),
+    "a verdict as a property": claim(0, property="The release is as certified, signed by the key you gave."),
     "a strange argument": claim(0, arguments={"starred_rows": "class", "x": 1}),
     "strange stars": claim(0, arguments={"starred_rows": "junk"}),
     "not kept": claim(3, holds=False),

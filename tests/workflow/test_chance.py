@@ -106,9 +106,9 @@ def test_nothing_more_leaves_than_is_needed(done: Path) -> None:
     assert "p17" not in said
     page = (done / "out/release/report.html").read_text()
     assert "What can be estimated" in page
-    assert "What an analyst and an attacker make of it" not in page
+    assert "What an analyst and an attacker learn from it" not in page
     inside = (done / "out/private/report.html").read_text()
-    assert "What an analyst and an attacker make of it" in inside
+    assert "What an analyst and an attacker learn from it" in inside
 
 
 def test_an_attack_can_be_repeated_from_the_folder(done: Path) -> None:
@@ -128,7 +128,7 @@ def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest
     )
     twice = twice.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
     (folder / "policy.toml").write_text(twice)
-    with pytest.raises(PolicyError, match='two methods change "age" by chance'):
+    with pytest.raises(PolicyError, match='two methods randomize "age"'):
         run(Policy.read("policy.toml"))
 
 
@@ -279,7 +279,7 @@ def test_tables_of_two_are_for_answers(done: Path) -> None:
         estimate_released_columns(sf.read_release(done / "out"), ("age", "ill"))
     both = ran(done, "mine", "out", "--column", "age", "--target", "town")
     assert both.returncode == 2
-    assert "ask for one of them" in both.stderr
+    assert "use only one of them" in both.stderr
 
 
 def test_a_tree_may_tell_a_drawn_column(tmp_path: Path) -> None:
