@@ -8,7 +8,7 @@ import sys
 
 ALL = (
     "startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate", "adversarial_rules",
-    "suppress_entries", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items", "swapping",
+    "suppress_entries", "truth", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items", "swapping",
     "answers", "reconstruction", "spectral", "trees_on_noise", "synthesize", "rebuild", "randomness",
 )  # fmt: skip
 

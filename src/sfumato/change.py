@@ -8,7 +8,7 @@ cells differ is measured against the originals and stays with the custodian.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +21,7 @@ class ChangeKind(StrEnum):
     KEPT = "kept"
     GENERALIZED = "generalized"
     RANGES = "ranges"
+    ROUNDED = "rounded"
     CAPPED = "capped"
     MEANS = "means"
     NOISE = "noise"
@@ -76,6 +77,7 @@ WORDS = {
     ChangeKind.KEPT: "unchanged",
     ChangeKind.GENERALIZED: "generalized, row by row",
     ChangeKind.RANGES: "ranges or sets of values",
+    ChangeKind.ROUNDED: "rounded values",
     ChangeKind.CAPPED: "extremes capped",
     ChangeKind.MEANS: "mean, median or mode of a group",
     ChangeKind.NOISE: "noise added",
@@ -105,5 +107,10 @@ def state_changes(
 
 def describe_changes(changes: Iterable[Change]) -> str:
     """What several methods did to one column, in words."""
-    parts = list(dict.fromkeys(change.describe() for change in changes if not change.trivial))
-    return "; ".join(parts) or WORDS[ChangeKind.KEPT]
+    several = [change for change in changes if not change.trivial]
+    changed = [change for change in several if change.kind is not ChangeKind.KEPT]
+    if not changed:
+        return several[0].describe() if several else WORDS[ChangeKind.KEPT]
+    parts = dict.fromkeys(replace(change, starred=False).describe() for change in changed)
+    stars = ", suppressed rows starred" if any(change.starred for change in several) else ""
+    return "; ".join(parts) + stars

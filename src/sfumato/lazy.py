@@ -38,7 +38,7 @@ class Room(ModuleType):
         elif name in (homes := _public_names(self)) or name in (homes := _tagged_names(self)):
             fetched = _fetch(homes[name], name)
         else:
-            raise AttributeError(f'{self.__name__} has no "{name}"')
+            raise AttributeError(f'{self.__name__} has no "{name}"{_hint_at_typing_line(name)}')
         super().__setattr__(name, fetched)
         return fetched
 
@@ -135,3 +135,12 @@ def _sources(package: str) -> Any:
         for path in sorted(Path(folder).rglob("*.py")):
             inside = path.relative_to(folder).with_suffix("").parts
             yield ".".join((package, *inside)).removesuffix(".__init__"), path.read_text(encoding="utf-8")
+
+
+def _hint_at_typing_line(name: str) -> str:
+    """What to add where a method or model is written and not yet exported."""
+    for tag in ("method", "model"):
+        for module, kind in find_tagged(tag).values():
+            if kind == name:
+                return f"; add to the typing block of src/sfumato/__init__.py: from {module} import {name} as {name}"
+    return ""

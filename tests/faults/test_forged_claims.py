@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.measure.anonymity.crowd_sizes import _match_class_pairs, _match_classes_by_pattern
+from sfumato.measure.anonymity.crowd_sizes import _match_classes_by_pattern, match_class_pairs
 from sfumato.workflow.certificate import show_input, verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
@@ -123,7 +123,7 @@ def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(_match_classes_by_pattern.__globals__, "_ROWS_A_JOIN", 0)
         joined = _match_classes_by_pattern(frame, names)
-    paired = _match_class_pairs(classes, names)
+    paired = match_class_pairs(classes, names)
     assert sorted(joined.rows()) == sorted(paired.rows())
 
 

@@ -110,6 +110,7 @@ def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> Non
     assert describe_changes([swapped, kept]) == "values may be swapped"
     assert describe_changes([kept]) == "unchanged"
     assert describe_changes([replace(kept, starred=True)]) == "unchanged, suppressed rows starred"
+    assert describe_changes([swapped, replace(kept, starred=True)]) == "values may be swapped, suppressed rows starred"
     assert describe_changes([Change("a", ChangeKind.OTHER, "top_code")]) == "changed by top code"
 
 

@@ -98,27 +98,33 @@ def pair_distance(
 def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str] | None = None) -> NonUniformEntropy:
     """How many bits of each quasi-identifying cell were lost; a row that was left out lost all of them."""
     truth = select_counted_rows(original)
-    left_out = _count_left_out(truth, published)
+    _count_left_out(truth, published)
     shares, bits = {}, 0.0
     names = _choose_quasi_identifying(original, columns)
     for name in names:
         before, after = read_column(truth, published, name)
         people = before.spread()
         under = after.cover.total(people)
-        if (under < 0.5).any():
-            cells = int(after.rows[under < 0.5].sum())
+        # What is still known beyond the whole table: nothing of a row that was left out.
+        most, kept = (
+            float(rows @ _count_bits(seen, len(truth))) for rows, seen in ((people, people), (after.rows, under))
+        )
+        shares[name] = round(1 - kept / most, _DIGITS) + 0.0 if most else 0.0
+        if (under < 0.5).any() or shares[name] < 0:
             raise DataError(
-                f'column "{name}": {cells} published cells cover only values that no original cell has; non-uniform '
-                "entropy is defined for generalized tables only"
+                f'column "{name}": published cells stand for values that no original cell has, or too few have; '
+                "non-uniform entropy is defined for generalized tables only"
             )
-        known = float((people[people > 0] * np.log2(people[people > 0])).sum())
-        most = len(truth) * np.log2(len(truth)) - known
-        lost = float(after.rows @ np.log2(under)) + left_out * np.log2(len(truth)) - known
-        bits += lost
-        shares[name] = round(float(lost / most), _DIGITS) + 0.0 if most > 0 else 0.0
+        bits += most - kept
     mean = sum(shares.values()) / len(shares)
     cells = len(truth) * len(names)
-    return NonUniformEntropy(round(float(bits) / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
+    return NonUniformEntropy(round(bits / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
+
+
+def _count_bits(people: Floats, everybody: int) -> Floats:
+    """log₂ (everybody / people), exact to the last digits where nearly everybody is meant; 0 for nobody."""
+    missing = np.where(people > 0, everybody - people, 0.0)
+    return np.asarray(-np.log1p(-missing / everybody) / np.log(2))
 
 
 def precision(original: Table, published: Table, columns: Sequence[str] | None = None) -> float:

@@ -14,6 +14,7 @@ from sfumato import measure
 from sfumato.attack import Linking
 from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.published_labels import Domain
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
 from sfumato.lazy import find_kind
 from sfumato.progress import report_progress
@@ -70,17 +71,24 @@ def _list_comparable_columns(published: Table, original: Table, release: Release
     return [
         name
         for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
-        if name not in release.public
-        or column.dtype.is_numeric()
+        if column.dtype.is_numeric()
+        or (name not in release.public and _has_labels_only(column, original, name))
         or spell_cells(column).drop_nulls().is_in(spell_cells(original.frame[name]).implode()).all()
     ]
+
+
+def _has_labels_only(column: pl.Series, original: Table, name: str) -> bool:
+    """Whether every cell is a label of the originals: a method that is not truthful may publish other texts."""
+    domain = Domain.of(original.frame[name], original.hierarchies.get(name))
+    return all(domain.reads(label) for label in spell_cells(column).unique())
 
 
 def _measure_class_utility(published: Table, original: Table, release: Release, truthful: bool) -> dict[str, float]:
     """Class sizes and, where cells are labels of their originals, how much detail they keep."""
     stars = get_starred_rows(release)
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
-    moved = measure.marginal_distance(original, published)
+    known = None if truthful else _list_comparable_columns(published, original, release)
+    moved = measure.marginal_distance(original, published, columns=known)
     kept = {"loss": float(release.losses["loss"])}
     if truthful:
         kept = {
@@ -93,7 +101,7 @@ def _measure_class_utility(published: Table, original: Table, release: Release, 
         "discernibility": measure.discernibility(published, stars),
         "average_class_size": measure.average_class_size(published, stars),
         "c_avg": measure.c_avg(published, least, stars),
-        "total_variation": sum(moved.values()) / len(moved),
+        **({"total_variation": sum(moved.values()) / len(moved)} if moved else {}),
     }
 
 

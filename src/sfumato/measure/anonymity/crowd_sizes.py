@@ -60,8 +60,11 @@ _ROWS_A_JOIN = 20_000
 _CHUNK = 256
 
 
-def _match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """The same, pair by pair: many patterns of missing cells would need a join for every two of them."""
+def match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Every class against every other, agreeing wherever both are known, pair by pair and in the order given.
+
+    Many patterns of missing cells would take a join for every two of them.
+    """
     ranks = [classes[name].rank("dense").cast(pl.Int64).fill_null(-1).to_numpy() for name in names]
     rows = classes["\0rows"].to_numpy()
     crowd = np.zeros(len(rows), dtype=np.int64)
@@ -76,13 +79,13 @@ def _match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 
 def _match_classes_by_pattern(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """Match every class with every other that agrees wherever both are known; one join per pair of patterns."""
+    """The same by one join a pair of patterns of missing cells."""
     classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     pattern = pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names])
     classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
     parts = {str(key[0]): part for key, part in classes.partition_by("\0pattern", as_dict=True).items()}
     if len(parts) ** 2 * _ROWS_A_JOIN > classes.height**2:
-        return _match_class_pairs(classes, names)
+        return match_class_pairs(classes, names)
     totals: list[pl.DataFrame] = []
     for ours, mine in parts.items():
         for theirs, other in parts.items():

@@ -21,6 +21,8 @@ from sfumato.arrays import Floats
 
 _PITMAN_UP_TO = 0.1
 _CLOSE = 1e-6
+_NODES = 96
+_EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,9 @@ class PopulationEstimate:
     estimator: str
     """The model's name, and after a colon the reason if the rule would have chosen another."""
     uniques: float
-    """People who are unique in the population."""
+    """People who are alone in the population."""
+    both: float
+    """People who are alone in the sample and in the population."""
     inverse: Floats
     """For each size in the sample, the expected 1 / size in the population: the chance of a correct guess."""
     mean: Floats
@@ -83,7 +87,7 @@ def bound_population(sample: ClassSizes, why: str) -> PopulationEstimate:
 
 
 def _assume_whole_sample(sample: ClassSizes, estimator: str) -> PopulationEstimate:
-    return PopulationEstimate(estimator, sample.of_size(1), 1 / sample.sizes, sample.sizes)
+    return PopulationEstimate(estimator, sample.of_size(1), sample.of_size(1), 1 / sample.sizes, sample.sizes)
 
 
 def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | None:
@@ -98,11 +102,14 @@ def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate 
         return None
     inside = _solve_pitman(sample)
     alpha, theta = inside or (0.0, _fit_ewens(sample))
-    alone = _compute_log_gamma_ratio(theta + people - 1, alpha) - _compute_log_gamma_ratio(theta, alpha)
-    uniques = people * float(np.exp(min(alone, 0.0)))
+    grown = _compute_log_gamma_ratio(theta + people - 1, alpha)
+    uniques = people * float(np.exp(min(grown - _compute_log_gamma_ratio(theta, alpha), 0.0)))
+    # The chance that nobody joins a sample unique while the urn grows from the sample to the population.
+    alone = float(np.exp(min(grown - _compute_log_gamma_ratio(theta + sample.rows - 1, alpha), 0.0)))
     share = (sample.rows + theta) / (people + theta)
     name = "pitman" if inside else "pitman: at its edge, alpha = 0"
-    return PopulationEstimate(name, uniques, *_expect_class_growth(sample.sizes, alpha, share))
+    growth = _expect_class_growth(sample.sizes, alpha, share)
+    return PopulationEstimate(name, uniques, sample.of_size(1) * alone, *growth)
 
 
 def _fit_ewens(sample: ClassSizes) -> float:
@@ -173,7 +180,8 @@ def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> Popu
         weights /= weights.sum()
         inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
         alone = float(weights[0]) if size == 1 else alone
-    return PopulationEstimate(f"zayatz{why}", sample.of_size(1) * alone * people / rows, inverse, mean)
+    both = sample.of_size(1) * alone
+    return PopulationEstimate(f"zayatz{why}", both * people / rows, both, inverse, mean)
 
 
 def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_people: float) -> Floats:
@@ -211,7 +219,8 @@ def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | N
     expected = sample.sizes + shape * left / (1 - left)
     spread = shape * left / (1 - left) ** 2
     uniques = min(classes * beta**alpha, _count_population(sample, share))
-    return PopulationEstimate("snb", uniques, 1 / expected, expected + spread / expected)
+    alone = (1 - left) ** alpha / (1 + alpha * left / (1 - left))
+    return PopulationEstimate("snb", uniques, ones * alone, 1 / expected, expected + spread / expected)
 
 
 def _solve_snb(classes: float, share: float, ones: float, twos: float) -> tuple[float, float] | None:
@@ -246,15 +255,24 @@ def fit_negative_binomial(sample: ClassSizes, sampling_share: float) -> Populati
     There is nothing to estimate uniques from, and no record of the sample is unique: like ARX, we count none.
     """
     grown = _expect_class_growth(sample.sizes, 0.0, sampling_share)
-    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, *grown)
+    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, 0.0, *grown)
 
 
 def _expect_class_growth(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
-    """E[1/F] and E[F] where F − f is negative binomial with shape f − α: an integral that is Gauss's 2F1."""
-    from scipy.special import hyp2f1
+    """E[1/F] and E[F] where F − f is negative binomial with shape f − α.
 
-    inverse = share / sizes * hyp2f1(1 + alpha, 1, sizes + 1, 1 - share)
-    return np.asarray(inverse), sizes + (sizes - alpha) * (1 - share) / share
+    E[1/F] is π ∫ (1 − w)ᶠ⁻¹ (1 − (1 − π) w)⁻¹⁻ᵅ dw over 0 to 1, a 2F1 of Gauss whose library version overflows for
+    large f. Nothing in it is negative, so no digits are lost in a sum over nodes; y = log (1 − (1 − π) w) flattens
+    the peak at w = 1 that small shares have, and beyond w = 50/f nothing is left.
+    """
+    rest = 1 - share
+    low = np.log1p(-rest * np.minimum(1, 50 / sizes))[:, None]
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    y = low * (1 - nodes) / 2
+    minus_w = np.maximum(np.expm1(y) / rest, _EPSILON - 1)  # rounding may reach −1, the edge itself
+    height = np.exp((sizes[:, None] - 1) * np.log1p(minus_w) - alpha * y)
+    inverse = share / rest * (-low[:, 0] / 2) * (height @ weights)
+    return inverse, sizes + (sizes - alpha) * rest / share
 
 
 def _count_population(sample: ClassSizes, sampling_share: float) -> float:

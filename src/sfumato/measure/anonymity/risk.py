@@ -16,7 +16,7 @@ not counted.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import parse_range, parse_set
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows, match_class_pairs
 from sfumato.measure.anonymity.population_size import (
     ClassSizes,
     PopulationEstimate,
@@ -101,14 +101,13 @@ def risk(
     rows, crowd = class_frame["rows"].to_numpy().astype(np.float64), class_frame["crowd"].to_numpy().astype(np.float64)
     prosecutor = _compute_risk(rows, 1 / crowd, threshold)
     if population is not None:
-        rows, people = _count_class_people(table, population)
-        inverse, mean, estimator = 1 / people, people, "given"
-        alone, both = None, float((people == 1).sum())
+        rows, people, both = _count_class_people(table, population)
+        inverse, mean, estimator, alone = 1 / people, people, "given", None
     else:
         guess = _choose_estimate(_collect_class_sizes(rows, crowd), sampling_share)
         size_index = np.searchsorted(np.unique(crowd), crowd)
         inverse, mean, estimator = guess.inverse[size_index], guess.mean[size_index], guess.estimator
-        alone, both = round(guess.uniques, 6), round(guess.uniques * (sampling_share or 1.0), 6)
+        alone, both = round(guess.uniques, 6), round(guess.both, 6)
     marketer = _compute_risk(rows, inverse, threshold)
     # El Emam's journalist takes the better of two guesses: from everybody in the table, or from the population.
     back = _round_risk(len(rows) / float(mean.sum())) if len(rows) else 0.0
@@ -166,8 +165,16 @@ def _choose_estimate(sample: ClassSizes, sampling_share: float | None) -> Popula
     return estimate_population(sample, sampling_share)
 
 
-def _count_class_people(table: Table, population: Table) -> tuple[Floats, Floats]:
-    """For each class of a table: its rows, and the people of the population that one of its rows could be."""
+class _ClassPeople(NamedTuple):
+    rows: Floats
+    """The rows of each class."""
+    people: Floats
+    """The people of the population whom one of its rows could be."""
+    both: float
+    """The rows that are alone in the table and in the population."""
+
+
+def _count_class_people(table: Table, population: Table) -> _ClassPeople:
     names = list(table.quasi_identifying)
     absent = [name for name in names if name not in population.frame.columns]
     if absent:
@@ -191,7 +198,11 @@ def _count_class_people(table: Table, population: Table) -> tuple[Floats, Floats
     if table.missing is Missing.NEVER_MATCHES:
         holed = classes.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
         counts = np.where(holed, 1, counts)
-    return rows.astype(np.float64), counts.astype(np.float64)
+    alone = counts == 1
+    if table.missing is Missing.MATCHES_ANY:
+        # The population need not know everybody who is published: a row may be alone there and not in the table.
+        alone &= match_class_pairs(classes, names)["crowd"].to_numpy() == 1
+    return _ClassPeople(rows.astype(np.float64), counts.astype(np.float64), float(rows[alone].sum()))
 
 
 @dataclass(frozen=True)

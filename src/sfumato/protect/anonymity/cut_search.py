@@ -69,9 +69,9 @@ class CutSearch:
         distinct = frame.group_by(frame.columns, maintain_order=True).len()
         self._start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         self._values = int(self._start[-1])
-        firsts = np.zeros(self._values, dtype=np.bool_)
-        firsts[self._start[:-1]] = True
-        self._every_cut: Ints = np.flatnonzero(~firsts).astype(np.int64)
+        self._can_cut: Flags = np.ones(self._values, dtype=np.bool_)
+        self._can_cut[self._start[:-1]] = False
+        self._every_cut: Ints = np.flatnonzero(self._can_cut).astype(np.int64)
         self._table = _build_kernel_table(distinct, len(codes), self._start, goal)
         rows = distinct.height
         self._work = _make_work_arrays(rows, self._values, self._table.rule.labels)
@@ -174,7 +174,7 @@ class CutSearch:
         """The set without a cut, and with the cut one value earlier or later."""
         moves = []
         for to in (0, cut - 1, cut + 1):
-            is_cut = to == 0 or (to < self._values and not head[to] and to not in self._start)
+            is_cut = to == 0 or (to < self._values and self._can_cut[to] and not head[to])
             if is_cut:
                 trial = head.copy()
                 trial[cut] = False
@@ -183,15 +183,12 @@ class CutSearch:
         return moves
 
     def _weigh_set(self, head: Flags) -> tuple[int, Any]:
-        """The cost of a set, and the effect of each further cut."""
-        from sfumato.kernels.anonymity import k_optimize as tree
-        from sfumato.kernels.anonymity.k_optimize_cells import clear_cells
+        """The cost of a set, and what each further cut would do to it."""
+        from sfumato.kernels.anonymity.k_optimize import weigh_head
 
         self._spent += self._visits
         self._trial.head[:] = head
-        tree.set_root_frame(self._table, self._work, self._trial)
-        cost, _, _, cells = tree.examine_cuts(self._table, self._work, self._trial, 0)
-        clear_cells(self._work, cells)
+        cost = weigh_head(self._table, self._work, self._trial)
         return int(cost), self._work.effect[:, : self._values]
 
     def _grow_set(self, head: Flags) -> tuple[Flags, int]:
