@@ -25,8 +25,6 @@ def _work(job: dict[str, Any]) -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
     sys.argv = ["sfumato", *job["argv"]]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     def at(step: str, done: int, total: int | None) -> None:
         if step == job.get("kill_at"):
@@ -36,7 +34,7 @@ def _work(job: dict[str, Any]) -> None:
         if step == job.get("wait_at"):
             time.sleep(30)
 
-    from sfumato.cli.commands import run_commands
+    from sfumato.cli.entry import main
     from sfumato.progress import listen_to_progress
     from sfumato.workflow import folder, leftovers, manifest, publication
 
@@ -48,7 +46,7 @@ def _work(job: dict[str, Any]) -> None:
 
         sfumato.report.page.render_page = lambda account: "<!doctype html>"
     with listen_to_progress(at):
-        run_commands()
+        main()
 
 
 def _die_while_publishing(left: int, files: set[str], number: int) -> None:
@@ -108,6 +106,11 @@ class _Reader(threading.Thread):
 
 
 def _serve() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)  # until the entry point listens: what happens before is not the product's
+    import sfumato.cli.commands
+    import sfumato.report.page
+    import sfumato.workflow.pipeline  # noqa: F401  imported once for every fork; nothing of it has started a thread
 
     for line in sys.stdin:
         job = json.loads(line)
