@@ -15,7 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.linking import Links, linked
+from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
@@ -48,9 +49,18 @@ def choose_sensitive_columns(published: Table, column: str | None) -> tuple[str,
 
 def look_up_candidates(published: Table, people: Table) -> Links:
     """The rows that fit each person in every quasi-identifying column of the release."""
+    return linked(published, people, _require_known_columns(published))
+
+
+def choose_candidates(release: Release, people: Table) -> ChosenLinks:
+    """The rows that the people behind the published rows are looked for in, as linking does."""
+    return choose_links(release, people, _require_known_columns(release.data))
+
+
+def _require_known_columns(published: Table) -> tuple[str, ...]:
     if not published.quasi_identifying:
         raise DataError(f"{published.source}: no column is quasi_identifying, so nobody can be looked up")
-    return linked(published, people, published.quasi_identifying)
+    return published.quasi_identifying
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from sfumato.attack.anonymity.candidates import (
     look_up_candidates,
     trace_people,
 )
-from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.links import linked
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.formulas import unescape_frame
 from sfumato.data.table_reader import TextFormat, read_frame

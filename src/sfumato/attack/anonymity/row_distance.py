@@ -145,17 +145,20 @@ class LabelColumn:
     @classmethod
     def of(cls, published: Table, name: str) -> LabelColumn:
         """Read a published column."""
-        cells = spell_cells(published.frame[name])
-        texts = cells.unique(maintain_order=True)
-        known = texts.drop_nulls()
+        return cls.read(published.frame[name], published.hierarchies.get(name), published.missing)
+
+    @classmethod
+    def read(cls, column: pl.Series, hierarchy: Hierarchy | None, missing: Missing) -> LabelColumn:
+        """Read a column of labels."""
+        name, cells = column.name, spell_cells(column)
+        known = cells.unique(maintain_order=True).drop_nulls()
         codes = cells.replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64).to_numpy()
         texts = pl.concat([known, pl.Series(name, [None], dtype=pl.String)])
-        hierarchy = published.hierarchies.get(name)
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)
         span = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(low).any() else 0.0
         shares = np.where(levels == _RANGE, (high - low) / (span or 1.0), shares)
-        return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, published.missing)
+        return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, missing)
 
     def take(self, places: Ints) -> LabelColumn:
         """Some of the labels only; the rows are left behind."""

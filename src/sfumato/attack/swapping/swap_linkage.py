@@ -18,7 +18,7 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.candidates import CandidateSets, ValueTally, choose_sensitive_columns, trace_people
-from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.links import linked
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError

@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: MIT
+"""How well a published row fits somebody when cells are noisy, randomized, averaged or moved: a cost per known cell.
+
+The cost of a cell is minus the logarithm of how likely it is for the known value, up to a constant.
+
+- Noise and randomized answers: by the published law, which everybody has.
+- A label that covers the value: the logarithm of how many values it covers, since a row that fits few people is more
+  likely theirs. A label that does not: so much that no other column makes up for it, where cells are truthful.
+- Averages, swapped and other numbers: half the square of the gap, in deviations of the known numbers.
+- Other values: the more for a value that differs, the rarer agreement by chance is (Fellegi and Sunter 1969).
+
+The adversary takes the rows of least cost. People and rows that are alike are looked at once, and where a column has
+just one label that fits a value, only the rows with that label are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Floats, Ints
+from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
+from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
+from sfumato.release import Release
+from sfumato.table import Missing, Table
+
+DENIED = 1e4
+"""More than all else together: what a truthful cell rules out."""
+_DIFFERS = 3.0
+_WIDTH = 1e-2
+_MAY_BE = 1.0
+_LARGEST_TABLE = 8_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownColumn:
+    """One known column: the values of distinct people, and the labels of distinct published rows."""
+
+    values: pl.Series
+    labels: LabelColumn
+    cells: pl.Series
+    missing: Missing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberPrice:
+    """A column whose cost grows with the gap between two numbers; fields as in the kernel's `NumberCosts`."""
+
+    theirs: Floats
+    low: Floats
+    high: Floats
+    law: tuple[float, float, float, float]
+
+    @property
+    def sharpness(self) -> float:
+        """How few rows are near one another, so that a search that begins with this column ends soon; 0 if none can."""
+        if not len(self.low) or not np.isfinite(self.low).all() or not np.array_equal(self.low, self.high):
+            return 0.0
+        bins = np.floor(self.low / max(self.law[0] / 4, 1e-300))
+        shares = np.unique(bins, return_counts=True)[1] / len(bins)
+        return float(1 / (shares**2).sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelPrice:
+    """A column whose cost is looked up by value and label."""
+
+    theirs: Ints
+    ours: Ints
+    costs: Floats
+    """Values × labels."""
+
+    def find_only_labels(self) -> Ints | None:
+        """For each person the one label that is not denied, −1 for none; None where somebody has more."""
+        fits = self.costs < DENIED
+        if not len(fits) or int(fits.sum(axis=1).max(initial=0)) > 1:
+            return None
+        return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), -1)[self.theirs], dtype=np.int64)
+
+
+Price = NumberPrice | LabelPrice
+Pricing = Callable[[KnownColumn], Price]
+
+
+def price_covering(column: KnownColumn, denied: float = DENIED) -> Price:
+    """Nothing for a label that may stand for the value, `denied` for any other."""
+    if len(column.labels.texts) * column.values.n_unique() > _LARGEST_TABLE:
+        numbers = _read_bounds(column, 0.0, denied)
+        return numbers or _price_equality(column, denied)
+    weight = 1.0 if denied == DENIED else _WIDTH
+
+    def compute_costs(labels: LabelColumn, values: pl.Series) -> Floats:
+        fits = labels.covers(values)
+        costs = np.where(fits, weight * np.log(np.maximum(fits.sum(axis=0), 1)), denied)
+        if column.missing is Missing.MATCHES_ANY:
+            may_be = max(weight * np.log(max(len(values), 1)), weight)
+            costs[values.is_null().to_numpy()] = may_be
+            costs[:, labels.texts.is_null().to_numpy()] = may_be
+        return costs
+
+    return _tabulate(column, compute_costs)
+
+
+def price_nearness(column: KnownColumn) -> Price:
+    """The gap between two numbers, in deviations of the known ones; of other values, whether they differ."""
+    scale = 1.0
+    if column.values.dtype.is_numeric():
+        scale = float(column.values.cast(pl.Float64).std() or 0.0)  # type: ignore[arg-type]
+    return _read_bounds(column, max(scale, 1e-12), 0.0) or price_covering(column, 0.5)
+
+
+def price_agreement(column: KnownColumn) -> Price:
+    """Whether the value differs, however near it is: the more, the rarer it is that two rows agree by chance."""
+    shares = np.bincount(column.labels.codes) / max(len(column.labels.codes), 1)
+    return price_covering(column, 1.0 - float(np.log((shares**2).sum() or 1.0)))
+
+
+def price_loosely(column: KnownColumn) -> Price:
+    """Averages, swapped and other cells: numbers by their gap, other values by agreement."""
+    return price_nearness(column) if _read_bounds(column, 1.0, 0.0) else price_agreement(column)
+
+
+def price_noise(noise: Noise) -> Pricing:
+    """By the law of the noise: Gaussian, or flat up to a bound."""
+    half = {"uniform": 1.0, "discretize": 0.5}.get(noise.kind)
+    reach = noise.scale if half is None else half * noise.scale + max(noise.step, noise.grid)
+
+    def price(column: KnownColumn) -> Price:
+        return _read_bounds(column, reach, 0.0 if half is None else DENIED) or price_agreement(column)
+
+    return price
+
+
+def price_answers(channel: AnswerChannel) -> Pricing:
+    """By the channel: how likely the answer, or the bit of the true category, is."""
+
+    def price(column: KnownColumn) -> Price:
+        texts = column.labels.texts
+        if channel.one_answer:
+            said = channel.codes(texts)
+            likely = lambda truth: np.where(truth[:, None] == said, channel.p, channel.q)  # noqa: E731
+        else:
+            bits = np.full((len(texts), len(channel.categories)), 0.5)
+            bits[texts.is_not_null().to_numpy()] = channel.bits(texts)
+            odds = np.where(bits == 1, channel.p / channel.q, (1 - channel.p) / (1 - channel.q))
+            said = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
+            likely = lambda truth: odds.T[np.maximum(truth, 0)]  # noqa: E731
+
+        def compute_costs(label: LabelColumn, values: pl.Series) -> Floats:
+            truth = channel.codes(values)
+            costs = -np.log(np.maximum(likely(truth), 1e-12))
+            costs -= costs.min(initial=0.0) if not channel.one_answer else -np.log(max(channel.p, channel.q))
+            # Who gave no answer, or is no category, is known by it.
+            unheard = (truth < 0)[:, None] | (said < 0)
+            return np.where(unheard, np.where(truth[:, None] == said, 0.0, _DIFFERS), costs)
+
+        return _tabulate(column, compute_costs)
+
+    return price
+
+
+def whiten_noise(release: Release, names: Sequence[str]) -> Mapping[str, Pricing]:
+    """Noise that goes together is told apart in directions in which it does not."""
+    turn = np.linalg.inv(np.linalg.cholesky(get_noise_covariance(release, tuple(names))))
+    columns: dict[str, KnownColumn] = {}
+
+    def price_turned(number: int) -> Pricing:
+        def price(column: KnownColumn) -> Price:
+            columns[names[number]] = column
+            given = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
+            theirs, ours = (
+                turn[number, : number + 1] @ np.stack([read_numbers(part) for part in parts])
+                for parts in ([one.values for one in given], [one.cells for one in given])
+            )
+            return NumberPrice(theirs, ours, ours, (1.0, 0.0, _DIFFERS, 0.0))
+
+        return price
+
+    return {name: price_turned(number) for number, name in enumerate(names)}
+
+
+def price_by_law(release: Release, names: Sequence[str]) -> Mapping[str, Pricing]:
+    """For each of some columns that chance changed by a published law, how its cells are priced."""
+    together = [name for name in names if release.public[name].get("kind") == "correlated"]
+    prices: dict[str, Pricing] = {}
+    for name in names:
+        answers = "categories" in release.public[name]
+        law = release.public[name]
+        prices[name] = price_answers(AnswerChannel.of(law)) if answers else price_noise(get_noise(release, name))
+    numeric = all(release.data.frame[name].dtype.is_numeric() for name in together)
+    return prices | (whiten_noise(release, together) if len(together) > 1 and numeric else {})
+
+
+def _tabulate(column: KnownColumn, compute_costs: Callable[[LabelColumn, pl.Series], Floats]) -> LabelPrice:
+    distinct = column.values.unique(maintain_order=True)
+    index = pl.DataFrame({"value": distinct}).with_row_index("at")
+    theirs = pl.DataFrame({"value": column.values}).join(
+        index, on="value", how="left", maintain_order="left", nulls_equal=True
+    )
+    costs = compute_costs(column.labels, distinct)
+    return LabelPrice(theirs["at"].to_numpy().astype(np.int64), column.labels.codes, costs)
+
+
+def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice | None:
+    """The column as numbers or ranges of numbers, a `*` as all of them; None where it holds anything else."""
+    dates = column.values.dtype == pl.Date and column.cells.dtype == pl.Date
+    if not column.values.dtype.is_numeric() and not dates:
+        return None
+    one = _DIFFERS if wall == 0 else wall
+    apart = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (one, one)}
+    law = (scale, wall, *apart.get(column.missing, (one, 0.0)))
+    theirs = read_numbers(column.values)
+    if column.cells.dtype.is_numeric() or dates:
+        ours = read_numbers(column.cells)
+        return NumberPrice(theirs, ours, ours, law)
+    labels = column.labels
+    anything = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
+    if not (np.isfinite(labels.low) | anything | labels.texts.is_null().to_numpy()).all():
+        return None
+    low, high = np.where(anything, -np.inf, labels.low), np.where(anything, np.inf, labels.high)
+    return NumberPrice(theirs, low[labels.codes], high[labels.codes], law)
+
+
+def _price_equality(column: KnownColumn, denied: float) -> NumberPrice:
+    """So many values that a table would be too large: only whether they are the same, and what is missing."""
+    texts = pl.DataFrame({"text": column.labels.texts.drop_nulls()}).with_row_index("at")
+    known = pl.DataFrame({"text": spell_cells(column.values)})
+    theirs = known.join(texts, on="text", how="left", maintain_order="left")["at"].cast(pl.Float64).fill_null(-1.0)
+    theirs = theirs.zip_with(known["text"].is_not_null(), pl.Series([float("nan")]))
+    blank = column.labels.texts.is_null().to_numpy()[column.labels.codes]
+    hidden = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
+    ours = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
+    low, high = np.where(hidden, -np.inf, ours), np.where(hidden, np.inf, ours)
+    both = 0.0 if column.missing is Missing.OWN_VALUE else denied
+    one, both = (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied, both)
+    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied, one, both))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LikelihoodSearch:
+    """A release, to be searched for the rows of least cost."""
+
+    published: Table
+    pricing: Mapping[str, Pricing]
+    blanked: frozenset[str] = field(default_factory=frozenset)
+    """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
+
+    def find_rows(self, people: Table) -> tuple[Ints, Ints, Ints]:
+        """For every person: published rows in order, where theirs begin, and how many there are."""
+        names = list(self.pricing)
+        rows = _group_alike(self.published.frame, names)
+        known = _group_alike(people.frame, names)
+        if not rows.height or not known.height:
+            nothing = np.zeros(people.frame.height, dtype=np.int64)
+            return np.zeros(0, dtype=np.int64), nothing, nothing
+        prices = [self._price(name, rows[name], known[name]) for name in names]
+        counts, classes = _search(prices, known.height, rows.height)
+        order, start, count = expand_classes(classes, counts, rows["\0at"])
+        persons = known["\0at"].explode().to_numpy()
+        of_person = np.empty(len(persons), dtype=np.int64)
+        of_person[persons] = np.repeat(np.arange(known.height), known["\0at"].list.len().to_numpy())
+        return order, start[of_person], count[of_person]
+
+    def _price(self, name: str, cells: pl.Series, values: pl.Series) -> Price:
+        missing = Missing.MATCHES_ANY if name in self.blanked else self.published.missing
+        labels = LabelColumn.read(cells, self.published.hierarchies.get(name), missing)
+        return self.pricing[name](KnownColumn(values, labels, cells, missing))
+
+
+def _group_alike(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    return frame.select(names).with_row_index("\0at").group_by(names, maintain_order=True).agg("\0at")
+
+
+def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
+    """How many rows cost each person least, and which: rows that a truthful column rules out are passed over."""
+    from sfumato.kernels.anonymity.likeliest import LabelCosts, NumberCosts, list_cheapest_rows
+
+    numbers = sorted((one for one in prices if isinstance(one, NumberPrice)), key=lambda one: -one.sharpness)
+    labels = [one for one in prices if isinstance(one, LabelPrice)]
+    theirs, ours, is_blocked = _block(labels, people, rows)
+    can_sweep = bool(numbers) and numbers[0].sharpness > 0
+    order = np.lexsort((numbers[0].low, ours)) if can_sweep else np.argsort(ours, kind="stable")
+    first, last = (np.searchsorted(ours[order], theirs, side) for side in ("left", "right"))
+    whole = ~is_blocked | (first == last)
+    first, last = np.where(whole, 0, first), np.where(whole, rows, last)
+    sizes = np.asarray([one.costs.size for one in labels], dtype=np.int64)
+    layout = np.column_stack([np.cumsum(sizes) - sizes, [one.costs.shape[1] for one in labels]]) if labels else None
+    counts, cheapest = list_cheapest_rows(
+        NumberCosts(
+            _stack([one.theirs for one in numbers], people),
+            _stack([one.low[order] for one in numbers], rows),
+            _stack([one.high[order] for one in numbers], rows),
+            np.asarray([one.law for one in numbers], dtype=np.float64).reshape(-1, 4),
+        ),
+        LabelCosts(
+            _stack([one.theirs for one in labels], people).astype(np.int64),
+            _stack([one.ours[order] for one in labels], rows).astype(np.int64),
+            np.concatenate([np.zeros(0, np.float32), *(one.costs.ravel().astype(np.float32) for one in labels)]),
+            np.zeros((0, 2), dtype=np.int64) if layout is None else layout.astype(np.int64),
+        ),
+        first.astype(np.int64),
+        last.astype(np.int64),
+        np.full(people, can_sweep) & (~whole | (ours.max(initial=0) == ours.min(initial=0))),
+    )
+    return counts, order[cheapest]
+
+
+def _block(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Ints]:
+    """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
+    theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    fits = np.ones(people, dtype=np.bool_)
+    for column in labels:
+        only = column.find_only_labels()
+        if only is None:
+            continue
+        fits &= only >= 0
+        width = column.costs.shape[1] + 1
+        both = np.concatenate([theirs * width + only, ours * width + column.ours])
+        both = np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
+        theirs, ours = both[:people], both[people:]
+    return theirs, ours, fits
+
+
+def _stack(columns: Sequence[Floats | Ints], height: int) -> Floats:
+    if not columns:
+        return np.zeros((height, 0))
+    return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
+
+
+def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Ints, Ints, Ints]:
+    """From the classes of distinct people to the rows in them: rows in order, where each one's begin, how many.
+
+    People with one class share its rows; only those with several have a list of their own.
+    """
+    sizes = members.list.len().cast(pl.Int64).to_numpy()
+    flat = members.explode().to_numpy().astype(np.int64) if len(members) else np.zeros(0, dtype=np.int64)
+    begins = np.cumsum(sizes) - sizes
+    first = np.cumsum(counts) - counts
+    start, count = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts), dtype=np.int64)
+    single = counts == 1
+    start[single], count[single] = begins[classes[first[single]]], sizes[classes[first[single]]]
+    several = classes[np.repeat(counts > 1, counts)]
+    lengths = sizes[several]
+    total = int(lengths.sum())
+    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    order = np.concatenate([flat, flat[np.repeat(begins[several], lengths) + within]])
+    running = np.concatenate([[0], np.cumsum(lengths)])
+    many = counts > 1
+    last = np.cumsum(counts[many])
+    start[many] = len(flat) + running[last - counts[many]]
+    count[many] = running[last] - running[last - counts[many]]
+    return order, start, count
