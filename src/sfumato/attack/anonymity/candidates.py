@@ -16,7 +16,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.links import Links, linked
-from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links
+from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, try_ways
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
@@ -53,8 +53,13 @@ def look_up_candidates(published: Table, people: Table) -> Links:
 
 
 def choose_candidates(release: Release, people: Table) -> ChosenLinks:
-    """The rows that the people behind the published rows are looked for in, as linking does."""
-    return choose_links(release, people, _require_known_columns(release.data))
+    """The rows that cover each person if everybody is covered; else those of the strongest way of linking.
+
+    What all rows that fit have in common is certain only if none of those that cover the person is left out.
+    """
+    names = _require_known_columns(release.data)
+    covering = next(try_ways(release, people, names))
+    return covering if bool((covering.links.counts > 0).all()) else choose_links(release, people, names)
 
 
 def _require_known_columns(published: Table) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Floats, Ints
+from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
@@ -143,18 +143,17 @@ def price_answers(channel: AnswerChannel) -> Pricing:
         texts = column.labels.texts
         if channel.one_answer:
             said = channel.codes(texts)
-            likely = lambda truth: np.where(truth[:, None] == said, channel.p, channel.q)  # noqa: E731
+            odds = channel.matrix()[np.maximum(said, 0)]
         else:
-            bits = np.full((len(texts), len(channel.categories)), 0.5)
+            bits = np.zeros((len(texts), len(channel.categories)))
             bits[texts.is_not_null().to_numpy()] = channel.bits(texts)
             odds = np.where(bits == 1, channel.p / channel.q, (1 - channel.p) / (1 - channel.q))
             said = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
-            likely = lambda truth: odds.T[np.maximum(truth, 0)]  # noqa: E731
+        costs_of_truth = -np.log(np.maximum(odds.T / max(float(odds.max(initial=0.0)), 1e-12), 1e-12))
 
         def compute_costs(label: LabelColumn, values: pl.Series) -> Floats:
             truth = channel.codes(values)
-            costs = -np.log(np.maximum(likely(truth), 1e-12))
-            costs -= costs.min(initial=0.0) if not channel.one_answer else -np.log(max(channel.p, channel.q))
+            costs = costs_of_truth[np.maximum(truth, 0)]
             # Who gave no answer, or is no category, is known by it.
             unheard = (truth < 0)[:, None] | (said < 0)
             return np.where(unheard, np.where(truth[:, None] == said, 0.0, _DIFFERS), costs)
@@ -164,7 +163,7 @@ def price_answers(channel: AnswerChannel) -> Pricing:
     return price
 
 
-def whiten_noise(release: Release, names: Sequence[str]) -> Mapping[str, Pricing]:
+def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     """Noise that goes together is told apart in directions in which it does not."""
     turn = np.linalg.inv(np.linalg.cholesky(get_noise_covariance(release, tuple(names))))
     columns: dict[str, KnownColumn] = {}
@@ -184,7 +183,7 @@ def whiten_noise(release: Release, names: Sequence[str]) -> Mapping[str, Pricing
     return {name: price_turned(number) for number, name in enumerate(names)}
 
 
-def price_by_law(release: Release, names: Sequence[str]) -> Mapping[str, Pricing]:
+def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     """For each of some columns that chance changed by a published law, how its cells are priced."""
     together = [name for name in names if release.public[name].get("kind") == "correlated"]
     prices: dict[str, Pricing] = {}
@@ -310,7 +309,7 @@ def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints
     return counts, order[cheapest]
 
 
-def _block(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Ints]:
+def _block(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Flags]:
     """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
     theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     fits = np.ones(people, dtype=np.bool_)

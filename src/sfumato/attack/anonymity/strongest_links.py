@@ -127,7 +127,8 @@ class _ColumnKinds(NamedTuple):
             else:  # nothing is stated: cells are truthful if they may be
                 kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
             found[kind].append(name)
-        return cls(*(tuple(chosen) for chosen in found.values()), are_alike)
+        truthful, blanked, law, loose = (tuple(chosen) for chosen in found.values())
+        return cls(truthful, blanked, law, loose, are_alike)
 
 
 def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
@@ -148,7 +149,7 @@ def _cap(release: Release, people: Table, names: Sequence[str]) -> Table:
     for name in (name for name in names if name in stated):
         cells, values = release.data.frame[name].drop_nulls(), people.frame[name]
         if cells.dtype.is_numeric() and values.dtype.is_numeric() and len(cells):
-            capped.append(values.clip(cells.min(), cells.max()))  # type: ignore[arg-type]
+            capped.append(values.clip(cells.min(), cells.max()))
     return people.with_frame(people.frame.with_columns(capped)) if capped else people
 
 
