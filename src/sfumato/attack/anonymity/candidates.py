@@ -53,13 +53,16 @@ def look_up_candidates(published: Table, people: Table) -> Links:
 
 
 def choose_candidates(release: Release, people: Table) -> ChosenLinks:
-    """The rows that cover each person if everybody is covered; else those of the strongest way of linking.
+    """The rows that cover each person; those of the strongest way of linking if the release states that cells changed.
 
     What all rows that fit have in common is certain only if none of those that cover the person is left out.
     """
     names = _require_known_columns(release.data)
     covering = next(try_ways(release, people, names))
-    return covering if bool((covering.links.counts > 0).all()) else choose_links(release, people, names)
+    is_stated = bool(release.changes or release.public)
+    if not is_stated or bool((covering.links.counts > 0).all()):
+        return covering
+    return choose_links(release, people, names)
 
 
 def _require_known_columns(published: Table) -> tuple[str, ...]:
