@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Measurements side by side with peers or the naive way, in one run: `make bench`."""
+"""Benchmarks against peers or a naive implementation, in one run: `make bench`."""

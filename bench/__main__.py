@@ -8,13 +8,13 @@ import sys
 
 ALL = (
     "startup", "classes", "generalize", "anonymity", "partition", "k_optimize", "microaggregate", "adversarial_rules",
-    "suppress_entries", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items", "swapping",
+    "suppress_entries", "truth", "itemsets", "hiding", "patterns", "encode_for_trees", "encode_items", "swapping",
     "answers", "reconstruction", "spectral", "trees_on_noise", "synthesize", "rebuild", "randomness",
 )  # fmt: skip
 
 
 def main() -> None:
-    """Each in a process of its own, so that the memory of one is not counted for another."""
+    """Run each in its own process, so that memory is measured separately."""
     for name in sys.argv[1:] or ALL:
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)
 

@@ -2,7 +2,7 @@
 """Adversarial rules (FAiR) on the paper's Zipf tables and on Adult: mining, rules in words, growth to a million rows.
 
 Nobody ships a peer. Beside ours stand a plain numpy search, the same tree with the same support pruning, and what the
-paper tells of its own program ("less than 5 seconds for data sets with 10,000 tuples", a laptop of 2004).
+paper reports for its own program ("less than 5 seconds for data sets with 10,000 tuples", a laptop of 2004).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEED = 1
 
 
 def hidden(table: sf.Table, share: float) -> TableCells:
-    """The table with a share of its entries private, drawn by lot."""
+    """The table with a share of its entries private, drawn at random."""
     chance = Randomness.seeded(SEED).generator()
     return TableCells.of(table, build_private_mask([PrivateEntries(share=share)], table.frame, chance))
 

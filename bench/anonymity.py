@@ -2,7 +2,7 @@
 """What a table achieves under every model, beside pycanon's k, l and t on the same table in the same run.
 
 pycanon runs in a process of its own, so that it may be installed apart: PYCANON_PYTHON names the interpreter
-that has it, else the one at hand is tried.
+that has it, else the current one is tried.
 """
 
 from __future__ import annotations

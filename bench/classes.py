@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The class-size check beside a bare polars group-by of the same columns."""
+"""The class-size check compared with a bare polars group-by of the same columns."""
 
 from __future__ import annotations
 

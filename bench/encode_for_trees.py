@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""EncodeForTrees on Covertype: a key and the codes beside scikit-learn's own fit, decoding, growth, and the attacks."""
+"""EncodeForTrees on Covertype: a key and the codes compared with scikit-learn's fit, decoding, growth, attacks."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Optimal full-domain generalization on ARX's Adult: time at each limit, growth, and the naive way beside it.
+"""Optimal full-domain generalization on ARX's Adult: time at each limit, growth, and compared with the naive way.
 
 anjana runs beside it in a process of its own, so that it may be installed apart: ANJANA_PYTHON names the interpreter
-that has it, else the one at hand is tried. ARX is Java; its times are those that were measured on a like machine.
+that has it, else the current one is tried. ARX is Java; its times are those that were measured on a like machine.
 """
 
 from __future__ import annotations

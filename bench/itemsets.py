@@ -3,7 +3,7 @@
 
 pyfim takes lists and gives tuples, this package takes baskets and gives a frame: each from what its users hold to what
 they get. A peer is left out with a word about it where it is not installed; mlxtend's times are measured ones. Memory
-is told for whole processes, and without what imports alone take: most of ours is the compiler's.
+is measured for whole processes, and without what imports alone take: most of ours is the compiler's.
 """
 
 from __future__ import annotations

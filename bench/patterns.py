@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Inference channels and their repair on mushroom and retail: time beside plain inclusion-exclusion, loss, growth."""
+"""Inference channels and their repair on mushroom and retail: time against plain inclusion-exclusion, loss, growth."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Secure chance, beside numpy's own generators: uniform numbers, normals, whole numbers and permutations."""
+"""Secure randomness compared with numpy's own generators: uniform numbers, normals, whole numbers and permutations."""
 
 from __future__ import annotations
 

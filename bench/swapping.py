@@ -53,7 +53,7 @@ def _adult(table: sf.Table) -> None:
 
 
 def invented(rows: int, categories: int = 3, seed: int = 1) -> sf.Table:
-    """Eight columns of eight values that foretell a secret a little; nearly everybody is alone with theirs."""
+    """Eight columns of eight values that weakly predict a secret; nearly everyone is unique."""
     chance = np.random.default_rng(seed)
     secret = chance.choice(categories, rows, p=np.arange(1, categories + 1) / (categories * (categories + 1) / 2))
     tilt = 0.25 + 0.5 * secret / max(categories - 1, 1)

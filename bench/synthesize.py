@@ -10,7 +10,7 @@ Peers are not part of the project. Install them into a folder of their own and n
     SFUMATO_PEERS=PEERS:SEQUENTIAL python -m bench synthesize
 
 SDV's Gaussian copula needs no torch; two peers share the name of their package, hence two folders. A peer that is not
-there is told, and left out.
+there is reported, and left out.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def adult(folder: Path) -> sf.Table:
 def _beside_peers(table: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
     for told, method in (
-        ("sfumato, leaves of 5 as the peers, nobody set aside", Synthesize(min_leaf=5, holdout=0.0)),
+        ("sfumato, leaves of 5 as the peers, no holdout", Synthesize(min_leaf=5, holdout=0.0)),
         ("sfumato, as it is: leaves of 10, a fifth set aside", Synthesize()),
     ):
         method.protect(table.with_frame(table.frame[:500]), Randomness.seeded(1))  # what is loaded once

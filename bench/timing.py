@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How things are timed, and how results are shown."""
+"""Timing, and tables of results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
-    """Seconds of the quickest of some runs, after one that is not counted."""
+    """Seconds of the fastest of several runs, after a warm-up."""
     work()
     found = []
     for _ in range(times):

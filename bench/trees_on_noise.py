@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trees on noisy data beside scikit-learn's on the originals: seconds, accuracy, growth."""
+"""Trees on noisy data compared with scikit-learn's on the originals: seconds, accuracy, growth."""
 
 from __future__ import annotations
 

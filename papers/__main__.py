@@ -16,7 +16,7 @@ from sfumato.errors import SfumatoError
 
 def main(arguments: list[str] | None = None) -> int:
     """List or run studies; 2 for bad input."""
-    parser = argparse.ArgumentParser(prog="python -m papers", description="Published tables and figures, made again.")
+    parser = argparse.ArgumentParser(prog="python -m papers", description="Reproduce published tables and figures.")
     parser.add_argument("names", nargs="*", help="a study, a paper, or all; without a name, list them")
     parser.add_argument("--quick", action="store_true", help="smaller sizes where a figure allows it")
     parser.add_argument("--out", default="papers-out", help="the folder for the page and its tables")

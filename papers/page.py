@@ -24,7 +24,7 @@ LONG_TABLE = 24
 
 
 def render_page(runs: Sequence[StudyRun], *, quick: bool) -> str:
-    """The page as HTML. Nothing of it runs, and nothing is fetched."""
+    """The page as HTML, without scripts and external resources."""
     here = files("papers")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(number=wording.format_count, clean=wording.clean_label)

@@ -190,7 +190,7 @@ def _lines(names: Sequence[str]) -> list[Spec]:
 
 
 def _stated(stated: Sequence[StatedPoint]) -> list[Spec]:
-    """What the paper states, with a card-coloured edge round the words so that a line behind them does no harm."""
+    """What the paper states, with a card-coloured edge so that a line behind the words does not hide them."""
     data: Spec = {"values": [vars(one) for one in stated]}
     text: Spec = {"type": "text", "align": "left", "dx": 9, "dy": 11, "color": _WARN, "fontWeight": 600}
     edge: Spec = {"stroke": _CARD, "strokeWidth": 4, "strokeJoin": "round"}

@@ -20,7 +20,7 @@ def list_studies() -> Mapping[str, Study]:
 
 
 def find_studies(names: str | Iterable[str] = "all") -> tuple[Study, ...]:
-    """The studies that names mean: all, a paper (bu_2007) or a study (bu_2007.figure_9), in the order of the list."""
+    """The studies with these names: all, a paper (bu_2007) or a study (bu_2007.figure_9), in the order of the list."""
     asked = {names} if isinstance(names, str) else set(names)
     studies = list_studies()
     known = {"all", *studies, *(study.paper.name for study in studies.values())}

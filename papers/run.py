@@ -37,7 +37,7 @@ class StudyRun:
         return sum(one.source == "paper" and one.verdict in verdicts for one in self.findings.statements)
 
     def __str__(self) -> str:
-        """One line on what came of it."""
+        """The outcome in one line."""
         if self.skipped:
             return f"{self.study.full_name}: skipped: {self.skipped}"
         counts = f"{self.count('reproduced')} reproduced, {self.count('differs')} differ"
@@ -65,7 +65,7 @@ class Summary:
     quick: bool
 
     def sentences(self) -> list[str]:
-        """What a person reads at the end."""
+        """The summary on the terminal."""
         return [*map(str, self.runs), f"Written to {self.out}: {PAGE} and {len(self.files) - 1} CSV files."]
 
     def as_json(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def reproduce(
     *,
     quick: bool = False,
 ) -> Summary:
-    """Run the studies that names mean, and write the page and its tables into a folder."""
+    """Run the named studies, and write the page and its tables into a folder."""
     studies = find_studies(names)
     folder = _make_folder(Path(out))
     setting = Setting(quick=quick, data=_require_folder(data))
@@ -144,7 +144,7 @@ def _make_folder(out: Path) -> Path:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{out}: the folder cannot be made ({error.strerror})") from None
+        raise DataError(f"{out}: the folder cannot be created ({error.strerror})") from None
     return out
 
 
@@ -157,7 +157,7 @@ def _write_tables(run: StudyRun, folder: Path) -> list[str]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file completely or not at all."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.write_text(text, encoding="utf-8")

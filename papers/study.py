@@ -25,13 +25,13 @@ _NAME = re.compile(r"[a-z0-9]+(_[a-z0-9]+)*")
 
 @dataclass(frozen=True)
 class Grid:
-    """A table of numbers, ours beside theirs. It becomes a CSV file and a table of the page."""
+    """A table of numbers, ours and theirs. It becomes a CSV file and a table of the page."""
 
     name: str
     """Short, unique within the study: the end of the CSV file's name."""
     title: str
     frame: pl.DataFrame
-    """Its column names are shown with blanks for underscores; a null is a number that the paper does not give."""
+    """Its column names are shown with spaces for underscores; a null is a number that the paper does not give."""
     remark: str = ""
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ def compare(
     reason: str = "",
     source: Literal["paper", "independent count"] = "paper",
 ) -> Statement:
-    """Hold our numbers against theirs: each may be off by `tolerance`, in units or as a share of their number."""
+    """Compare our numbers with theirs: each may be off by `tolerance`, in units or as a share of their number."""
     allowed = f"{100 * tolerance:g} % of their number" if relative else f"{tolerance:g}{unit.replace(' %', ' points')}"
     close = [abs(pair.ours - pair.theirs) <= tolerance * (abs(pair.theirs) if relative else 1) for pair in pairs]
     count = f"{sum(close)} of {len(pairs)} within {allowed}" if len(pairs) > 1 else f"tolerance {allowed}"
@@ -139,12 +139,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Paper:
-    """A publication whose tables and figures are made again."""
+    """A publication whose tables and figures are reproduced."""
 
     name: str
     """Its package: first author and year."""
     authors: str
-    """As it is cited: Aggarwal, Pei and Zhang (2006)."""
+    """The citation: Aggarwal, Pei and Zhang (2006)."""
     title: str
 
 
@@ -161,7 +161,7 @@ class Study:
     place: str
     """Where the paper has it: Figure 7, Section 6.1."""
     states: str
-    """What the paper says of it."""
+    """What the paper says about it."""
     made: str
     """How ours is made: the parameters, and the seeds of everything random."""
     quickly: str = ""
@@ -180,7 +180,7 @@ class Study:
         return f"{self.paper.name}.{self.name}"
 
     def work(self, setting: Setting) -> Findings:
-        """Make the table or figure again."""
+        """Reproduce the table or figure."""
         module = import_module(f"papers.{self.paper.name}.{self.module}")
         findings: Findings = getattr(module, self.name)(setting)
         return findings

@@ -278,7 +278,7 @@ def test_a_name_that_occurs_twice(key: Key, tmp_path: Path) -> None:
 
 def test_a_pipe_is_no_key(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "key.json", 0o600)
-    with pytest.raises(DataError, match="plain file"):
+    with pytest.raises(DataError, match="regular file"):
         Key.load(tmp_path / "key.json")
 
 

@@ -63,7 +63,7 @@ def test_a_pickled_release_is_what_its_recipient_may_have() -> None:
     assert leaked(["long enough 012", "97", "zqname", "zquser"], [packed]) == []
     again = pickle.loads(packed)
     assert again.method is None
-    assert dict(again.details) == {"public": {}}
+    assert dict(again.details) == {}
     assert again.claims == release.claims
     assert again.losses == release.losses
     assert again.data.frame.equals(release.data.frame)

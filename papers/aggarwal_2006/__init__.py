@@ -15,7 +15,7 @@ PAPER = Paper(
 )
 
 _ADULT = ("adult/adult.data", "adult/adult.test")
-_ZIPF = "Zipf generator with seed 2006; private entries by lot with seed 1"
+_ZIPF = "Zipf generator with seed 2006; private entries drawn at random with seed 1"
 _CURVE = "Curve only in the paper; the text says: "
 
 
@@ -49,8 +49,8 @@ STUDIES: tuple[Study, ...] = (
         name="examples",
         title="Employees: rules, projected databases, kinds of itemsets",
         place="Examples 1 to 8, Sections 1, 2 and 4",
-        states="Ten employees, five private entries. Three rules foretell three of them; blanking one or two more "
-        "entries takes the rules away; four itemsets stand for four kinds.",
+        states="Ten employees, five private entries. Three rules predict three of them; blanking one or two more "
+        "entries removes the rules; four itemsets illustrate four kinds.",
         made="Every number counted by the book on Table 2, and rules mined, with δ = 60 %, γ = 2. Nothing is random.",
         module="examples",
     ),

@@ -116,7 +116,7 @@ _BATCHES = (
     f"Entries are blanked {FACTOR:,} at a time, so a derived set is known to about that many: a difference smaller "
     "than a batch says little."
 )
-_LOT = f"The private entries are drawn by lot with seed {PRIVATE_SEED}, a larger set anew."
+_LOT = f"The private entries are drawn at random with seed {PRIVATE_SEED}, a larger set anew."
 
 
 def _describe_columns(table: Table) -> str:

@@ -67,7 +67,7 @@ def examples(setting: Setting) -> Findings:
     return Findings(
         statements=_statements(rows),
         grids=(
-            Grid("numbers", "Examples 1 to 8, ours beside theirs", numbers),
+            Grid("numbers", "Examples 1 to 8, ours and theirs", numbers),
             Grid("protected", "Protecting the Employee table (δ = 60 %, γ = 2)", frame_of(_protected()), _BEYOND),
         ),
         remarks=_ERRATA,
@@ -111,7 +111,7 @@ def _example_1(printed: Hidden) -> list[dict[str, Any]]:
     for label, ian in _IANS.items():
         exposed = sorted({row + 1 for row, _ in _exposed(ian)})
         ours = "tuples " + ", ".join(map(str, exposed))
-        rows.append(_row("1", f"private entries that rules foretell, {label}", foretold, ours))
+        rows.append(_row("1", f"private entries that rules predict, {label}", foretold, ours))
     return rows
 
 
@@ -128,8 +128,8 @@ def _example_2(table: Hidden) -> list[dict[str, Any]]:
 
 def _example_3(table: Hidden) -> list[dict[str, Any]]:
     after = _counted(_blanked(table, {(7, TITLE)}), R1)
-    ours = f"confidence {after.public_confidence}, {after.hidden} entries foretold"
-    return [_row("3", f"{R1}, tuple 8's Title blanked", "confidence 1, 0 entries foretold", ours)]
+    ours = f"confidence {after.public_confidence}, {after.hidden} entries predicted"
+    return [_row("3", f"{R1}, tuple 8's Title blanked", "confidence 1, 0 entries predicted", ours)]
 
 
 def _example_4(table: Hidden) -> list[dict[str, Any]]:
@@ -178,7 +178,7 @@ def _tuples(rows: Collection[tuple[str, ...]]) -> str:
 
 
 def _exposed(ian: str) -> set[Cell]:
-    """Private entries that a mined rule foretells rightly."""
+    """Private entries that a mined rule predicts correctly."""
     from sfumato.mine.entries.adversarial_rules import adversarial_rules
 
     rules = adversarial_rules(employee_table(ian), sorted(PRIVATE), DELTA, GAMMA)

@@ -55,7 +55,7 @@ def synthetic(rows: int, columns: int, cardinality: int, factor: float, seed: in
 
 
 def private_share(table: Table, share: float, seed: int) -> Flags:
-    """The directly private set: a share of the entries, drawn by lot."""
+    """The directly private set: a share of the entries, drawn at random."""
     chance = Randomness.seeded(seed).generator()
     return build_private_mask([PrivateEntries(share=share)], table.frame, chance)
 

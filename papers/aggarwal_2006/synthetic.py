@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Figures 3 to 9: adversarial rules, sensitive entries and blanking on tables of the Zipf generator.
 
-The scan of the figures holds no numbers that can be read, so each curve is held against what the text says of it.
+The scan of the figures holds no numbers that can be read, so each curve is compared with what the text says about it.
 """
 
 from __future__ import annotations
@@ -324,7 +324,7 @@ def figure_7(setting: Setting) -> Findings:
 
 def _compare_mean(what: str, theirs: float, ours: Sequence[float]) -> Statement:
     """The mean of our tables against the one table of the paper."""
-    why = f"Tables are drawn by lot, and the paper reports one; ours have {min(ours):,.0f} to {max(ours):,.0f}."
+    why = f"Tables are drawn at random, and the paper reports one; ours have {min(ours):,.0f} to {max(ours):,.0f}."
     return compare(what, [Pair(theirs, _mean(ours))], TOLERANCE, relative=True, reason=why)
 
 

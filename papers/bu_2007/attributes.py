@@ -77,7 +77,7 @@ def figure_8(setting: Setting) -> Findings:
                 f"{products} of the {len(rounded)} printed shares are pieces × the rounded mean length / values.",
             ),
         ),
-        grids=(Grid("attributes", "Attributes of Covertype, ours beside theirs", frame_of(rows)),),
+        grids=(Grid("attributes", "Attributes of Covertype, ours and theirs", frame_of(rows)),),
         remarks=(_CLASSES,),
     )
 
@@ -108,7 +108,7 @@ def figure_11(setting: Setting) -> Findings:
                 vulnerable == [2, 3, 9],
             ),
         ),
-        grids=(Grid("sorting", f"Worst case of sorting, radius {RADIUS:.0%}, ours beside theirs", frame_of(rows)),),
+        grids=(Grid("sorting", f"Worst case of sorting, radius {RADIUS:.0%}, ours and theirs", frame_of(rows)),),
         remarks=(_WORST,),
     )
 

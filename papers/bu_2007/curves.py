@@ -101,7 +101,7 @@ def figure_9(setting: Setting) -> Findings:
 
 
 def state_figure_9(measured: Mapping[float, Sequence[Bars]]) -> tuple[Statement, ...]:
-    """What the text says of Figure 9, judged at one radius; the reason names what the others give."""
+    """What the text says about Figure 9, judged at one radius; the reason names what the others give."""
     one, bp, mp, two = BARS
 
     def judge(theirs: str, read: Callable[[Sequence[Bars]], float], below: float) -> Statement:

@@ -15,7 +15,7 @@ from sfumato.mine.codes.learner_columns import find_class_ranges
 from sfumato.protect.codes.column_pieces import choose_max_mp, find_value_classes
 
 AGES, RISKS = (17, 20, 23, 32, 43, 68), "HHHLHL"
-"""Figure 1 as far as its text tells it; its oldest age is ours."""
+"""Figure 1 as far as its text describes it; its oldest age is ours."""
 VALUES = (1, 2, 15, 15, 27, 28, 29, 29, 29, 29, 42, 43, 44)
 CLASSES = "HHHHLLLLHHHHH"
 FIGURE_3 = (20, 17, 16, 16, 2, 4, 5, 5, 5, 5, 12, 13, 14)
@@ -91,7 +91,7 @@ def keeps_order(codes: tuple[int, ...]) -> bool:
 _BOUNDS = ((0, 20), (20, 40), (40, 60))
 _REMARK = (
     "Both figures cut between the label runs at 29, which is a value of both classes and cannot be cut: pieces here "
-    "end at 29. The order of the four rows with 29 is not told; the classes of one value go by name."
+    "end at 29. The order of the four rows with 29 is not given; the classes of one value go by name."
 )
 
 

@@ -42,7 +42,7 @@ PATH_RADIUS, INSIDER = 0.05, 8
 PATHS = {1: (2, 1), 2: (4, 0), 3: (5, 0), 4: (9, 0), 5: (15, 0), 6: (24, 0)}
 """Length: paths, cracks. 1,648 longer ones, none cracked."""
 LEAVES = 1707
-_LEARNER = "C4.5 is not at hand: ours is scikit-learn's tree by entropy, grown to as many leaves."
+_LEARNER = "C4.5 is not available: ours is scikit-learn's tree by entropy, grown to as many leaves."
 _TEXT = "The paper's table has the cracked path at length 1, its text at length 2."
 
 

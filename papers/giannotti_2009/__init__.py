@@ -45,7 +45,7 @@ _ANONYMITY = (
     Study(
         paper=PAPER,
         name="similarity",
-        title="A 3-diverse table, and what is learnt about Bob",
+        title="A 3-diverse table, and what is learned about Bob",
         place="Limitations of l-diversity; t-closeness",
         states="Bob's salary is in [20k, 40k], which is low, and he has some stomach-related disease.",
         made="k, l and t measured; the similarity attack with a quarter of the salaries' range, and diseases by organ.",
@@ -58,7 +58,7 @@ _LATER = (
         name="channels",
         title="Patterns: inference channels of twelve transactions",
         place="Privacy-aware knowledge sharing; What is a k-anonymous pattern?",
-        states="A rule of support 80 and confidence 98.7 % tells of one individual. Twelve transactions: a and b "
+        states="A rule of support 80 and confidence 98.7 % is about one individual. Twelve transactions: a and b "
         "without c, d, e.",
         made="k = 3, supports of 8 and 6; repaired by raising supports and by withholding itemsets.",
         module="patterns",
@@ -128,7 +128,7 @@ STUDIES: tuple[Study, ...] = (
         name="privacy_table",
         title="Additive noise: what a privacy level means",
         place=f"Table 1: Privacy Metrics; {_PART}",
-        states="Widths that a value is told to at 50, 95 and 99.9 % confidence; Gaussian 1.34, 3.92 and 6.8 σ.",
+        states="Widths of the interval of a value at 50, 95 and 99.9 % confidence; Gaussian 1.34, 3.92 and 6.8 σ.",
         made="By formula, and by 2,000,000 draws of noise with seed 2000.",
         module="noise",
     ),

@@ -231,7 +231,7 @@ def figure_2(setting: Setting) -> Findings:
 
 
 def similarity(setting: Setting) -> Findings:
-    """k, l and t of the 3-diverse table, and what is learnt about Bob."""
+    """k, l and t of the 3-diverse table, and what is learned about Bob."""
     del setting  # nine rows are quick enough
     table = diverse_table()
     bob = _of(
@@ -272,7 +272,7 @@ def similarity(setting: Setting) -> Findings:
         grids=(Grid("models", "What the table reaches", frame_of(rows), _DISTANCES),),
         remarks=(
             (
-                f"The disease itself is learnt of {known} of {len(table)} people. It is the meaning that leaks, which "
+                f"The disease itself is learned for {known} of {len(table)} people. The meaning leaks, which "
                 "is why the slides go on to t-closeness."
             ),
         ),
@@ -286,4 +286,4 @@ _DISTANCES = (
 
 
 def _span(found: list[Any]) -> str:
-    return f"[{found[0][0]:g}k, {found[0][1]:g}k]." if isinstance(found[0], tuple) else "Nothing is learnt."
+    return f"[{found[0][0]:g}k, {found[0][1]:g}k]." if isinstance(found[0], tuple) else "Nothing is learned."

@@ -102,7 +102,7 @@ def warner_table_1(setting: Setting) -> Findings:
                 "table_1",
                 "Table 1: theirs, ours by formula, ours by simulation; π = 0.6, n = 1,000",
                 frame_of(rows),
-                "A bias is of asking openly; a ratio above 1 says that asking openly errs less.",
+                "A bias is of asking openly; a ratio above 1 means that asking openly errs less.",
             ),
         ),
     )

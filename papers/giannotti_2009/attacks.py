@@ -27,7 +27,7 @@ RATIOS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 def low_rank(rows: int, columns: int, rank: int, ratio: float) -> tuple[Table, Release]:
     """Columns that follow from a few hidden causes, each of variance `ratio`, and Gaussian noise of variance 1."""
     chance = np.random.default_rng((SEED, columns, rank))
-    if rank == columns:  # no column tells anything of another
+    if rank == columns:  # no column carries information about another
         data = chance.normal(size=(rows, columns))
     else:
         data = chance.normal(size=(rows, rank)) @ chance.normal(size=(rank, columns))

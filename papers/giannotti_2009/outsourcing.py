@@ -72,7 +72,13 @@ def mapping(setting: Setting) -> Findings:
                 "Pairs of items that are bought together name codes that supports alone do not.",
             ),
         ),
-        grids=(Grid("named", "Items whose code is named by whoever knows how often pairs are bought", frame_of(rows)),),
+        grids=(
+            Grid(
+                "named",
+                "Items whose code is identified by someone who knows how often pairs are bought",
+                frame_of(rows),
+            ),
+        ),
         remarks=(
             (
                 "Ours adds random codes only where N⁻¹(t′) = t stays true, and gives each item a code of its own, so "
@@ -89,10 +95,8 @@ def mapping(setting: Setting) -> Findings:
 def _compare_mappings(one: dict[str, Any], many: dict[str, Any]) -> tuple[str, bool]:
     """How many items are named one-to-one and one-to-n, and whether one-to-n always names fewer."""
     by = ("named", "named_by_supports_alone")
-    text = (
-        f"Of {one['items']} items in {one['baskets']:,} baskets, whoever knows pairs names {one[by[0]]} one-to-one and "
-    )
-    text += f"{many[by[0]]} one-to-n; whoever knows supports alone {one[by[1]]} and {many[by[1]]}."
+    text = f"Of {one['items']} items in {one['baskets']:,} baskets, someone who knows pairs identifies "
+    text += f"{one[by[0]]} one-to-one and {many[by[0]]} one-to-n; from supports alone, {one[by[1]]} and {many[by[1]]}."
     return text, all(many[name] < one[name] for name in by)
 
 
@@ -171,13 +175,13 @@ def bloom(setting: Setting) -> Findings:
         ),
         grids=(
             Grid("sizes", f"Itemsets that filters show, {keys} keys each", frame_of(rows), _FEIGNED),
-            Grid("attacks", "Items whose baskets are told from filters of 128 bits, 4 hashes", frame_of(attacks)),
+            Grid("attacks", "Items whose baskets are identified from filters of 128 bits, 4 hashes", frame_of(attacks)),
         ),
         plots=(_sizes(rows),),
     )
 
 
-_FEIGNED = "With the originals at hand, what filters feign is taken off again and the result is exact."
+_FEIGNED = "With the originals, false positives of the filters are removed and the result is exact."
 
 
 def _filter_row(data: Baskets, true: set[frozenset[str]], bits: int, hashes: int, keys: int) -> dict[str, Any]:
@@ -211,7 +215,7 @@ def _attacked(data: Baskets, keyed: bool, knowledge: str) -> dict[str, Any]:
 
 
 def _outcome(row: dict[str, Any]) -> str:
-    return f"{row['filters']}, who knows {row['knows']}: {row['items_named']} of {row['items']} items told"
+    return f"{row['filters']}, attacker knows {row['knows']}: {row['items_named']} of {row['items']} items identified"
 
 
 def _sizes(rows: list[dict[str, Any]]) -> Plot:

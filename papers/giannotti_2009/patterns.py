@@ -53,7 +53,7 @@ def channels(setting: Setting) -> Findings:
     return Findings(
         statements=(
             Statement(
-                "A rule of support 80 and confidence 98.7 % tells of just one individual.",
+                "A rule of support 80 and confidence 98.7 % is about just one individual.",
                 f"{behind.antecedent} − 80 = {behind.individuals}.",
                 (behind.antecedent, behind.individuals) == (81, 1),
             ),

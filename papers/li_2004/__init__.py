@@ -40,7 +40,7 @@ STUDIES: tuple[Study, ...] = (
         states="509 offers to faculty, 13 columns, salary in three groups; 502 identifiable, 478 of them uniquely. "
         "Error 30.84 % on the originals, 33.79 % swapped, 61.12 % perturbed at random; 52, 75 and 106 leaves; 0.41 s "
         "and 0.31 s.",
-        made="The survey is no longer available. Ours is a stand-in drawn with seed 2004, of the same size "
+        made="The survey is no longer available. Ours is a substitute drawn with seed 2004, of the same size "
         "and shape, so nothing can be compared; p = 0.5, "
         f"swaps drawn with seed 1. {_LEARNER}",
         module="experiment",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables 1 and 3: every number of the life insurance example, ours beside theirs, and the optimum."""
+"""Tables 1 and 3: every number of the life insurance example, ours and theirs, and the optimum."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def example(setting: Setting) -> Findings:
             compare("Phase II: Σ d, a sum of four-digit cells", [Pair(2.4237, round(ended, 4))], 0.0005),
         ),
         grids=(
-            Grid("posteriors", "Table 3, ours beside theirs", frame_of(_rows(one, start, swapped.answer))),
+            Grid("posteriors", "Table 3, ours and theirs", frame_of(_rows(one, start, swapped.answer))),
             Grid("sums", "Σ d of the example", frame_of(rows), _BALANCE),
         ),
         remarks=_ERRATA,

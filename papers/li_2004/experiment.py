@@ -29,7 +29,7 @@ SHARE, SEED = 0.5, 1
 
 @dataclass(frozen=True)
 class Table4:
-    """What Table 4 says of a data set."""
+    """What Table 4 says about a data set."""
 
     identifiable: int
     unique: int
@@ -64,7 +64,7 @@ _MACHINE = "Another machine and another implementation."
 
 
 def perturb_at_random(table: Table, column: str, seed: int = SEED) -> Table:
-    """The paper's rival: as many records of U and V, by lot; new values drawn in proportion to the column's."""
+    """The paper's rival: as many records of U and V, at random; new values drawn in proportion to the column's."""
     chance = np.random.default_rng(seed)
     values = table.frame[column].unique().sort()
     codes = table.frame[column].rank("dense").cast(pl.Int64).to_numpy().astype(np.int64) - 1
@@ -106,9 +106,7 @@ def _experiment(table: Table, column: str, printed: Table4, folds: int) -> Findi
     return Findings(
         statements=_statements(ways, printed, status),
         grids=(
-            Grid(
-                "table_4", "Table 4, ours beside theirs", frame_of([_row(one, printed, table, column) for one in ways])
-            ),
+            Grid("table_4", "Table 4, ours and theirs", frame_of([_row(one, printed, table, column) for one in ways])),
             Grid("linkage", "Reading the value of records that are alone", frame_of(_linkage(ways, table)), _READ),
         ),
         remarks=_REMARKS,
@@ -116,12 +114,12 @@ def _experiment(table: Table, column: str, printed: Table4, folds: int) -> Findi
 
 
 _READ = (
-    "Who reads a row is right as often as records were left alone. Who knows the method undoes swaps: where that is "
-    "right more often than what the other columns foretell, choosing swaps by the values gave something away."
+    "A reader of a row is right as often as records were unchanged. Someone who knows the method can undo swaps: if "
+    "that is right more often than predictions from the other columns, choosing swaps by value leaks."
 )
 _REMARKS = (
     (
-        "Error is measured within each data set, as in the paper: a tree must foretell swapped classes too. The other "
+        "Error is measured within each data set, as in the paper: a tree must predict swapped classes too. The other "
         "column counts errors on the originals' classes, which is what an analyst wants."
     ),
     (

@@ -23,9 +23,9 @@ class Validated:
     """What cross-validation found."""
 
     error: float
-    """The share of held-out records whose class, as the data set has it, is not foretold."""
+    """The share of held-out records whose class, as the data set has it, is not predicted."""
     true_error: float
-    """The same where the originals' classes are foretold."""
+    """The same for the originals' classes."""
     leaves: int
     """Of the tree grown on all records."""
 

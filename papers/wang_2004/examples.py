@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables 1 to 8: every database and percentage, ours beside theirs."""
+"""Tables 1 to 8: every database and percentage, ours and theirs."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def examples(setting: Setting) -> Findings:
 _ERRATA = (
     "Line 10 of ISLF lacks 'and does not support the right side': without it raising the left side may raise the rule.",
     "DSRF's code is not printed. Ours exchanges the two blocks of ISLF, and both loops drop the rows they have used.",
-    "A rule shows from the thresholds on (≥); the paper says both 'greater than' and 'minimum'.",
+    "A rule is visible at or above the thresholds (≥); the paper says both 'greater than' and 'minimum'.",
 )
 
 

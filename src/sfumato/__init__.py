@@ -2,7 +2,7 @@
 """sfumato: anonymize data, attack the result, and sign a report of what held.
 
 A method turns data into a release that carries claims; measures check the claims; attacks try to break them;
-a certificate says what was found.
+a certificate states the results.
 """
 
 from __future__ import annotations

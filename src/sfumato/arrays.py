@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The types of arrays, one name for each kind of number. Grids are those that have two dimensions in a named tuple of
-a kernel, which is compiled for them; everywhere else the other names stand for any shape."""
+"""The types of arrays, one name for each kind of number. Grids are two-dimensional arrays in named tuples of kernels;
+the other names mean any shape."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
-"""Numbers of items, values or columns: half as wide, so that twice as many fit a cache."""
+"""Codes of items, values or columns: half as wide, so that twice as many fit a cache."""
 Unsigned = NDArray[np.uint32]
 Shorts = NDArray[np.int16]
 Floats = NDArray[np.float64]

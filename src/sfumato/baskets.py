@@ -24,11 +24,11 @@ _STRETCH = 1 << 16
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Baskets:
-    """Sets of items, kept as one run of item codes cut by offsets.
+    """Sets of items, stored as one array of item codes split by offsets.
 
-    However it is built, an object holds one normal form: the vocabulary is sorted (integers by size, text
-    by code point), the codes of a basket rise, and an item that no basket holds is not in the vocabulary, so
-    that the name of a hidden item does not travel with what is left. The arrays cannot be written to.
+    Every object has one normal form: the vocabulary is sorted (integers by size, text by code point), the codes
+    of a basket ascend, and an item that no basket holds is not in the vocabulary, so that the name of a hidden
+    item is not published. The arrays are read-only.
     """
 
     items: Items
@@ -36,9 +36,9 @@ class Baskets:
     offsets: Ints
     """Basket i holds ``codes[offsets[i]:offsets[i + 1]]``."""
     codes: Codes
-    """Places in ``items``."""
+    """Indices into ``items``."""
     ids: Items | None = None
-    """Whose basket each is, if known. FIMI and SPMF files do not hold them."""
+    """The owner of each basket, if known. FIMI and SPMF files do not store it."""
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
@@ -136,11 +136,11 @@ class Baskets:
         )
 
     def __hash__(self) -> int:
-        """Equal baskets hash alike."""
+        """Equal baskets have equal hashes."""
         return hash((self.items, self.ids, len(self), self.codes.size))
 
     def __reduce__(self) -> tuple[type[Baskets], tuple[object, ...]]:
-        """Copies are built anew, so that their arrays cannot be written to either."""
+        """Copies are rebuilt, so that their arrays are read-only too."""
         return Baskets, (self.items, self.offsets, self.codes, self.ids)
 
     def __repr__(self) -> str:
@@ -181,15 +181,15 @@ def _is_unicode(word: str) -> bool:
 
 
 def check_offsets(offsets: Ints, end: int) -> Ints:
-    """A copy of offsets that cut a run of ``end`` members."""
+    """A copy of offsets that split ``end`` members."""
     copy = np.array(offsets, dtype=np.int64)
     if copy.ndim != 1 or not copy.size or copy[0] != 0 or copy[-1] != end or (np.diff(copy) < 0).any():
-        raise DataError("offsets must rise from 0 to the number of members, one more than there are lists")
+        raise DataError("offsets must ascend from 0 to the number of members, and be one more than the lists")
     return copy
 
 
 def check_ids(ids: Items, count: int) -> Items:
-    """The ids, one of its own for each of ``count`` lists."""
+    """The ids, a distinct one for each of ``count`` lists."""
     values = _unify_items(ids, "ids")
     if len(values) != count or len(set(values)) != count:
         raise DataError(f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own")
@@ -200,9 +200,9 @@ def _rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Co
     """The vocabulary sorted and without unused items, and a copy of the codes that fits it."""
     given = codes if codes.dtype == np.int32 else codes.astype(np.int64)
     if given.ndim != 1 or (given.size and not 0 <= given.min() <= given.max() < len(items)):
-        raise DataError(f"item codes must be a row of numbers from 0 up to {len(items) - 1}")
+        raise DataError(f"item codes must be a one-dimensional array of numbers from 0 to {len(items) - 1}")
     if len(set(items)) != len(items):
-        raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are there twice")
+        raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are repeated")
     is_used = np.zeros(len(items), dtype=np.bool_)
     for stretch in _split_into_stretches(given.size):
         is_used[given[stretch]] = True
@@ -216,7 +216,7 @@ def _rank_items(items: Items, codes: npt.NDArray[np.integer]) -> tuple[Items, Co
 
 
 def _split_into_stretches(size: int) -> Iterator[slice]:
-    """A run of members in parts: an array that is an index is copied by numpy, at twice its size."""
+    """Members in chunks: numpy copies an array that is used as an index, at twice its size."""
     return (slice(begin, begin + _STRETCH) for begin in range(0, size, _STRETCH))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a method did to a column, as the method states it; other code measures every statement on the written file.
+"""What a method did to a column, as stated by the method; other code checks every statement on the written file.
 
 A statement about the kind of change is made from the policy and the released column alone, because it leaves; how many
 cells differ is measured against the originals and stays with the custodian.
@@ -8,7 +8,7 @@ cells differ is measured against the originals and stays with the custodian.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -21,6 +21,7 @@ class ChangeKind(StrEnum):
     KEPT = "kept"
     GENERALIZED = "generalized"
     RANGES = "ranges"
+    ROUNDED = "rounded"
     CAPPED = "capped"
     MEANS = "means"
     NOISE = "noise"
@@ -43,17 +44,17 @@ class Change:
     method: str
     """The tag of the method."""
     level: int | None = None
-    """The level of the hierarchy that all cells were generalized to; None where they differ."""
+    """The level of the hierarchy that all cells were generalized to; None if they differ."""
     height: int | None = None
     """The top level of the hierarchy."""
     starred: bool = False
     """Whether suppressed rows hold `*` in it."""
     loss: float | None = None
-    """What the method says was lost, 0 to 1, by its own measure: private. None where it does not say."""
+    """The loss by the method's own measure, 0 to 1: private. None if it states none."""
 
     @property
     def trivial(self) -> bool:
-        """Whether the column was left as it was."""
+        """Whether the column is unchanged."""
         return self.kind is ChangeKind.KEPT and not self.starred
 
     @property
@@ -76,14 +77,15 @@ WORDS = {
     ChangeKind.KEPT: "unchanged",
     ChangeKind.GENERALIZED: "generalized, row by row",
     ChangeKind.RANGES: "ranges or sets of values",
+    ChangeKind.ROUNDED: "rounded values",
     ChangeKind.CAPPED: "extremes capped",
-    ChangeKind.MEANS: "averages of groups",
+    ChangeKind.MEANS: "mean, median or mode of a group",
     ChangeKind.NOISE: "noise added",
     ChangeKind.INTERVALS: "midpoints of intervals",
     ChangeKind.SWAPPED: "values may be swapped",
     ChangeKind.DRAWN: "drawn from a model",
     ChangeKind.ANSWERED: "randomized answers",
-    ChangeKind.BLANKED: "private cells blanked",
+    ChangeKind.BLANKED: "some cells blanked",
     ChangeKind.CODED: "codes instead of values",
     ChangeKind.DROPPED: "removed",
 }
@@ -92,7 +94,7 @@ WORDS = {
 def state_changes(
     method: Any, before: Table, published: Table, changed: Mapping[str, ChangeKind] | None = None
 ) -> tuple[Change, ...]:
-    """A statement for every column: those that are gone were dropped, those not named as changed are kept."""
+    """A statement for every column: missing columns were dropped, columns not in `changed` are kept."""
     tag = method.model_dump()["method"]
 
     kinds = changed or {}
@@ -105,5 +107,10 @@ def state_changes(
 
 def describe_changes(changes: Iterable[Change]) -> str:
     """What several methods did to one column, in words."""
-    parts = list(dict.fromkeys(change.describe() for change in changes if not change.trivial))
-    return "; ".join(parts) or WORDS[ChangeKind.KEPT]
+    several = [change for change in changes if not change.trivial]
+    changed = [change for change in several if change.kind is not ChangeKind.KEPT]
+    if not changed:
+        return several[0].describe() if several else WORDS[ChangeKind.KEPT]
+    parts = dict.fromkeys(replace(change, starred=False).describe() for change in changed)
+    stars = ", suppressed rows starred" if any(change.starred for change in several) else ""
+    return "; ".join(parts) + stars

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How methods, models, attacks and hierarchies are described: one frozen model for Python, policy, form and JSON."""
+"""The base of methods, models, attacks and hierarchies: one frozen model for Python, policies and JSON."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Description(BaseModel):
-    """Nothing unknown is taken, nothing changes later, every field has a docstring, no value is echoed in an error.
+    """Refuses unknown fields, is immutable, documents every field, and never repeats a value in an error.
 
-    Fields may be given in their order, as a paper writes them: `RandomizeResponse("ill", 0.7)`. A tag, which has one
-    value only, is not counted.
+    Fields may be given in their order, as a paper writes them: `RandomizeResponse("ill", 0.7)`. The tag is
+    not counted.
     """
 
     model_config = ConfigDict(
@@ -24,18 +24,18 @@ class Description(BaseModel):
         allow_inf_nan=False,
     )
     public_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that a certificate may tell: how something was done, never what it hides. No other field leaves."""
+    """Fields that a certificate may hold: how something was done, never what it hides. No other field leaves."""
     private_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that stay: what is hidden, whom it is compared with, where the custodian keeps it."""
+    """Fields that stay: what is hidden, reference data, and file locations."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
-        """Make one from fields in their order, or by name."""
+        """Create from fields in order, or by name."""
         if given:
             fields = type(self).model_fields
             names = [name for name, field in fields.items() if not _is_tag(field.annotation)]
             if len(given) > len(names) or named.keys() & names[: len(given)]:
                 title = type(self).__name__
-                raise TypeError(f"{title} takes {', '.join(names)}: too many were given, or one of them twice")
+                raise TypeError(f"{title} takes {', '.join(names)}: too many were given, or one was given twice")
             named |= dict(zip(names, given, strict=False))
         super().__init__(**named)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a method decided, as a typed value per family: private, it stays with the custodian.
+"""The decisions of a method, as one type per family: private, they stay with the custodian.
 
 Every value can be read by attribute (`release.details.levels`) or by key (`release.details["levels"]`); a field that is
-None is not there as a key. Methods in a row give a `ChainDetails`, whose parts are asked for by family (`part`).
+None has no key. Several methods give a `ChainDetails`, whose parts are found by family (`part`).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Family = TypeVar("Family", bound="Details")
 
 @dataclass(frozen=True, eq=False)
 class Details(Mapping[str, Any]):
-    """What every family knows of a release."""
+    """Decisions that every family has."""
 
     rows: npt.NDArray[np.int64] | None = None
-    """Which original row each published row was made from."""
+    """The original row of each published row."""
     suppressed: npt.NDArray[np.int64] | None = None
     """Numbers of the original rows that were suppressed."""
     public: Mapping[str, Law] = field(default_factory=dict)
-    """Column → the law of chance that changed it: what an analyst must know to estimate anything. It leaves."""
+    """Column → how it was randomized: analysts need it for estimates. It leaves."""
 
     def __getitem__(self, name: str) -> Any:
         """A field by its name."""
@@ -42,11 +42,11 @@ class Details(Mapping[str, Any]):
         return value
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the fields that say something."""
+        """The names of the fields that are set."""
         return (name for name in self._names() if getattr(self, name) is not None and (name != "public" or self.public))
 
     def __len__(self) -> int:
-        """How many fields say something."""
+        """The number of fields that are set."""
         return sum(1 for _ in self)
 
     @classmethod
@@ -54,11 +54,11 @@ class Details(Mapping[str, Any]):
         return tuple(entry.name for entry in fields(cls))
 
     def part(self, family: type[Family]) -> Family | None:
-        """The details of one family, if its method took part."""
+        """The details of one family; None if no method of it was used."""
         return self if isinstance(self, family) else None
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:
-        """The same once rows were left out or moved: `order` says where each row that is left was."""
+        """The same after rows were dropped or moved: `order` holds the former position of each remaining row."""
         return self if self.rows is None else replace(self, rows=np.asarray(self.rows)[order])
 
 
@@ -71,16 +71,16 @@ class AnonymityDetails(Details):
     heights: Mapping[str, int] | None = None
     """Quasi-identifying column → the top level of its hierarchy."""
     without_hierarchy: tuple[str, ...] = ()
-    """Quasi-identifying columns that were kept or starred whole, for want of a hierarchy."""
+    """Quasi-identifying columns without a hierarchy."""
     recoding: str | None = None
     classes: int | None = None
     """How many classes are published."""
     nodes: int | None = None
     """How many combinations of levels there are."""
     checked: int | None = None
-    """How many of them were looked at."""
+    """How many of them were checked."""
     minimal: tuple[tuple[int, ...], ...] | None = None
-    """All minimal nodes, where they were asked for."""
+    """All minimal nodes, if requested."""
     parts: int | None = None
     """How many parts a partition has."""
     pieces: Mapping[str, Any] | None = None
@@ -101,9 +101,9 @@ class AnonymityDetails(Details):
 class EntryDetails(Details):
     """Decisions of methods that blank entries."""
 
-    private: tuple[Entry, ...] = ()
-    """Entries that were to be hidden."""
-    derived: tuple[Entry, ...] = ()
+    private: list[Entry] = field(default_factory=list)
+    """Entries to be hidden."""
+    derived: list[Entry] = field(default_factory=list)
     """Entries that were blanked so that no rule predicts a private one."""
     hidden: pl.DataFrame | None = None
     """The private entries with their values: `row`, `column`, `value`."""
@@ -121,11 +121,11 @@ class EntryDetails(Details):
     gap: float | None = None
     passes: int | None = None
     complete: bool | None = None
-    """Whether mining came to its end, so that no rule was overlooked."""
+    """Whether mining was complete, so that no rule was missed."""
     sensitive_entries: Any = None
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:
-        """Entries of rows that were left out are gone; the others move with their rows."""
+        """Entries of dropped rows are removed; the others move with their rows."""
         position = {int(row): number for number, row in enumerate(order)}
 
         def move_frame(frame: pl.DataFrame | None) -> pl.DataFrame | None:
@@ -134,8 +134,8 @@ class EntryDetails(Details):
             moved = pl.Series("row", [position.get(row) for row in frame["row"]], dtype=pl.Int64)
             return frame.with_columns(moved).drop_nulls("row")
 
-        def move_entries(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-            return tuple((position[row], column) for row, column in entries if row in position)
+        def move_entries(entries: list[Entry]) -> list[Entry]:
+            return [(position[row], column) for row, column in entries if row in position]
 
         return replace(
             super().follow(order),
@@ -161,12 +161,12 @@ class SwapDetails(Details):
     """Column → how many records can be identified, by kind."""
     by_column: Mapping[str, Mapping[str, Any]] | None = None
     correlations: list[Mapping[str, Any]] | None = None
-    """How two swapped columns hang together, before and after."""
+    """The association of two swapped columns, before and after."""
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseDetails(Details):
-    """Decisions of noise: the laws that leave are `public`."""
+    """Decisions of noise; the published parameters are in `public`."""
 
     loss: Mapping[str, float] | None = None
     """Column → the share of its published variance that is noise."""
@@ -174,10 +174,10 @@ class NoiseDetails(Details):
 
 @dataclass(frozen=True, eq=False)
 class AnswerDetails(Details):
-    """Decisions of randomized response: the channels that leave are `public`."""
+    """Decisions of randomized response; the published channels are in `public`."""
 
     limits: Any = None
-    """What the answers do not protect from, a sentence each."""
+    """What the answers do not protect against, one sentence each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ class SynthesisDetails(Details):
     """Decisions of synthesis."""
 
     training: npt.NDArray[np.int64] | None = None
-    """Original rows that were learnt from."""
+    """Original rows that the model was trained on."""
     holdout: npt.NDArray[np.int64] | None = None
     """Original rows that were set aside."""
     order: list[str] | None = None
@@ -206,9 +206,9 @@ class HidingDetails(Details):
     """Every item that was added, removed or made unknown: row, item, what."""
     scans: int | None = None
     pruned: int | None = None
-    """Rules that vanished without being worked on."""
+    """Rules that disappeared as a side effect."""
     left: int | None = None
-    """Rules about hidden items that still show."""
+    """Rules about hidden items that are still visible."""
     impossible: list[Any] | None = None
     objective: float | None = None
     bound: float | None = None
@@ -232,20 +232,20 @@ class PatternDetails(Details):
 
 @dataclass(frozen=True, eq=False)
 class CodeDetails(Details):
-    """Decisions of methods that encode; their secrets are in the key."""
+    """Decisions of methods that encode; secrets are in the key."""
 
     pieces: Mapping[str, int] | None = None
-    """Column → into how many pieces its values were cut."""
+    """Column → the number of pieces of its values."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChainDetails(Details):
-    """Decisions of methods in a row, in terms of the rows of the last release. By key, the last method answers."""
+    """Decisions of several methods, in terms of the rows of the last release. A key returns the last method's value."""
 
     steps: tuple[Details, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
-        """What the last method that says something of it decided."""
+        """The value of the last method that sets it."""
         if name in ("rows", "public"):
             return super().__getitem__(name)
         for step in reversed(self.steps):
@@ -254,7 +254,7 @@ class ChainDetails(Details):
         raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
-        """Every name of which a method says something."""
+        """Every name that a method sets."""
         named = dict.fromkeys(name for step in self.steps for name in step if name not in ("rows", "public"))
         shared = [
             name for name in ("rows", "public") if len(getattr(self, name) if getattr(self, name) is not None else ())
@@ -295,5 +295,5 @@ def read_details(values: Mapping[str, Any]) -> Details:
             return family(**shared, **own)
     parts = [(family, {name: own.pop(name) for name in family._names() if name in own}) for family in FAMILIES]
     if own:
-        raise PolicyError(f"no family of methods has details named {', '.join(sorted(own))}")
+        raise PolicyError(f"unknown details: {', '.join(sorted(own))}")
     return ChainDetails(**shared, steps=tuple(family(**known) for family, known in parts if known))

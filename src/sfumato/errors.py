@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Everything that can go wrong, as one tree.
+"""All errors, as one tree.
 
 ::
 
@@ -8,7 +8,7 @@
     ├── DataError             a file or a table cannot be used as it is
     ├── ImpossibleRelease     no release satisfies what was asked
     ├── ClaimBroken           a claim did not hold when it was measured again
-    └── CertificateRefused    a certificate cannot be given, or cannot be believed
+    └── CertificateRefused    a certificate cannot be issued, or cannot be trusted
 
 A message names the file, the column, how many rows, and the cure. It never holds a value of the data.
 """
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 
 
 class SfumatoError(Exception):
-    """Any failure that sfumato foresees; the command line prints it as one sentence."""
+    """Any expected failure; the command line prints it as one sentence."""
 
 
 class PolicyError(SfumatoError):
@@ -39,9 +39,9 @@ class ClaimBroken(SfumatoError):
 
 
 class CertificateRefused(SfumatoError):
-    """A certificate cannot be given, or cannot be believed."""
+    """A certificate cannot be issued, or cannot be trusted."""
 
 
 def quote_names(names: Iterable[str]) -> str:
-    """Names of columns for a message: `"age", "zip"`."""
+    """Quote column names for a message: `"age", "zip"`."""
     return ", ".join(f'"{name}"' for name in names)

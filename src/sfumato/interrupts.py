@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Signals that ask a process to stop: held back where half a step would be worse than a late end."""
+"""Stop signals: held back during steps that must not be left half done."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _answered = threading.Event()
 
 
 def record_completion(sentence: str) -> None:
-    """Remember what this process did that an interrupt no longer undoes, for the words at its end."""
+    """Record what this process completed and an interrupt no longer undoes, for its final message."""
     _completed.append(sentence)
 
 
 def list_completions() -> tuple[str, ...]:
-    """What this process did for good, in order."""
+    """What this process completed, in order."""
     return tuple(_completed)
 
 
@@ -35,7 +35,7 @@ def settle_answer() -> None:
 @contextmanager
 def hold_signals() -> Iterator[None]:
     """Finish the block: a stop signal that arrives inside it is delivered after it, and after all others like it."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread hears signals
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
     _HOLD.begin()
@@ -46,7 +46,7 @@ def hold_signals() -> Iterator[None]:
 
 
 class _SignalHold:
-    """Blocks that hold signals may overlap: the first one stops listening, the last one delivers."""
+    """Blocks that hold signals may overlap: the first one blocks them, the last one delivers them."""
 
     def __init__(self) -> None:
         self._blocks = 0
@@ -62,7 +62,7 @@ class _SignalHold:
         for number in self._handlers:
             try:
                 signal.signal(number, self._remember)
-            except KeyboardInterrupt:  # it came in this very moment: the block is still finished
+            except KeyboardInterrupt:  # it just arrived: the block is still finished
                 self._arrived.append(number)
                 signal.signal(number, self._remember)
 
@@ -84,7 +84,7 @@ _HOLD = _SignalHold()
 
 
 class StopSignals:
-    """How a command ends when it is asked to: all signals act as Ctrl-C does, and the first one is remembered."""
+    """How a command stops: all signals act like Ctrl-C, and the first one is recorded."""
 
     def __init__(self) -> None:
         """Nothing has arrived yet."""
@@ -95,13 +95,13 @@ class StopSignals:
         self._completed = len(_completed)
 
     def install(self) -> None:
-        """Listen from now on; a signal that the caller ignores (nohup) stays ignored."""
+        """Handle signals from now on; a signal that the caller ignores (nohup) stays ignored."""
         for number in STOPPING:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
 
     def finish(self) -> None:
-        """The outcome is decided: what still arrives no longer changes the words or the exit code."""
+        """The outcome is decided: later signals change neither the message nor the exit code."""
         self._finished = True
 
     @property
@@ -110,14 +110,14 @@ class StopSignals:
         return _answered.is_set()
 
     def completions(self) -> tuple[str, ...]:
-        """What was done for good since this command began."""
+        """What was completed since this command started."""
         return tuple(_completed[self._completed :])
 
     def _stop(self, number: int, _: FrameType | None) -> None:
         now = time.monotonic()
         again = self.number is not None and now - self._last < _AGAIN_SECONDS
         self._last = now
-        if self._finished or _answered.is_set() or again:  # a second one at once would only disturb the cleaning up
+        if self._finished or _answered.is_set() or again:  # a second one would only disturb the cleanup
             return
         self.number = self.number or number
         raise KeyboardInterrupt

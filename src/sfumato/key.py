@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What stays home: a method's secret, never shown, saved only when asked, readable by its owner alone."""
+"""A method's secret key: never printed, saved only on request, readable by its owner alone."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Key:
     method: str
     """The tag of the method."""
     secret: Mapping[str, Any] = field(repr=False)
-    """What the method drew; never printed."""
+    """The secret values; never printed."""
 
     def __post_init__(self) -> None:
-        """Keep a copy: whoever made the secret may change theirs."""
+        """Keep a copy, since the caller may change theirs."""
         object.__setattr__(self, "secret", MappingProxyType(copy.deepcopy(dict(self.secret))))
 
     def __repr__(self) -> str:
@@ -40,7 +40,7 @@ class Key:
     __str__ = __repr__
 
     def __reduce__(self) -> str:
-        """Refuse to be pickled: a pickle would be a copy that nobody asked for."""
+        """Refuse pickling, which would make an unwanted copy."""
         raise TypeError("a Key is saved by Key.save, not by pickling")
 
     def save(self, path: str | Path, passphrase: str | None = None) -> Path:
@@ -62,7 +62,7 @@ class Key:
             refuse_open_folder(target, "the key")
             create_private(target, json.dumps(packed).encode())
         except FileExistsError:
-            raise DataError(f"{target}: a key lies there already; move it away or choose another name") from None
+            raise DataError(f"{target}: a key exists there already; move it elsewhere or choose another name") from None
         except OSError as error:
             raise DataError(f"{target}: the key cannot be written ({error.strerror})") from None
         return target
@@ -79,7 +79,7 @@ class Key:
             content = base64.b64decode(packed["content"], validate=True)
             if sealed:
                 if passphrase is None:
-                    raise DataError(f"{path}: the key is under a passphrase; give it")
+                    raise DataError(f"{path}: the key is protected by a passphrase; give it")
                 content = _derive_fernet(passphrase, base64.b64decode(packed["salt"], validate=True)).decrypt(content)
             elif passphrase is not None:
                 raise DataError(
@@ -99,7 +99,7 @@ class Key:
 
 
 def _parse_key_file(content: bytes) -> dict[str, Any]:
-    """A JSON object in which no name occurs twice: of two values, a reader might take either."""
+    """A JSON object without repeated names, which would be ambiguous."""
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(built := dict(pairs)) != len(pairs):
@@ -124,7 +124,7 @@ def _refuse_other_version(path: str | Path, packed: Mapping[str, Any]) -> None:
 
 
 def _is_sealed(packed: Mapping[str, Any]) -> bool:
-    """Whether the key is under a passphrase; a file whose fields do not fit together is no key."""
+    """Whether the key has a passphrase; a file with inconsistent fields is not a key."""
     sealed = packed["sealed"]
     fields = {"sfumato_key", "sealed", "content"} | ({"salt"} if sealed is True else set())
     if type(sealed) is not bool or packed.keys() != fields:

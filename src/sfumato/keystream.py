@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Random bits that nobody can foretell: numpy's distributions over the keystream of AES-256 in counter mode.
+"""Unpredictable random bits: numpy's distributions over the keystream of AES-256 in counter mode.
 
-Key and counter come from the operating system. Whoever sees all published noise but the key cannot compute one more
-bit, or the ones before; of numpy's own generators (PCG64, MT19937 …) a few outputs give away all others. numpy draws
+Key and counter come from the operating system. Someone who sees all published noise but not the key cannot compute
+any other bit; a few outputs of numpy's own generators (PCG64, MT19937 …) reveal all others. numpy draws
 words through four C functions, and those here hand out words of a buffer that the `cryptography` package fills. A word
 is erased when it is handed out. If the buffer cannot be filled the process is stopped: there is no other source.
 """
@@ -21,7 +21,7 @@ from typing import Any, NoReturn, cast
 import numpy as np
 
 _WORDS = 8192
-"""Words of one filling: 64 KiB, so that calling the cipher costs nothing beside what it computes."""
+"""Words per refill: 64 KiB, so that the call of the cipher costs little."""
 _POSITION, _FILL, _STOP, _FIRST = 0, 1, 2, 3
 """Where the state holds the next word's place, the addresses of what fills the buffer and what stops, and the words."""
 _ATTEMPTS = 16
@@ -43,12 +43,12 @@ class _BitGenerator(ctypes.Structure):
 
 
 class KeystreamBits:
-    """What numpy's `Generator` needs of a bit generator, and nothing to read, copy or store its state by."""
+    """A bit generator for numpy's `Generator`, whose state cannot be read, copied or stored."""
 
     __slots__ = ("__memory", "__process", "__weakref__", "capsule", "lock")
 
     def __init__(self, secret: bytes | None = None) -> None:
-        """Draw a key, or take a secret one; the first word is computed when it is asked for."""
+        """Draw a key, or use a given one; the first word is computed when it is needed."""
         self.lock = threading.RLock()
         state = np.zeros(_FIRST + _WORDS, dtype=np.uint64)
         words = _compile_word_functions()
@@ -65,9 +65,9 @@ class KeystreamBits:
         self.capsule = make(ctypes.addressof(struct), _NAME, None)
 
     def renew(self) -> None:
-        """Forget the key and all words, and go on with a new key."""
+        """Erase the key and all words, and continue with a new key."""
         state = self.__memory[0]
-        # Until there is a new key the next word stops the process: a fork's errors are not seen by anybody.
+        # Until there is a new key, the next word stops the process: nobody sees errors in a fork hook.
         state[_FIRST:], state[_POSITION] = 0, _WORDS
         state[_FILL] = state[_STOP] = ctypes.cast(_stop, ctypes.c_void_p).value
         self.__begin(os.urandom(48))
@@ -87,17 +87,17 @@ class KeystreamBits:
         state[_FILL] = ctypes.cast(fill, ctypes.c_void_p).value
 
     def renew_if_forked(self) -> None:
-        """A process that was forked past Python's own hooks does not repeat its parent's words either."""
+        """A process forked without Python's hooks does not repeat its parent's words either."""
         if os.getpid() != self.__process:
             self.renew()
 
     def __repr__(self) -> str:
-        """Nothing of the state."""
+        """A text without the state."""
         return "KeystreamBits()"
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
-        """Refuse: who stores or copies chance draws the same twice."""
-        raise TypeError("secure randomness is neither copied nor stored; make a new one with Randomness.secure()")
+        """Refuse: a copy would draw the same numbers twice."""
+        raise TypeError("secure randomness cannot be copied or stored; make a new one with Randomness.secure()")
 
 
 def make_keystream_generator() -> np.random.Generator:
@@ -112,7 +112,7 @@ def make_keyed_generator(secret: bytes) -> np.random.Generator:
 
 def _renew_all() -> None:
     for stream in tuple(_LIVE):
-        # Another thread of the parent may have held it, and is not there to let it go.
+        # A thread of the parent may have held it, and does not exist here to release it.
         cast("Any", stream.lock)._at_fork_reinit()
         stream.renew()
 
@@ -127,7 +127,7 @@ def _compile_word_functions() -> dict[str, int]:
     """The addresses of the functions that numpy calls for a word, half a word and a number in [0, 1)."""
     import llvmlite.binding as llvm
 
-    with suppress(RuntimeError):  # since llvmlite 0.45 it is done by itself
+    with suppress(RuntimeError):  # automatic since llvmlite 0.45
         llvm.initialize()
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
@@ -140,11 +140,11 @@ def _compile_word_functions() -> dict[str, int]:
 
 
 _ENGINES: list[Any] = []
-"""What was compiled, for as long as the process lasts."""
+"""The compiled functions, kept for the life of the process."""
 
 
 def _write_module_text() -> str:
-    """`word` hands a word out, erases it and fills the buffer at its end; `half` and `real` are made of words."""
+    """`word` returns a word, erases it and refills the buffer at its end; `half` and `real` are made of words."""
     from llvmlite import ir
 
     word, real = ir.IntType(64), ir.DoubleType()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Packages whose names are found in their source and fetched on first use: nothing is registered, little is loaded.
+"""Packages whose public names are found in their source and imported on first use, without registration.
 
-The public names of such a package (a room) are those that its `if TYPE_CHECKING:` block imports, so that type checkers
+The public names of such a package are those that its `if TYPE_CHECKING:` block imports, so that type checkers
 and Python read the same lines. Methods, models, attacks and checks are found by what their files say: a class with a
 tag (`method: Literal["generalize"] = "generalize"`), a measure under `@checks_claim("k_anonymity", …)`. Files are read
 as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names is needed.
@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-TYPE_CHECKING = False  # type checkers take it for true; importing typing would take longer than all the rest
+TYPE_CHECKING = False  # type checkers take it as true; importing typing would take longer than everything else
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
@@ -25,10 +25,10 @@ _CHECKS = "sfumato.measure"
 
 
 class Room(ModuleType):
-    """A package whose names are fetched on first use; a list such as METHODS is everything of a tag."""
+    """A package whose names are imported on first use; a list such as METHODS holds every class with a tag."""
 
     def __getattr__(self, name: str) -> Any:
-        """Fetch a name, and keep it."""
+        """Import a name and cache it."""
         if name == "__all__":
             return sorted({*_public_names(self), *vars(self).get("_tags", {}), *_tagged_names(self)})
         if name.startswith("__"):
@@ -38,7 +38,7 @@ class Room(ModuleType):
         elif name in (homes := _public_names(self)) or name in (homes := _tagged_names(self)):
             fetched = _fetch(homes[name], name)
         else:
-            raise AttributeError(f'{self.__name__} has no "{name}"')
+            raise AttributeError(f'{self.__name__} has no "{name}"{_hint_at_typing_line(name)}')
         super().__setattr__(name, fetched)
         return fetched
 
@@ -54,13 +54,13 @@ class Room(ModuleType):
 
 
 def open_room(package: str, **tags: str) -> None:
-    """Make a package a room: `open_room(__name__, METHODS="method")`, after which it has all methods, too."""
+    """Make a package lazy: after `open_room(__name__, METHODS="method")` it has all methods, too."""
     vars(sys.modules[package])["_tags"] = tags
     sys.modules[package].__class__ = Room
 
 
 def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
-    """Of every method, model or attack, by its tag: the module and the name of its class. Nothing is imported."""
+    """The module and class name of every method, model or attack, by tag. Nothing is imported."""
     homes: Mapping[str, tuple[str, str]] = _remember(tag, lambda: dict(_scan_tags(tag)))
     return homes
 
@@ -72,7 +72,7 @@ def find_kind(tag: str, value: str) -> Any:
 
 
 def find_checks() -> Mapping[str, str]:
-    """Of every check that a claim can name: the module that defines it. Nothing is imported."""
+    """The module of every check that a claim can name. Nothing is imported."""
     homes: Mapping[str, str] = _remember("check", lambda: dict(_scan_checks()))
     return homes
 
@@ -92,7 +92,7 @@ def _fetch(module: str, name: str) -> Any:
 
 
 def _public_names(room: Any) -> dict[str, str]:
-    """Name → module, from the lines `from module import Name as Name` of a room's typing block."""
+    """Name → module, from the lines `from module import Name as Name` of a package's typing block."""
 
     def read() -> dict[str, str]:
         source: str = room.__spec__.loader.get_data(room.__file__).decode("utf-8")
@@ -104,7 +104,7 @@ def _public_names(room: Any) -> dict[str, str]:
 
 
 def _tagged_names(room: Any) -> dict[str, str]:
-    """Name → module of the methods, models or attacks of a room."""
+    """Name → module of the methods, models or attacks of a package."""
     return {name: module for tag in vars(room).get("_tags", {}).values() for module, name in find_tagged(tag).values()}
 
 
@@ -135,3 +135,12 @@ def _sources(package: str) -> Any:
         for path in sorted(Path(folder).rglob("*.py")):
             inside = path.relative_to(folder).with_suffix("").parts
             yield ".".join((package, *inside)).removesuffix(".__init__"), path.read_text(encoding="utf-8")
+
+
+def _hint_at_typing_line(name: str) -> str:
+    """What to add where a method or model is written and not yet exported."""
+    for tag in ("method", "model"):
+        for module, kind in find_tagged(tag).values():
+            if kind == name:
+                return f"; add to the typing block of src/sfumato/__init__.py: from {module} import {name} as {name}"
+    return ""

@@ -25,9 +25,9 @@ Sets = pl.DataFrame | Mapping[Any, int] | Iterable[tuple[Iterable[Item], int]]
 class Patterns:
     """Itemsets with their supports, and the number of baskets they were counted in.
 
-    However it is built, an object holds one normal form: the vocabulary is sorted and holds no unused item, the codes
-    of a set rise, and short sets come before long ones, sets of one length in the order of their items. The empty set
-    is not among them: `baskets` is its support. The arrays cannot be written to.
+    Every object has one normal form: the vocabulary is sorted and has no unused item, the codes of a set ascend, and
+    sets are sorted by length, then by items. The empty set is not among them: `baskets` is its support. The arrays are
+    read-only.
     """
 
     items: Items
@@ -35,13 +35,13 @@ class Patterns:
     offsets: Ints
     """Set i holds ``codes[offsets[i]:offsets[i + 1]]``."""
     codes: Codes
-    """Places in ``items``."""
+    """Indices into ``items``."""
     supports: Ints
     """How many baskets hold each set."""
     baskets: int
     """How many baskets there are."""
     complete_from: int | None = None
-    """The support from which on every set is here; None where sets are withheld, or nobody says."""
+    """The support from which the collection is complete; None if sets are withheld or it is unknown."""
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
@@ -51,7 +51,7 @@ class Patterns:
         lengths = np.diff(sets.offsets)
         order = _order_sets(sets, lengths)
         ends = np.cumsum(lengths[order], dtype=np.int64)
-        # Where in the codes each member stood before the sets were put in order.
+        # The position of each member in the codes before sorting.
         members = np.repeat(sets.offsets[order] - (ends - lengths[order]), lengths[order]) + np.arange(sets.codes.size)
         fields = {
             "items": sets.items,
@@ -84,12 +84,12 @@ class Patterns:
 
     @classmethod
     def read(cls, path: str | PathLike[str], baskets: int | None = None) -> Patterns:
-        """Read a file in SPMF's form (see :mod:`sfumato.data.pattern_files`); ours says how many baskets there were."""
+        """Read a file in SPMF's form (see :mod:`sfumato.data.pattern_files`); ours state the number of baskets."""
         from sfumato.data.pattern_files import read_pattern_arrays
 
         arrays = read_pattern_arrays(Path(path))
         if baskets is None and arrays.baskets is None:
-            raise DataError(f"{path}: the file does not say how many baskets there were; give `baskets`")
+            raise DataError(f"{path}: the file does not state the number of baskets; give `baskets`")
         total = arrays.baskets if baskets is None else baskets
         return cls(tuple(arrays.items), arrays.offsets, arrays.codes, arrays.supports, total or 0, arrays.complete_from)
 
@@ -139,11 +139,11 @@ class Patterns:
         )
 
     def __hash__(self) -> int:
-        """Equal patterns hash alike."""
+        """Equal patterns have equal hashes."""
         return hash((self.items, self.baskets, len(self), int(self.supports.sum())))
 
     def __reduce__(self) -> tuple[type[Patterns], tuple[object, ...]]:
-        """Copies are built anew, so that their arrays cannot be written to either."""
+        """Copies are rebuilt, so that their arrays are read-only too."""
         return Patterns, (self.items, self.offsets, self.codes, self.supports, self.baskets, self.complete_from)
 
     def __repr__(self) -> str:
@@ -166,11 +166,13 @@ def _check_numbers(count: int, supports: Ints, baskets: int, complete_from: int 
 def _order_sets(sets: Baskets, lengths: Ints) -> Ints:
     """By length, then by items; an empty or repeated set is refused."""
     if (lengths == 0).any():
-        raise DataError(f"{int((lengths == 0).sum())} itemsets are empty; the number of baskets says what they would")
+        raise DataError(
+            f"{int((lengths == 0).sum())} itemsets are empty; remove them, since the number of baskets is their support"
+        )
     padded = np.full((len(sets), int(lengths.max(initial=0))), -1, dtype=np.int32)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = sets.codes
     order = np.lexsort((*padded.T[::-1], lengths)) if len(sets) else np.zeros(0, dtype=np.int64)
     again = int((np.diff(padded[order], axis=0) == 0).all(axis=1).sum()) if len(sets) else 0
     if again:
-        raise DataError(f"{again} itemsets are there twice; give each one support")
+        raise DataError(f"{again} itemsets are repeated; give each one support")
     return order

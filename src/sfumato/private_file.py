@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Secret files: created whole and readable by their owner alone, refused when others could read or replace them.
+"""Secret files: written completely and readable by their owner alone, refused if others could read or replace them.
 
 Against other users of the machine: a key that others can read is no secret, and one that others can replace signs or
 draws for them. The owner and the mode are read from the open file, so that it cannot be exchanged between check and
-use. What remains: the superuser, and backups, are not kept out.
+use. The superuser and backups are not kept out.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OTHERS, _OTHERS_WRITE = 0o077, 0o022
 
 
 def create_private(path: Path, content: bytes) -> None:
-    """Write a new file, mode 0600; whole or not at all, and never over an existing one (`FileExistsError`)."""
+    """Write a new file with mode 0600, completely or not at all, and never over an existing one (`FileExistsError`)."""
     handle, partial = _open_unnamed(path)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -60,12 +60,12 @@ def _name_private_file(handle: int, partial: Path | None, path: Path) -> None:
 
 
 def read_private(path: Path, what: str) -> bytes:
-    """Read a secret file; refused with the cure if others could read or replace it."""
+    """Read a secret file; refuse it, with the fix, if others could read or replace it."""
     refuse_open_folder(path, what)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not make us wait
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):
-            raise DataError(f"{path}: this is not a plain file, so not {what}")
+            raise DataError(f"{path}: this is not a regular file, so not {what}")
         if facts.st_uid != os.geteuid():
             raise DataError(
                 f"{path}: {what} belongs to another user, who can replace it; make a copy of your own (mode 0600)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long work tells how far it is, without knowing who listens."""
+"""Progress of long work, reported to any listener."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Listener = Callable[[str, int, int | None], None]
-"""Called with what is being done, how much of it is done, and how much there is (None if nobody knows)."""
+"""Called with the step, how much of it is done, and the total (None if unknown)."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def report_progress(step: str, done: int = 0, total: int | None = None) -> None:
-    """Say how far a step is; cheap when nobody listens."""
+    """Report the progress of a step; cheap without a listener."""
     listener = _listener.get()
     if listener is not None:
         listener(step, done, total)
@@ -22,7 +22,7 @@ def report_progress(step: str, done: int = 0, total: int | None = None) -> None:
 
 @contextmanager
 def listen_to_progress(listener: Listener) -> Iterator[None]:
-    """Hear every step that is told inside the block."""
+    """Receive every report inside the block."""
     token = _listener.set(listener)
     try:
         yield

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Where chance comes from: a cipher keyed by the operating system, unless an experiment asks for a seed.
+"""The source of random numbers: a cipher keyed by the operating system, or a seed for experiments.
 
-Seeded noise can be taken off again by whoever learns the seed, so a release made with it is marked
+Anyone who learns the seed can remove seeded noise, so a release made with it is marked
 "not for publication".
 """
 
@@ -16,7 +16,7 @@ from sfumato.keystream import KeystreamBits, make_keystream_generator
 
 @dataclass(frozen=True, slots=True)
 class Randomness:
-    """A source of chance, handed to a method; it is never kept in a release."""
+    """A source of random numbers for a method; a release never holds it."""
 
     seed: int | None = field(default=None, repr=False)
     """The seed of a repeatable source; None if it is secure."""
@@ -24,25 +24,25 @@ class Randomness:
 
     @classmethod
     def secure(cls) -> Randomness:
-        """AES-256 in counter mode under a key of the operating system: nobody can foretell or repeat it.
+        """AES-256 in counter mode under a key of the operating system: nobody can predict or repeat it.
 
-        It can be neither pickled nor copied, and a forked process goes on with a key of its own.
+        It can be neither pickled nor copied, and a forked process continues with its own key.
         """
         return cls()
 
     @classmethod
     def seeded(cls, seed: int) -> Randomness:
-        """The same chance again and again, for tests and experiments."""
+        """Repeatable random numbers, for tests and experiments."""
         return cls(seed, np.random.Generator(np.random.PCG64DXSM(seed)))
 
     @property
     def for_publication(self) -> bool:
-        """Whether what is made with it may be published: only if nobody can draw the same again."""
+        """Whether results may be published: only if nobody can repeat the draws."""
         bits: object = self._generator.bit_generator
         return self.seed is None and isinstance(bits, KeystreamBits)
 
     def generator(self) -> np.random.Generator:
-        """A numpy generator that goes on where the last draw stopped."""
+        """A numpy generator that continues after the last draw."""
         bits: object = self._generator.bit_generator
         if isinstance(bits, KeystreamBits):
             bits.renew_if_forked()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a method gives back: data that may leave, what is claimed of it, and what it cost."""
+"""What a method returns: data that may leave, claims about it, and its losses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Number = int | float
 class Claim(Description):
     """A property of a release with its threshold, and the name of the measure that checks it.
 
-    The measure is looked up by name, in code that shares nothing with the method.
+    The measure is looked up by name, in code that is independent of the method.
     """
 
     property: str
@@ -31,16 +31,16 @@ class Claim(Description):
     measure: str
     """The name of the measure that checks it."""
     bound: Literal["at_least", "at_most", "below", "exactly"] = "at_least"
-    """On which side of the threshold the measured value must lie."""
+    """The side of the threshold on which the measured value must be."""
     arguments: Mapping[str, str | int | float | tuple[str, ...]] = Field(default_factory=dict)
-    """What the measure needs to know besides the data; nothing private."""
+    """What the measure needs besides the data; nothing private."""
     needs_original: bool = False
     """Whether only someone with the originals can check it."""
     meaning: str = ""
     """The claim as a sentence."""
 
     def holds(self, measured: Number) -> bool:
-        """Whether a measured value keeps the claim; both are rounded to 12 digits, as measures are."""
+        """Whether a measured value satisfies the claim; both are rounded to 12 digits, as measures are."""
         value, promised = round(measured, 12), round(self.threshold, 12)
         if self.bound == "at_least":
             return value >= promised
@@ -53,18 +53,18 @@ class Claim(Description):
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim, and what was found when it was measured again."""
+    """A claim with its measured value."""
 
     property: str
     """What was claimed, such as `k_anonymity`."""
     threshold: Number
     """The promised value."""
     bound: str
-    """On which side of the threshold the measured value must lie."""
+    """The side of the threshold on which the measured value must be."""
     measured: Number | None
-    """None where the measure needs the originals and they are not at hand."""
+    """None if the measure needs the originals and they are not available."""
     holds: bool | None
-    """None where nothing was measured: neither kept nor broken."""
+    """None if nothing was measured."""
     needs_original: bool
     """Whether the measure needs the originals."""
     meaning: str
@@ -72,7 +72,7 @@ class Finding:
 
     @classmethod
     def of(cls, claim: Claim, measured: Number | None) -> Finding:
-        """Compare what was promised with what was measured."""
+        """Compare a claim with a measured value."""
         holds = None if measured is None else claim.holds(measured)
         return cls(claim.property, claim.threshold, claim.bound, measured, holds, claim.needs_original, claim.meaning)
 
@@ -81,9 +81,9 @@ class Finding:
 class Release:
     """Data that may leave, the method that made it, its claims and its losses. It holds no secret key.
 
-    `data` is built anew when a release is made, so that nothing but published values is in its memory: it may be
-    written, pickled or handed on by any library. `method` and `details` stay with the custodian: a pickled release
-    holds neither, and is what `read_release` gives to whoever receives a folder.
+    `data` is rebuilt when a release is made, so that its memory holds only published values: any library may write
+    or pickle it. `method` and `details` stay with the custodian: a pickled release has neither, like the one that
+    `read_release` returns.
     """
 
     data: Any
@@ -95,12 +95,12 @@ class Release:
     losses: Mapping[str, Number]
     """What the release costs an analyst, by the name of the measure."""
     details: Details = field(default_factory=Details, repr=False)
-    """What the method decided: private, it stays with the custodian. A plain mapping is read as such."""
+    """The method's decisions: private, they stay with the custodian. A plain mapping is converted."""
     changes: tuple[Change, ...] = ()
     """What was done to each column, as the methods state it; measured again on the written file."""
 
     def __post_init__(self) -> None:
-        """Take the data out of the memory it shares with the originals; ids say whose basket each is."""
+        """Copy the data out of the memory it shares with the originals, and drop ids, which name owners."""
         object.__setattr__(self, "details", read_details(self.details))
         if isinstance(self.data, Table):
             object.__setattr__(self, "data", self.data.to_release())
@@ -108,7 +108,7 @@ class Release:
             object.__setattr__(self, "data", replace(self.data, ids=None))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what a recipient may have: data, claims, losses, and what is public of chance."""
+        """Pickle what a recipient may have: data, claims, losses, and the published noise parameters."""
         public = Details(public=dict(self.public))
         stated = tuple(replace(change, loss=None) for change in self.changes)
         return Release, (self.data, None, self.claims, dict(self.losses), public, stated)
@@ -124,7 +124,7 @@ class Release:
 
     @property
     def public(self) -> Mapping[str, Mapping[str, Any]]:
-        """Per column, how chance changed it: what an analyst must know to estimate anything. It leaves."""
+        """Per column, how it was randomized: analysts need it for estimates. It leaves."""
         return self.details.public
 
     def changes_of(self, column: str) -> tuple[Change, ...]:

@@ -21,11 +21,10 @@ SequenceFormat = Literal["spmf", "long"]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sequences:
-    """Ordered lists of elements, each a set of items: codes cut into elements, elements cut into sequences.
+    """Ordered lists of elements, each a set of items: codes split into elements, elements split into sequences.
 
-    Items, codes and ids are in the normal form of :class:`sfumato.baskets.Baskets`. An element left without
-    items is dropped, so that hiding the items of an element does not leave its place behind. The arrays
-    cannot be written to.
+    Items, codes and ids are in the normal form of :class:`sfumato.baskets.Baskets`. An element without items is
+    dropped, so that hiding the items of an element does not leave its position behind. The arrays are read-only.
     """
 
     items: Items
@@ -35,11 +34,11 @@ class Sequences:
     element_offsets: Ints
     """Element j holds ``codes[element_offsets[j]:element_offsets[j + 1]]``."""
     codes: Codes
-    """Places in ``items``."""
+    """Indices into ``items``."""
     ids: Items | None = None
-    """Whose sequence each is, if known. SPMF files do not hold them."""
+    """The owner of each sequence, if known. SPMF files do not store it."""
     flat: bool = True
-    """Whether ``to_lists`` gives an element as its one item; false as soon as one element holds several."""
+    """Whether ``to_lists`` gives an element as its single item; false if an element has several."""
 
     def __post_init__(self) -> None:
         """Check the arrays and bring them into the normal form."""
@@ -73,7 +72,7 @@ class Sequences:
         itemsets = [list(element) for element in elements] if nested else [[element] for element in elements]
         empty = sum(not itemset for itemset in itemsets)
         if empty:
-            raise DataError(f"{empty} of {len(itemsets)} elements hold no item; leave them out")
+            raise DataError(f"{empty} of {len(itemsets)} elements are empty; remove them")
         sets = Baskets.of(itemsets)
         offsets = np.cumsum([0, *map(len, rows)])
         names = None if ids is None else tuple(ids)
@@ -159,11 +158,11 @@ class Sequences:
         )
 
     def __hash__(self) -> int:
-        """Equal sequences hash alike."""
+        """Equal sequences have equal hashes."""
         return hash((self.items, self.ids, len(self), self.codes.size))
 
     def __reduce__(self) -> tuple[type[Sequences], tuple[object, ...]]:
-        """Copies are built anew, so that their arrays cannot be written to either."""
+        """Copies are rebuilt, so that their arrays are read-only too."""
         return Sequences, (self.items, self.offsets, self.element_offsets, self.codes, self.ids, self.flat)
 
     def __repr__(self) -> str:

@@ -22,16 +22,16 @@ from sfumato.errors import DataError, PolicyError
 
 
 class Missing(StrEnum):
-    """What a missing cell of a quasi-identifying column means when people are counted."""
+    """What a missing quasi-identifying value means when classes are counted."""
 
     OWN_VALUE = "own_value"
-    """"Not known" is a value like any other: missing matches missing."""
+    """A value like any other ("not known"): missing matches missing."""
     MATCHES_ANY = "matches_any"
-    """A missing cell could be anything, so it matches every value."""
+    """A missing value could be anything, so it matches every value."""
     NEVER_MATCHES = "never_matches"
-    """A missing cell matches nothing, not even another one: such a person stands alone."""
+    """A missing value matches nothing, not even another one: such a person is alone."""
     DROP = "drop"
-    """A person with a missing cell is left out, of every count and of the release."""
+    """A person with a missing value is left out of every count and of the release."""
 
     @classmethod
     def parse(cls, word: str) -> Missing:
@@ -46,7 +46,7 @@ class Missing(StrEnum):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Table:
-    """A polars frame with a `Role` for every column, never changed once made."""
+    """An immutable polars frame with a `Role` for every column."""
 
     frame: pl.DataFrame
     """The data, as a polars frame."""
@@ -55,9 +55,9 @@ class Table:
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=lambda: MappingProxyType({}))
     """The hierarchies of the columns that have one."""
     missing: Missing = Missing.OWN_VALUE
-    """What a missing cell means."""
+    """What a missing value means."""
     source: str = "table"
-    """What errors call the table."""
+    """The name of the table in errors."""
     released: bool = False
     """Whether it may leave: a copy that leaves the process carries neither hierarchies nor the source's name."""
 
@@ -74,7 +74,7 @@ class Table:
         columns: Sequence[str] | None = None,
         **text: Unpack[TextOptions],
     ) -> Table:
-        """Read a table from CSV, TSV, Parquet or Arrow; see `TextFormat` for how text is spelt."""
+        """Read a table from CSV, TSV, Parquet or Arrow; see `TextFormat` for the options of text files."""
         names = None if columns is None else tuple(columns)
         frame = read_frame(path, TextFormat(separator, tuple(missing_marks), columns=names, **text))
         if frame.is_empty():
@@ -93,7 +93,7 @@ class Table:
     ) -> Table:
         """Make a table from a polars, pandas or pyarrow frame, or a dict of lists.
 
-        Without `roles` the table can be looked at and mined; whatever needs roles then says so.
+        Without `roles` the table can be audited and mined; everything else raises an error.
         A hierarchy is a `Hierarchy`, a path, or a description such as ``{"kind": "prefix", "keep": [3]}``.
         """
         frame = _simplify_frame(_build_table_frame(data, source), source)
@@ -105,19 +105,19 @@ class Table:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
             raise DataError(
-                f"{self.source}: no roles are given; say for each column whether it is "
+                f"{self.source}: no roles are given; state for each column whether it is "
                 f"{', '.join(each_role.value for each_role in Role)} (`sfumato audit` proposes some)"
             )
         return tuple(name for name, column_role in self.roles.items() if column_role is role)
 
     @property
     def quasi_identifying(self) -> tuple[str, ...]:
-        """The columns an adversary may know from elsewhere."""
+        """The columns that an adversary may know from elsewhere."""
         return self.columns_with(Role.QUASI_IDENTIFYING)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
-        """The columns an adversary wants to learn."""
+        """The columns that an adversary wants to learn."""
         return self.columns_with(Role.SENSITIVE)
 
     @property
@@ -126,7 +126,7 @@ class Table:
         return self.columns_with(Role.IDENTIFYING)
 
     def hierarchy(self, column: str) -> Hierarchy:
-        """The hierarchy of a column; without one, the column is kept as it is or starred whole."""
+        """The hierarchy of a column; without one, all of the column is kept or suppressed."""
         return self.hierarchies.get(column) or build_flat_hierarchy(self.frame[column], f'values of "{column}"')
 
     def with_frame(self, frame: pl.DataFrame) -> Table:
@@ -146,9 +146,9 @@ class Table:
         return replace(self, frame=rebuild_frame(self.frame), released=True)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the table; of a released one only what is published.
+        """Pickle the table; a released one without hierarchies and source.
 
-        Hierarchies list every original value, those of suppressed rows too, and the source is a path.
+        Hierarchies list every original value, including those of suppressed rows, and the source is a path.
         """
         hierarchies, source = ({}, "release") if self.released else (dict(self.hierarchies), self.source)
         return _unpickle, (self.frame, dict(self.roles), hierarchies, self.missing, source, self.released)
@@ -158,7 +158,7 @@ class Table:
         return self
 
     def __deepcopy__(self, memo: Any) -> Table:
-        """The table itself, which a copy by way of pickle would not be: see `__reduce__`."""
+        """The table itself; a copy by pickling would lose parts (see `__reduce__`)."""
         return self
 
     def __len__(self) -> int:
@@ -166,7 +166,7 @@ class Table:
         return self.frame.height
 
     def __eq__(self, other: object) -> bool:
-        """Equal when cells, roles, hierarchies and the meaning of missing are."""
+        """Equal if cells, roles, hierarchies and the meaning of missing values are."""
         return (
             isinstance(other, Table)
             and self.roles == other.roles
@@ -235,7 +235,7 @@ def _simplify_column(column: pl.Series) -> pl.Series:
     return column
 
 
-# Kinds whose text differs from writer to writer: spelt once, at the door, so that a release reads back as it was.
+# Types whose text differs between writers: formatted once on input, so that a release reads back unchanged.
 _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, pl.Int128)
 
 

@@ -355,7 +355,7 @@ def test_a_pipe_is_read_or_refused_in_words(people: Path, home: Path) -> None:
     else:
         assert ran.returncode == 2
         assert "pipe" in content["message"] or "file" in content["message"]
-        assert "fetch it again" not in content["message"]
+        assert "download it again" not in content["message"]
 
 
 def test_a_name_that_is_not_utf8(tmp_path: Path, home: Path) -> None:

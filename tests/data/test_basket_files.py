@@ -167,7 +167,7 @@ def test_spmf_numbers_stay_numbers_without_names_and_names_stay_text(tmp_path: P
 
 def test_spmf_items_must_be_told_apart(tmp_path: Path) -> None:
     text = f"@ITEM=1={SECRET}\n@ITEM=2={SECRET}\n@ITEM=3=\n1 2 3\n"
-    assert message_for(written(tmp_path, text, "b.txt")).startswith("2 items have an empty @ITEM name")
+    assert message_for(written(tmp_path, text, "b.txt")).startswith("2 items have an empty or duplicate @ITEM name")
 
 
 # Long form, by column
@@ -221,11 +221,11 @@ def test_an_id_alone_has_an_empty_basket(tmp_path: Path) -> None:
 def test_long_form_problems(tmp_path: Path) -> None:
     headless = written(tmp_path, f"{SECRET},{SECRET}\n", "b.csv")
     assert message_for(headless).startswith('the header lacks some of "id", "item"')
-    assert "holds no row" in message_for(written(tmp_path, "id,item\n", "b.csv"))
+    assert "has no rows" in message_for(written(tmp_path, "id,item\n", "b.csv"))
     ragged = written(tmp_path, f"id,item\n1,{SECRET},{SECRET}\n", "b.csv")
     assert "cannot be read as a table" in message_for(ragged)
     damaged = written(tmp_path, b"PAR1" + SECRET.encode() * 9 + b"PAR1", "b.parquet")
-    assert "damaged or cut off" in message_for(damaged)
+    assert "damaged or truncated" in message_for(damaged)
     pl.DataFrame({"id": [1], "item": [7431.5]}).write_parquet(tmp_path / "b.parquet")
     assert message_for(tmp_path / "b.parquet").startswith('column "item" is Float64; cast it')
     assert message_for(tmp_path / "b.parquet", item="x").startswith("the header lacks")
@@ -252,9 +252,9 @@ def test_arguments_that_make_no_sense(tmp_path: Path) -> None:
         (b"1\n2 -7431\n-7431 -3\n", "2 lines hold negative items, the first is line 2; "),
         (b"7431\n7431 \xff\n", "line 2 is not UTF-8 text"),
         ("7431".encode("utf-16"), "line 1 is not UTF-8 text"),
-        (gzip.compress(b"7431 " * 999, mtime=0)[:-9], "the gzip file is cut short or damaged"),
-        (gzip.compress(b"7431 ", mtime=0)[:12], "the gzip file is cut short or damaged"),
-        (gzip.compress(b"7431 ", mtime=0) + b"7431", "the gzip file is cut short or damaged"),
+        (gzip.compress(b"7431 " * 999, mtime=0)[:-9], "the gzip file is damaged or truncated"),
+        (gzip.compress(b"7431 ", mtime=0)[:12], "the gzip file is damaged or truncated"),
+        (gzip.compress(b"7431 ", mtime=0) + b"7431", "the gzip file is damaged or truncated"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: bytes, what: str) -> None:

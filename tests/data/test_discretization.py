@@ -233,7 +233,7 @@ class TestRefusals:
 
     def test_values_outside(self) -> None:
         cut = cut_equal_width([20, 50], 3)
-        with pytest.raises(DataError, match='2 values of "age" lie outside') as caught:
+        with pytest.raises(DataError, match='2 values of "age" are outside') as caught:
             cut.codes(pl.Series("age", [4711, 30, 0, None]))
         assert "4711" not in str(caught.value)
 

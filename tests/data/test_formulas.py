@@ -174,4 +174,4 @@ def test_verify_refuses_another_count(tmp_path: Path) -> None:
     body = {name: value for name, value in body.items() if name not in ("signer", "signature")}
     body["formulas"] = {"cells": 0, "columns": []}
     path.write_bytes(sign_certificate(body, load_signing_key()))
-    assert sf.verify(tmp_path / "out").problems == ("the certificate's count of formulas is not that of the data file",)
+    assert sf.verify(tmp_path / "out").problems == ("the certificate's count of formulas differs from the data file's",)

@@ -174,15 +174,15 @@ def test_nonsense_is_refused(given: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "error", "words"),
     [
-        ([(4, "salary")], DataError, "1 private entries lie outside"),
-        ([(0, 3), (0, -1)], DataError, "2 private entries lie outside"),
+        ([(4, "salary")], DataError, "1 private entries are outside"),
+        ([(0, 3), (0, -1)], DataError, "2 private entries are outside"),
         ([(0, "wage")], PolicyError, '"wage"'),
         (["wage"], PolicyError, '"wage"'),
         ({"where": {"wage": "1"}}, PolicyError, '"wage"'),
         (np.zeros((3, 3), dtype=bool), DataError, r"shape \(3, 3\)"),
         (np.zeros((4, 3)), DataError, "float64"),
         (pl.DataFrame({"a": [True, None, True, True]}), DataError, "object"),
-        ("no_such_file.csv", DataError, "no such file"),
+        ("no_such_file.csv", DataError, "does not exist"),
     ],
 )
 def test_what_does_not_fit_the_table_is_refused(given: Any, error: type[Exception], words: str) -> None:

@@ -32,7 +32,7 @@ def test_a_range_is_spelt_with_both_ends_and_a_single_value_as_itself() -> None:
     assert format_range(-3, -1) == "[-3, -1]"
     assert format_range(7, 7) == "7"
     assert format_range(7.0, 7.0) == "7"
-    with pytest.raises(DataError, match="other way round"):
+    with pytest.raises(DataError, match="swap them"):
         format_range(2, 1)
 
 

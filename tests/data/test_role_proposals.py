@@ -52,7 +52,7 @@ def by_name(name: str) -> Role:
 
 
 def says_nothing(name: str) -> bool:
-    return "does not say" in propose_roles(pl.DataFrame({name: pl.Series([], dtype=pl.String)}))[0].reason
+    return "does not show" in propose_roles(pl.DataFrame({name: pl.Series([], dtype=pl.String)}))[0].reason
 
 
 class TestWholeTables:
@@ -210,9 +210,9 @@ class TestCountsAndTypes:
 
     def test_a_quasi_identifier_that_is_nearly_unique_is_questioned(self) -> None:
         many = [f"place {n}" for n in range(100)]
-        assert "names the person outright" in only("city", many).reason
-        assert "names the person outright" not in only("city", many[:5] * 20).reason
-        assert "names the person outright" not in only("weight", generator.random(100)).reason
+        assert "identifies the person directly" in only("city", many).reason
+        assert "identifies the person directly" not in only("city", many[:5] * 20).reason
+        assert "identifies the person directly" not in only("weight", generator.random(100)).reason
 
     @pytest.mark.parametrize("unit", [datetime.timedelta(days=1), datetime.timedelta(minutes=7)])
     def test_dates(self, unit: datetime.timedelta) -> None:
@@ -230,7 +230,7 @@ class TestCountsAndTypes:
 
     def test_one_value(self) -> None:
         assert only("x", ["a"] * 30).role is N
-        assert "says nothing about anyone" in only("age", [40] * 30).reason
+        assert "discloses nothing about anyone" in only("age", [40] * 30).reason
 
     def test_one_value_told_about_everyone(self) -> None:
         """A ward's list with one diagnosis, or one patient's visits: sameness protects nobody."""

@@ -113,13 +113,13 @@ def test_spmf_lines(tmp_path: Path, text: str, lists: list[list[Any]]) -> None:
         (b"# 7431\n\n", "the file holds no sequence"),
         (b"1 -1 -2\n7431 -1\n7431 -1 2 -1\n", "2 lines do not end in -2"),
         (b"1 -1 -2\n7431 7431\n", "1 lines do not end in -2"),
-        (b"1 -1 -2\n7431 -1 -2 2 -1 -2\n", "1 lines go on after -2"),
+        (b"1 -1 -2\n7431 -1 -2 2 -1 -2\n", "1 lines continue after -2"),
         (b"1 -1 -2\n7431 -2\n", "1 lines hold items between the last -1 and -2"),
         (b"1 -1 -2\n-1 7431 -1 -2\n", "1 lines hold a -1 that closes no item"),
         (b"1 -1 -2\n7431 -1 -1 -2\n", "1 lines hold a -1 that closes no item"),
         (b"1 -1 -2\n-7431 -1 -2\n", "1 lines hold negative items"),
         (b"1 -1 -2\n7431 \xe9 -1 -2\n", "line 2 is not UTF-8 text"),
-        (gzip.compress(b"7431 -1 -2", mtime=0)[:-4], "the gzip file is cut short or damaged"),
+        (gzip.compress(b"7431 -1 -2", mtime=0)[:-4], "the gzip file is damaged or truncated"),
     ],
 )
 def test_bad_spmf_files(tmp_path: Path, text: bytes, what: str) -> None:

@@ -153,12 +153,12 @@ WRONG: dict[str, tuple[str | bytes, dict[str, Any], str]] = {
     "utf-16 without a mark": (f"a,b\n{CANARY}ü,1\n".encode("utf-16-le"), {}, "encoding"),
     "cp1252 with a gap": (b"a,b\n" + CANARY.encode() + b"\x81,2\n", {"encoding": "cp1252"}, "encoding"),
     "all bytes": (CANARY.encode() + bytes(range(256)) * 3, {}, ""),
-    "gzip cut in two": (gzip.compress(BIG)[:20_000], {}, "cut off"),
-    "gzip without its end": (gzip.compress(BIG)[:-8], {}, "cut off"),
-    "gzip short": (gzip.compress(b"a,b\n1,2\n")[:-4], {}, "cut off"),
+    "gzip cut in two": (gzip.compress(BIG)[:20_000], {}, "truncated"),
+    "gzip without its end": (gzip.compress(BIG)[:-8], {}, "truncated"),
+    "gzip short": (gzip.compress(b"a,b\n1,2\n")[:-4], {}, "truncated"),
     "gzip with another sum": (gzip.compress(BIG)[:-8] + b"\1\2\3\4\5\6\7\0", {}, "damaged"),
     "gzip of nothing": (gzip.compress(b""), {}, "empty"),
-    "gzip cut off with comments": (gzip.compress(BIG)[:-9], {"comment": "#"}, "cut off"),
+    "gzip cut off with comments": (gzip.compress(BIG)[:-9], {"comment": "#"}, "truncated"),
     "repeated names": (f"a,a,b\n{CANARY},2,3\n", {}, "columns 1 and 2 have the same name"),
     "names repeated but for blanks": (f" a , a\n{CANARY},2\n", {}, "columns 1 and 2 have the same name"),
     "short row": (f"a,b,c\n1,2,3\n{CANARY},5\n", {}, "1 row"),
@@ -205,7 +205,7 @@ def test_header_only(tmp_path: Path, content: str) -> None:
 
 def test_places_that_hold_no_file(tmp_path: Path) -> None:
     for path, word in (
-        (tmp_path / "nowhere.csv", "no such file"),
+        (tmp_path / "nowhere.csv", "does not exist"),
         (tmp_path, "folder"),
         (tmp_path / "*.csv", "pattern"),
         (tmp_path / ("x" * 5000), "name"),

@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.measure.anonymity.crowd_sizes import _match_class_pairs, _match_classes_by_pattern
+from sfumato.measure.anonymity.crowd_sizes import _match_classes_by_pattern, match_class_pairs
 from sfumato.workflow.certificate import show_input, verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
@@ -61,7 +61,7 @@ FORGERIES: dict[str, Change] = {
     "only the originals could tell": claim(0, needs_original=True, measured=None, arguments={}),
     "needs the originals, in words": claim(0, needs_original="yes"),
     "a property of one's own": claim(0, property="perfectly_safe"),
-    "a verdict as a property": claim(0, property="The release is as certified, signed by the key you named."),
+    "a verdict as a property": claim(0, property="The release is as certified, signed by the key you gave."),
     "a strange argument": claim(0, arguments={"starred_rows": "class", "x": 1}),
     "strange stars": claim(0, arguments={"starred_rows": "junk"}),
     "not kept": claim(3, holds=False),
@@ -123,7 +123,7 @@ def test_crowds_are_the_same_by_joins_and_by_pairs(seed: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(_match_classes_by_pattern.__globals__, "_ROWS_A_JOIN", 0)
         joined = _match_classes_by_pattern(frame, names)
-    paired = _match_class_pairs(classes, names)
+    paired = match_class_pairs(classes, names)
     assert sorted(joined.rows()) == sorted(paired.rows())
 
 

@@ -145,7 +145,7 @@ def test_a_part_that_is_a_disk_of_its_own_is_refused(sandbox: Any, part: str) ->
         (folder / "x").write_text("mine")
         ran = sandbox.process("run", sandbox.policy, plain_report=True)
         assert ran.code == 2, ran.said
-        assert "disk of its own" in ran.err
+        assert "mount point" in ran.err
         assert (folder / "x").read_text() == "mine"
     finally:
         subprocess.run(["umount", "-l", str(folder)], check=False)

@@ -18,7 +18,7 @@ from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from tests.faults.test_tampering import resign
 
-EVIL = "x\x1b[2K\r\x1b[1Ay\nThe release is as certified, signed by the key you named.\x9b31m\u202e\u2066\x07\x08\u2028z"
+EVIL = "x\x1b[2K\r\x1b[1Ay\nThe release is as certified, signed by the key you gave.\x9b31m\u202e\u2066\x07\x08\u2028z"
 OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -27,7 +27,7 @@ def obeyed(text: str) -> list[str]:
     return [letter for letter in text if letter != "\n" and unicodedata.category(letter) in OBEYED]
 
 
-def assert_harmless(ran: Any, *, lines: str = "The release is as certified, signed by the key you named.") -> None:
+def assert_harmless(ran: Any, *, lines: str = "The release is as certified, signed by the key you gave.") -> None:
     assert not obeyed(ran.said), [hex(ord(letter)) for letter in obeyed(ran.said)]
     assert not [line for line in ran.said.splitlines() if line.startswith(lines)]
     assert "Traceback" not in ran.said
@@ -56,7 +56,7 @@ def test_json_is_safe_and_still_says_the_same(capsys: pytest.CaptureFixture[str]
     print_json(content)
     printed = capsys.readouterr().out
     assert not obeyed(printed)
-    assert '"😀"' in printed
+    assert "😀" in printed
     assert json.loads(printed) == content
 
 

@@ -69,7 +69,7 @@ def test_what_happens_with_p_1_and_with_p_one_half() -> None:
     release = RandomizeResponse(column="yes", p=0.5).protect(yes_or_no(50), Randomness.seeded(1))
     assert release.public["yes"]["epsilon"] == 0
     assert release.losses["loss"] == 1
-    with pytest.raises(PolicyError, match="say nothing"):
+    with pytest.raises(PolicyError, match="no information"):
         estimate_proportions(release, "yes")
 
 

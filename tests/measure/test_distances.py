@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import combinations, product
-from math import inf, log2
+from math import inf, log, log1p, log2
 
 import polars as pl
 import pytest
@@ -163,9 +163,9 @@ def test_bad_input_is_named() -> None:
         marginal_distance(table, table.with_frame(table.frame.with_columns(pl.lit("Milan").alias("city"))))
     with pytest.raises(PolicyError, match="total_variation or kl"):
         marginal_distance(table, table, "euclid")  # type: ignore[arg-type]
-    with pytest.raises(DataError, match="16 rows are published of 8"):
+    with pytest.raises(DataError, match="16 rows are published from 8"):
         non_uniform_entropy(table, table.with_frame(pl.concat([table.frame, table.frame])))
-    with pytest.raises(DataError, match='column "city": 8 published cells'):
+    with pytest.raises(DataError, match='column "city": published cells stand for values'):
         non_uniform_entropy(table, table.with_frame(table.frame.with_columns(pl.lit("Fondi").alias("city"))))
     with pytest.raises(DataError, match="no rows"):
         marginal_distance(table.with_frame(table.frame.head(0)), table)
@@ -302,3 +302,30 @@ def test_entropy_and_precision_agree_with_plain_python(drawn: tuple[Table, Table
     assert list(found.columns.values()) == pytest.approx(shares, abs=1e-9)
     assert found.share == pytest.approx(sum(shares) / len(shares), abs=1e-9)
     assert precision(table, published) == pytest.approx(float(1 - risen / cells), abs=1e-9)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("abc")), min_size=1, max_size=30))
+def test_entropy_is_a_share_or_refused(cells: list[tuple[str, str]]) -> None:
+    """Values moved between rows are no generalization: less than nothing may seem lost of them."""
+    table = Table.of({"q": [before for before, _ in cells]}, {"q": "quasi_identifying"})
+    published = table.with_frame(pl.DataFrame({"q": [after for _, after in cells]}))
+    try:
+        found = non_uniform_entropy(table, published)
+    except DataError:
+        assert sorted(table.frame["q"]) != sorted(published.frame["q"])
+    else:
+        assert 0 <= found.share <= 1
+        assert found.bits >= 0
+
+
+@pytest.mark.parametrize("rows", [1, 1_000, 3_000_000])
+def test_entropy_of_one_odd_person_is_exact(rows: int) -> None:
+    """n log n − (n − 1) log (n − 1) would lose the digits that count."""
+    table = Table.of({"q": ["a"] * rows + ["b"]}, {"q": "quasi_identifying"})
+    assert non_uniform_entropy(table, table).share == 0.0
+    starred = table.with_frame(table.frame.with_columns(pl.Series("q", ["{a, b}"] * rows + ["*"])))
+    found = non_uniform_entropy(table, starred)
+    assert found.share == 1.0
+    expected = (log2(rows + 1) + rows * log1p(1 / rows) / log(2)) / (rows + 1)
+    assert found.bits == pytest.approx(expected, abs=1e-12)

@@ -152,8 +152,8 @@ def test_more_rules_than_allowed_are_refused_with_the_count() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"min_confidence": 0}, "min_confidence lies above 0"),
-        ({"min_confidence": 1.2}, "min_confidence lies above 0"),
+        ({"min_confidence": 0}, "min_confidence must be above 0"),
+        ({"min_confidence": 1.2}, "min_confidence must be above 0"),
         ({"min_confidence": 0.5, "consequent_length": 0}, "consequent_length"),
     ],
 )

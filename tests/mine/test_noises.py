@@ -48,7 +48,7 @@ def test_spellings(told: object) -> None:
 
 
 def test_what_is_no_noise_is_refused() -> None:
-    with pytest.raises(sf.PolicyError, match="noise is told as"):
+    with pytest.raises(sf.PolicyError, match="write noise as"):
         Noise.of(2.5)
     for told, words in (
         (("gaussian", 0), "its scale"),
@@ -59,9 +59,9 @@ def test_what_is_no_noise_is_refused() -> None:
         ({"kind": "gaussian", "stdev": 12}, "its scale"),
         ({"sigma": 2, "step": -1}, "its step"),
         ({}, "its kind, scale"),
-        ({"kind": "uniform", "std": 2}, '"std" is of gaussian'),
-        ({"sigma": 2, "scale": 3}, "told twice: sigma, scale"),
-        ("gaussian", "noise is told as"),
+        ({"kind": "uniform", "std": 2}, '"std" belongs to gaussian'),
+        ({"sigma": 2, "scale": 3}, "given twice: sigma, scale"),
+        ("gaussian", "write noise as"),
     ):
         with pytest.raises(sf.PolicyError, match=words):
             Noise.of(told)

@@ -180,7 +180,7 @@ def test_a_run_that_fails_leaves_the_page_before_it(tmp_path: Path, monkeypatch:
 @pytest.mark.usefixtures("studies")
 def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(DataError, match="cannot be made"):
+    with pytest.raises(DataError, match="cannot be created"):
         run.reproduce("all", tmp_path / "file")
     with pytest.raises(DataError, match="no such folder"):
         run.reproduce("all", tmp_path, data=tmp_path / "nowhere")

@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import Change, ChangeKind, describe_changes
-from sfumato.report import content, findings, wording
+from sfumato.report import content, findings, loss_words, wording
 from sfumato.report.noise_pictures import AnswerShare, draw_answer_shares, draw_densities, draw_recovered_values
 from sfumato.report.pictures import PALETTE
 from sfumato.workflow import pipeline
@@ -70,6 +70,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, 
     return made
 
 
+MEASURED = (
+    "total_variation", "pair_total_variation", "largest_mean_shift", "largest_spread_change",
+    "largest_correlation_shift", "query_error",
+)  # fmt: skip
+
+
 def text(page: str) -> str:
     """What a page says, without its pictures and style."""
     bare = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", page, flags=re.S)
@@ -104,6 +110,7 @@ def test_several_swapped_columns_and_swapped_ones_that_were_generalized() -> Non
     assert describe_changes([swapped, kept]) == "values may be swapped"
     assert describe_changes([kept]) == "unchanged"
     assert describe_changes([replace(kept, starred=True)]) == "unchanged, suppressed rows starred"
+    assert describe_changes([swapped, replace(kept, starred=True)]) == "values may be swapped, suppressed rows starred"
     assert describe_changes([Change("a", ChangeKind.OTHER, "top_code")]) == "changed by top code"
 
 
@@ -170,7 +177,7 @@ def test_drawn_rows_are_no_people_and_stand_in_no_crowd(runs: Any) -> None:
         said = text(page)
         assert "rows in the release" in said
         assert "people in the release" not in said
-        for word in ("smallest crowd", "can be linked", "No row was suppressed", "rows suppressed", "How large the"):
+        for word in ("smallest crowd", "found by linking", "No row was suppressed", "rows suppressed", "How large the"):
             assert word not in said
         assert "Rows by value" in said
     assert "Rows in the release" in house
@@ -178,28 +185,25 @@ def test_drawn_rows_are_no_people_and_stand_in_no_crowd(runs: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["noise", "partial", "answers"])
-def test_where_rows_are_peoples_crowds_are_told(runs: Any, name: str) -> None:
+def test_without_classes_linking_is_told_and_crowds_are_not(runs: Any, name: str) -> None:
     said = text(runs[name][2])
-    for word in (
-        "people in the release",
-        "smallest crowd",
-        "can be linked",
-        "No row was suppressed",
-        "People by value",
-    ):
+    for word in ("people in the release", "found by linking", "How many people linking finds", "People by value"):
         assert word in said
+    for page in runs[name][1:]:
+        for word in ("crowd", "rows suppressed", "No row was suppressed", "Suppressed rows are"):
+            assert word not in text(page).replace("Suppressed rows Rows whose", "")
 
 
 def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
     for name, (body, _, house) in runs.items():
         for loss in [*body["losses"], *body["utility"]]:
-            title, meaning = wording.LOSSES.get(loss, ("", ""))
+            title, meaning = loss_words.LOSSES.get(loss, ("", ""))
             assert title and meaning, (name, loss)
         told = [*body["losses"]]
-        told += [measure for measure in wording.MEASURED if measure in body["utility"]]
+        told += [measure for measure in MEASURED if measure in body["utility"]]
         for loss in told:
-            assert f'<tr><th scope="row">{wording.LOSSES[loss][0]}<small>' in house, (name, loss)
-        assert wording.LOSS_OF[findings.name_loss_kind(body)] in house.replace("&#39;", "'")
+            assert f'<tr><th scope="row">{loss_words.LOSSES[loss][0]}<small>' in house, (name, loss)
+        assert loss_words.LOSS_OF[findings.name_loss_kind(body)].meaning in house.replace("&#39;", "'")
         for claim in body["claims"]:
             assert claim["property"] in wording.PROPERTIES
 
@@ -211,7 +215,7 @@ def test_shares_are_told_in_per_cent_and_loss_is_not_measured_twice() -> None:
         "utility": {"loss": 0.0, "query_error": 0.04, "tree_accuracy": 0.6, "tree_accuracy_original": 0.7},
     }
     gap = "\N{NO-BREAK SPACE}"
-    found = [(one["title"], one["value"], one["again"]) for one in findings.list_losses(body, internal=True)]
+    found = [(one["title"], one["value"], one["again"]) for one in findings.list_losses(body)]
     assert found == [
         ("Loss", f"50{gap}%", ""),
         ("Values swapped", "12", ""),

@@ -97,7 +97,7 @@ def test_rules_are_counted_and_their_end_is_said() -> None:
 
 def test_harmless_rules_have_another_sign_and_colour() -> None:
     svg = draw_rules_before_and_after([RuleSpot(1, 4)], [RuleSpot(1, 4, adversarial=False)], 0.6, 2)
-    assert "gives an entry away" in svg and "harmless" in svg
+    assert "predicts a private entry" in svg and "harmless" in svg
     shapes = {
         colour: set(re.findall(rf'd="(M[^"]+)"[^>]*fill="{colour}"|fill="{colour}"[^>]*d="(M[^"]+)"', svg))
         for colour in (WARN, BLANKED)

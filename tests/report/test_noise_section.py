@@ -83,7 +83,7 @@ def test_synthetic_rows_are_judged_by_people_set_aside() -> None:
     release = sf.Synthesize(holdout=0.4).protect(original, CHANCE(1))
     found = build_synthesis_section(release, original, release.data)
     assert "240 people were set aside" in found.intro
-    assert [row[0] for row in found.figures[0].rows] == ["equal somebody", "equal somebody unique"]
+    assert [row[0] for row in found.figures[0].rows] == ["equal a person", "equal a unique person"]
     assert [one.anchor for one in make_sections([release.method], release, original, release.data, {})] == ["strangers"]
     without = replace(release, details=replace(release.details, holdout=np.array([], dtype=np.int64)))  # type: ignore[call-arg]
     assert make_sections([release.method], without, original, release.data, {}) == ()

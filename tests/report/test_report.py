@@ -117,7 +117,6 @@ def account(
         sizes_before=class_size_counts(original),
         sizes_after=class_size_counts(published),
         distributions={n: distribution(original.frame[n], published.frame[n], None) for n in published.frame.columns},
-        column_loss=dict.fromkeys(published.quasi_identifying, 0.5),
         details=AnonymityDetails(nodes=1440, checked=63, proven=True),
         reasons=("town is at level 1 for a reason.",),
         lattice=(),
@@ -325,7 +324,7 @@ def test_odd_columns(columns: dict[str, list[Any]], internal: bool) -> None:
 def test_an_empty_release_renders() -> None:
     nothing = {"town": pl.Series([], dtype=pl.String)}
     empty = account({"town": ["a", "b"]}, sizes_after=pl.DataFrame(schema={"size": int, "classes": int, "rows": int}))
-    empty = replace(empty, published=Table.of(pl.DataFrame(nothing), {"town": "quasi_identifying"}), column_loss={})
+    empty = replace(empty, published=Table.of(pl.DataFrame(nothing), {"town": "quasi_identifying"}))
     empty = replace(empty, distributions={"town": distribution(pl.Series(["a", "b"]), nothing["town"], None)})
     text = Reader(page_of(empty, internal=False)).text
     assert "town (nothing)" in text

@@ -122,7 +122,7 @@ def test_patterns_are_released_and_verified(tmp_path: Path) -> None:
         ('[roles]\nsensitive = ["item"]', "baskets have no columns"),
         ('[[attack]]\nattack = "linking"', "linking cannot attack baskets"),
         ('[output]\nformat = "parquet"', "a release of baskets is written as fimi, spmf, long"),
-        ("[gate]\nmax_risk = { remining = 0.1 }", "which is not under"),
+        ("[gate]\nmax_risk = { remining = 0.1 }", "which is not listed under"),
         ('[output]\norder = "shuffled"', "baskets keep their order"),
         ('[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 2 }]', "generalize takes table"),
     ],
@@ -199,7 +199,7 @@ def test_codes_for_a_tree_leave_and_the_key_stays(tmp_path: Path) -> None:
     key = tmp_path / "out" / "private" / "encode_for_trees.key.json"
     assert key.stat().st_mode & 0o777 == 0o600
     assert not any("key" in file.name for file in (tmp_path / "out" / "release").iterdir())
-    assert "What shelters the codes" in (tmp_path / "out" / "private" / "report.html").read_text()
+    assert "What protects the codes" in (tmp_path / "out" / "private" / "report.html").read_text()
     codes = sf.Table.read(tmp_path / "out" / "release" / "data.csv").frame
     grown = DecisionTreeClassifier(random_state=0).fit(codes.select("age", "sum").to_pandas(), codes["kind"].to_numpy())
     sf.mine.write_tree(grown, tmp_path / "tree.json")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Attacks, one module each.
 
-Whatever has a tag (`attack: Literal["…"]`) in a module of this package is found; the line in the typing block tells
-type checkers its name.
+Every class with a tag (`attack: Literal["…"]`) in a module of this package is registered automatically; the typing
+block is for type checkers.
 """
 
 from __future__ import annotations

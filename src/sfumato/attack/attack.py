@@ -15,7 +15,7 @@ from sfumato.description import Description
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
-_Z = 1.959963984540054  # 95 % of a normal distribution lie this many deviations around its mean
+_Z = 1.959963984540054  # 95 % of a normal distribution lies within this many standard deviations of its mean
 
 
 def _wrap_names(names: Any) -> Any:
@@ -24,16 +24,16 @@ def _wrap_names(names: Any) -> Any:
 
 def _require_distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names or len(set(names)) < len(names):
-        raise ValueError("name at least one column, and each once")
+        raise ValueError("name at least one column, each once")
     return names
 
 
 Columns = Annotated[tuple[str, ...], BeforeValidator(_wrap_names), AfterValidator(_require_distinct_names)]
-"""Names of columns, as a field of an attack; one may stand alone."""
+"""Column names, as a field of an attack; a single name may be given without a list."""
 
 
 def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
-    """Wilson's score interval of a share (Wilson 1927); (0, 1) when nothing was tried."""
+    """Wilson's score interval of a share (Wilson 1927); (0, 1) without attempts."""
     if attempts == 0:
         return 0.0, 1.0
     share = successes / attempts
@@ -46,18 +46,18 @@ def wilson(successes: int, attempts: int, z: float = _Z) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How an attack went, in four counts."""
+    """The result of an attack, in four counts."""
 
     attempts: int
     """How many targets were tried."""
     successes: int
     """How many guesses were right."""
     baseline: int
-    """How many would have been right by guessing blindly, the same number of times."""
+    """How many guesses would have been right by blind guessing, with the same number of attempts."""
     control: int | None = None
     """How many guesses were made with the same confidence about people who are not in the data."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What else the attack found, for the report: nothing that names a person."""
+    """Further results for the report; nothing that identifies a person."""
 
     @property
     def risk(self) -> float:
@@ -76,7 +76,7 @@ class Outcome:
 
     @property
     def high(self) -> float:
-        """The upper end of the interval: what a release gate looks at."""
+        """The upper end of the interval: the value that a release gate compares."""
         return self.interval[1]
 
     def as_json(self) -> dict[str, Any]:
@@ -94,18 +94,19 @@ class Outcome:
 
 
 class Attack(Description, ABC):
-    """An adversary, described like a method: a tag, fields with docstrings, the attacker's story first.
+    """An adversary, described like a method: a tag, and fields with docstrings. The class docstring starts with the
+    attacker's story.
 
-    Each must succeed when the release is the original, and fail on pure noise.
+    Every attack must succeed when the release is the original, and fail on pure noise.
     """
 
     shape: ClassVar[str] = "table"
     """The shape of the release it attacks: `table`, `baskets` or `patterns`."""
 
     def described(self) -> dict[str, Any]:
-        """The attack and its parameters, for a certificate that leaves."""
+        """The attack and its parameters, for a certificate that is shared."""
         return self.model_dump(mode="json", exclude=set(self.private_fields))
 
     @abstractmethod
     def run(self, release: Release, truth: Any, control: Any = None, randomness: Randomness | None = None) -> Outcome:
-        """Attack a release; `truth` are the originals (or an external table), only to count what was right."""
+        """Attack a release. `truth` is the originals (or an external table), used only to count correct guesses."""

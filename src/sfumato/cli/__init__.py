@@ -3,7 +3,7 @@
 
 
 def run_command_line() -> None:
-    """Run the command line; what it needs is loaded then."""
+    """Run the command line; its imports happen here."""
     from sfumato.cli.entry import main as start
 
     start()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command line: `sfumato run`, `verify`, `audit`, `measure`, `compare`, `mine_command`, `attack_command`,
-`decode_command` and others.
+"""The command line: `sfumato run`, `verify`, `audit`, `measure`, `compare`, `mine`, `attack`, `decode` and others.
 
 Every command has `--json` for scripts and exits with 0, with 1 if a claim or a gate failed, or with 2 on
 bad input. A failure is one sentence, never a traceback.
@@ -82,18 +81,18 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
 @app.command(name="audit")
 def audit_command(
     data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
-    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
     missing_mark: Annotated[
-        list[str] | None, typer.Option(help='A cell that means "not known"; may be repeated. Default: empty and ?.')
+        list[str] | None, typer.Option(help='A cell that means "missing"; may be repeated. Default: empty and ?.')
     ] = None,
     quasi: Annotated[
-        str | None, typer.Option(help="The quasi-identifying columns, parted by commas, instead of the proposed ones.")
+        str | None, typer.Option(help="The quasi-identifying columns, comma-separated, instead of the proposed ones.")
     ] = None,
     header: Annotated[bool, typer.Option(help="Whether the first line names the columns.")] = True,
     encoding: Annotated[str, typer.Option(help="The text encoding.")] = "utf-8",
     as_json: Json = False,
 ) -> None:
-    """Tell what is at risk in a file as it stands."""
+    """Show what is at risk in a file."""
     from sfumato.data.table_reader import MISSING_MARKS
     from sfumato.table import Table
     from sfumato.workflow.audit import audit
@@ -116,16 +115,16 @@ def audit_command(
 @app.command(name="measure")
 def measure_command(
     data: Annotated[Path, typer.Argument(help="A CSV, TSV, Parquet or Arrow file.")],
-    quasi: Annotated[str, typer.Option(help="The quasi-identifying columns, parted by commas.")],
-    sensitive: Annotated[str, typer.Option(help="The sensitive columns, parted by commas.")] = "",
-    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    quasi: Annotated[str, typer.Option(help="The quasi-identifying columns, comma-separated.")],
+    sensitive: Annotated[str, typer.Option(help="The sensitive columns, comma-separated.")] = "",
+    separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
     missing: Annotated[
-        str, typer.Option(help="What a missing cell means: own_value, matches_any, never_matches or drop.")
+        str, typer.Option(help="What a missing value means: own_value, matches_any, never_matches or drop.")
     ] = "own_value",
     threshold: Annotated[float, typer.Option(help="The risk above which a record is at risk.")] = 0.2,
     as_json: Json = False,
 ) -> None:
-    """Tell what a table achieves under every anonymity model, and the risks of its records."""
+    """Measure a table under every anonymity model, and the risks of its records."""
     from sfumato.data.roles import Role
     from sfumato.measure import anonymity, risk
     from sfumato.table import Table
@@ -152,7 +151,7 @@ def _split_names(listed: str) -> list[str]:
 def run_command(
     policy: Annotated[Path, typer.Argument(help="A policy file (TOML).")], out: Out = None, as_json: Json = False
 ) -> None:
-    """Protect, write, verify, attack, measure; end in a certificate and a report."""
+    """Protect, write, verify, attack and measure; write a certificate and a report."""
     from sfumato.workflow.pipeline import run
     from sfumato.workflow.policy import Policy
 
@@ -169,24 +168,24 @@ def run_command(
 @app.command(name="verify")
 def verify_command(
     folder: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
-    signer: Annotated[
-        str | None, typer.Option(help="The public key you trust: its text, or a file that holds it.")
-    ] = None,
+    signer: Annotated[str | None, typer.Option(help="The public key you trust: its text, or a file with it.")] = None,
     given: Annotated[
-        Path | None, typer.Option("--input", help="With --opening: the file the release is said to be made from.")
+        Path | None, typer.Option("--input", help="With --opening: the input file of the release.")
     ] = None,
     opening: Annotated[
         Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check a release again from its files alone: signature, checksums, claims."""
+    """Check a release from its files alone: signature, checksums, claims."""
     from sfumato.errors import PolicyError
     from sfumato.workflow.certificate import show_input, verify
     from sfumato.workflow.signature import read_signer
 
     if (given is None) != (opening is None):
-        raise PolicyError("--input and --opening belong together: the input, and what opens the commitment to it")
+        raise PolicyError(
+            "--input and --opening go together: the input file, and the file that opens the commitment to it"
+        )
     with show_progress(as_json):
         trusted = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:
@@ -204,10 +203,10 @@ def verify_command(
 @app.command(name="compare")
 def compare_command(
     first: Annotated[Path, typer.Argument(help="A release folder, or the folder it is in.")],
-    second: Annotated[Path, typer.Argument(help="Another one.")],
+    second: Annotated[Path, typer.Argument(help="Another release folder.")],
     as_json: Json = False,
 ) -> None:
-    """Put two releases side by side: claims, losses, levels, attacks."""
+    """Compare two releases: claims, losses, levels, attacks."""
     from sfumato.workflow.compare import compare
 
     with show_progress(as_json):
@@ -239,10 +238,10 @@ def print_signer(as_json: Json = False) -> None:
 def run_commands() -> None:
     """Run the command line; every failure becomes a sentence and an exit code."""
     wants_json = "--json" in sys.argv[1:]
-    for stream in (sys.stdout, sys.stderr):  # a terminal without a ✓ gets a ?, not a fault
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks ✓ shows ? instead of failing
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly, as other tools do, when a reader has seen enough
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # exit quietly, as other tools do, when the reader closes the pipe
     stop = StopSignals()
     stop.install()
     try:
@@ -251,7 +250,7 @@ def run_commands() -> None:
         stop.finish()
     except SystemExit:
         raise
-    except BaseException as error:  # polars panics are no Exception, and must not end in a traceback either
+    except BaseException as error:  # a polars panic is not an Exception, and must not end in a traceback either
         stop.finish()
         if stop.number is None and not isinstance(error, KeyboardInterrupt):
             _explain_error(error, wants_json)
@@ -262,7 +261,7 @@ def run_commands() -> None:
 
 
 def report_stop(stop: StopSignals, wants_json: bool) -> NoReturn:
-    """Say that a signal ended the command, and whether that was before or after publication."""
+    """Report that a signal ended the command, and whether that was before or after publication."""
     number = stop.number or signal.SIGINT
     kind = {signal.SIGTERM: "Terminated", signal.SIGHUP: "HungUp"}.get(signal.Signals(number), "Interrupted")
     word = {"Terminated": "terminated", "HungUp": "hung up"}.get(kind, "interrupted")
@@ -274,7 +273,7 @@ def report_stop(stop: StopSignals, wants_json: bool) -> NoReturn:
 def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
     from sfumato.errors import CertificateRefused, ClaimBroken, ImpossibleRelease, SfumatoError
 
-    if hasattr(error, "format_message"):  # typer's own words on a wrong command line
+    if hasattr(error, "format_message"):  # typer's own message about a wrong command line
         hint = "" if wants_json else " (see --help)"
         _exit_with_error("UsageError", f"{error.format_message()}{hint}", BAD_INPUT, wants_json)
     if os.environ.get("SFUMATO_DEBUG"):
@@ -283,25 +282,21 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
         failed = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease))
         _exit_with_error(type(error).__name__, str(error), FAILED if failed else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
-        _exit_with_error(
-            "MemoryError", "there is not enough memory for this; try fewer columns or rows", BAD_INPUT, wants_json
-        )
+        _exit_with_error("MemoryError", "not enough memory; try fewer columns or rows", BAD_INPUT, wants_json)
     if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:
         _discard_output()
-        _exit_with_error(
-            "OutputError", "the output could not be written: no space is left", BAD_INPUT, wants_json=False
-        )
-    # Whatever else happens is our fault. Its text may hold a value of the data, so it is not shown.
+        _exit_with_error("OutputError", "the output could not be written: no space left", BAD_INPUT, wants_json=False)
+    # Anything else is a bug. Its text may contain a value of the data, so it is not shown.
     last = error.__traceback__
     while last and last.tb_next:
         last = last.tb_next
     location = f"{Path(last.tb_frame.f_code.co_filename).name}, line {last.tb_lineno}" if last else "?"
-    message = f"a fault in sfumato ({type(error).__name__} at {location}); set SFUMATO_DEBUG=1 to see it whole"
+    message = f"a fault in sfumato ({type(error).__name__} at {location}); set SFUMATO_DEBUG=1 to see the traceback"
     _exit_with_error("Fault", message, FAULT, wants_json)
 
 
 def _discard_output() -> None:
-    """Throw away what is still to be printed: flushing it at the end would fail again."""
+    """Discard pending output: flushing it at exit would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the `sfumato` command begins: it listens to signals before anything large is loaded."""
+"""The entry point of the `sfumato` command; it handles signals before anything large is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sfumato.interrupts import StopSignals
 
 
 def main() -> None:
-    """Load the command line and run it; a signal that arrives while it loads ends in a sentence, too."""
+    """Load the command line and run it; a signal during loading also ends in a sentence."""
     stop = StopSignals()
     stop.install()
     try:
@@ -21,7 +21,7 @@ def main() -> None:
         sys.exit(128 + (stop.number or 2))
     try:
         command()
-    except KeyboardInterrupt:  # it came before the command line was listening
+    except KeyboardInterrupt:  # it came before the command line handled signals
         stop.finish()
         report_stop(stop, "--json" in sys.argv[1:])
 

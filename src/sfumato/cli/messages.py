@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the command line says to a person: tables and sentences on the terminal."""
+"""The terminal output of the commands: tables and sentences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _make_grid(*columns: str, title: str | None = None) -> Any:
 
 
 def _print_things(*things: Any) -> None:
-    """Print lines and grids; a line is one line, whatever name from outside stands in it."""
+    """Print lines and grids; a string is always one line, whatever names it contains."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200)
@@ -44,17 +44,17 @@ def _print_things(*things: Any) -> None:
 
 
 def _escape_cell(text: object) -> Any:
-    """Text of the data: rich must not take it for markup, nor the terminal for a command."""
+    """Text from the data: neither rich nor the terminal may interpret it."""
     from rich.text import Text
 
     return Text(escape_text(text))
 
 
 def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
-    """Tell what is at risk."""
+    """Print what is at risk."""
     _print_things(f"{result.source}: {result.rows:,} rows, {result.columns} columns", "")
     if roles:
-        grid = _make_grid("column", "proposed role", "why", title="Proposed roles (nothing is decided: you say)")
+        grid = _make_grid("column", "proposed role", "why", title="Proposed roles (you decide)")
         for proposal in result.proposals:
             grid.add_row(_escape_cell(proposal.column), proposal.role.value, _escape_cell(proposal.reason))
         _print_things(grid, "")
@@ -71,7 +71,7 @@ _SIGNS = {"at_least": "≥", "at_most": "≤", "below": "<", "exactly": "="}
 
 
 def print_run(done: Run) -> None:
-    """Tell what a run did."""
+    """Print what a run did."""
     body = done.record
     grid = _make_grid("claim", "promised", "measured", "", title="\nClaims, measured again on the written file")
     for finding in done.findings:
@@ -91,12 +91,12 @@ def print_run(done: Run) -> None:
     if done.attacks:
         print_attacks(done.attacks)
     figures = {**body["losses"], **body["utility"]}
-    shown = [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _TOLD if name in figures]
-    shown += [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _TOLD_IF_ANY if figures.get(name)]
+    shown = [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN if name in figures]
+    shown += [f"{name.replace('_', ' ')} {figures[name]:.4g}" for name in _SHOWN_IF_ANY if figures.get(name)]
     _print_things("", *([f"{', '.join(shown).capitalize()}."] if shown else []))
     if "suppressed_rows" in body["losses"]:
         _print_things(body["suppression"]["why"])
-    _print_things("These figures count the originals: they are for you, and not in the release.")
+    _print_things("These figures are about the originals: they are for you, and not in the release.")
     if sentence := describe_formulas(body):
         _print_things(sentence)
     if done.published:
@@ -110,11 +110,11 @@ def print_run(done: Run) -> None:
     if not done.published:
         _print_things(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
         if (done.out / "release").is_dir():
-            _print_things(f"An earlier release still lies in {done.out / 'release'}; this run did not touch it.")
+            _print_things(f"An earlier release is still in {done.out / 'release'}; this run did not change it.")
 
 
 def describe_formulas(body: Mapping[str, Any]) -> str:
-    """One sentence about cells that a spreadsheet would calculate; none if there are none."""
+    """One sentence about cells that a spreadsheet would evaluate; empty if there are none."""
     formulas = body.get("formulas", {})
     count, columns = formulas.get("cells", 0), formulas.get("columns", ())
     if not count:
@@ -123,7 +123,7 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
     shown_names = [json.dumps(name, ensure_ascii=False) for name in columns[:12]]  # control characters stay visible
     where = ", ".join(shown_names if len(columns) <= 12 else [*shown_names, "…"])
     if body["data"].get("escaped_formulas"):
-        cure = "each has an apostrophe in front."
+        cure = "each is prefixed with an apostrophe."
     elif body["data"].get("format") in ("csv", "tsv", "long"):
         cure = "a spreadsheet would run them; set escape_formulas = true under [output]."
     else:
@@ -133,14 +133,14 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
     return f"{cells} like a spreadsheet formula, in {where}: {cure}"
 
 
-_TOLD = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
-"""Losses that are worth a word on the terminal; the report has all of them."""
-_TOLD_IF_ANY = ("exposed_rules", "marginal_shift")
+_SHOWN = ("loss", "suppressed_rows", "private_entries", "derived_entries", "changes", "lost_rules", "ghost_rules")
+"""Losses shown on the terminal; the report has all of them."""
+_SHOWN_IF_ANY = ("exposed_rules", "marginal_shift")
 """Losses that mean a promise could not be made."""
 
 
 def print_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
-    """Tell how far each attack got."""
+    """Print the outcome of each attack."""
     grid = _make_grid("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", title="\nAttacks")
     for attack, outcome in attacks:
         blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
@@ -151,7 +151,7 @@ def print_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
 
 
 def print_rows(rows: pl.DataFrame, most: int, out: Path | None) -> None:
-    """The first rows of what was mined."""
+    """Print the first rows of a result."""
     grid = _make_grid(*rows.columns)
     for row in rows.head(most).iter_rows():
         grid.add_row(*(_escape_cell(_format_mined_value(value)) for value in row))
@@ -171,8 +171,8 @@ def _format_mined_value(value: Any) -> str:
 
 
 def print_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
-    """Tell what a table achieves."""
-    grid = _make_grid("model", "column", "achieved", title="What the table achieves as it stands")
+    """Print what a table achieves."""
+    grid = _make_grid("model", "column", "achieved", title="What the table achieves")
     for model, value in achieved.items():
         each = value.items() if isinstance(value, dict) else [("", value)]
         for column, column_values in each:
@@ -191,7 +191,7 @@ def print_measures(achieved: dict[str, Any], risks: dict[str, Any]) -> None:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """Put two releases side by side."""
+    """Print two releases side by side."""
     _print_things(f"first:  {comparison.first}", f"second: {comparison.second}")
     grid = _make_grid("", "", "first", "second", "")
     last = ""
@@ -214,11 +214,13 @@ def print_comparison(comparison: Comparison) -> None:
             _print_things(f"✗ {name}: {problem}")
 
 
-NOT_FOR_PUBLICATION = "NOT FOR PUBLICATION: chance was seeded, and whoever knows the seed can take it out again"
+NOT_FOR_PUBLICATION = (
+    "NOT FOR PUBLICATION: random numbers came from a seed, and anyone who knows the seed can remove the noise"
+)
 
 
 def print_verification(checked: Verification) -> None:
-    """Tell what an auditor found; a release that must not be published says so first and last."""
+    """Print the result of a verification; a release that must not be published says so first and last."""
     warning = [f"! {NOT_FOR_PUBLICATION}"] if checked.for_publication is False else []
     _print_things(*warning)
     for problem in checked.problems:
@@ -234,7 +236,7 @@ def print_verification(checked: Verification) -> None:
     if checked.input_shown:
         _print_things("✓ input: the release was made from this input")
     if checked.holds:
-        known = "the key you named" if checked.signer_known else f"{checked.signer} (name the key you trust: --signer)"
+        known = "the key you gave" if checked.signer_known else f"{checked.signer} (give the key you trust: --signer)"
         _print_things(f"The release is as certified, signed by {known}.")
     else:
         _print_things("The release is not as certified.")

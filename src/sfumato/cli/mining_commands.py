@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands that look for something: `sfumato mine`, `attack_command` and `decode_command`."""
+"""The commands `sfumato mine`, `attack` and `decode`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sfumato.cli.messages import print_attacks, print_rows
 from sfumato.cli.terminal import escape_text, print_json, print_line, show_progress
 
 SHOWN = 20
-"""Rows that are shown on a terminal; a file gets all of them."""
+"""How many rows the terminal shows; a file gets all of them."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 
@@ -31,32 +31,38 @@ def mine_command(
         str, typer.Option(help="A count (10) or a share of the rows (0.01) from which a pattern is frequent.")
     ] = "0.01",
     rules: Annotated[bool, typer.Option("--rules", help="Association rules instead of itemsets.")] = False,
-    min_confidence: Annotated[float, typer.Option(help="The least confidence of a rule.")] = 0.5,
+    min_confidence: Annotated[float, typer.Option(help="The minimum confidence of a rule.")] = 0.5,
     kind: Annotated[str, typer.Option(help="Itemsets: all, closed or maximal.")] = "all",
-    max_length: Annotated[int | None, typer.Option(help="The most items of an itemset or a left side.")] = None,
+    max_length: Annotated[
+        int | None, typer.Option(help="The maximum number of items in an itemset or a left side.")
+    ] = None,
     private: Annotated[
         str | None,
         typer.Option(
-            help="Private entries of a table, whose rules are sought: a file (row, column), columns=a,b or share=0.01."
+            help="Find rules that predict these private entries: a file (row, column), columns=a,b or share=0.01."
         ),
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option(help="Of a release folder: estimate this column's distribution (twice: of the two together)."),
+        typer.Option(
+            help="For a release folder: estimate this column's distribution (given twice: the joint distribution)."
+        ),
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Of a release folder: grow a tree that tells this column.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="For a release folder: train a tree that predicts this column.")
+    ] = None,
     reconstruct: Annotated[
-        str, typer.Option(help="How the tree takes noise out: by_class, global, local or none.")
+        str, typer.Option(help="How the tree removes noise: by_class, global, local or none.")
     ] = "by_class",
     separator: Annotated[str | None, typer.Option(help="One character between cells of a table.")] = None,
-    id_column: Annotated[str, typer.Option("--id", help="The column of a long-form file with the basket.")] = "id",
-    item: Annotated[str, typer.Option(help="The column of a long-form file with the item.")] = "item",
+    id_column: Annotated[str, typer.Option("--id", help="The basket column of a long-form file.")] = "id",
+    item: Annotated[str, typer.Option(help="The item column of a long-form file.")] = "item",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="A file for all of it: SPMF, or CSV of rules.")
+        Path | None, typer.Option("--out", "-o", help="Write all results to a file: SPMF, or CSV for rules.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Find itemsets, rules, the rules that tell private entries, or what is true behind the noise of a release."""
+    """Find itemsets, rules, or rules that predict private entries; or estimate what lies behind a release's noise."""
     from sfumato.baskets import Baskets
 
     if column or target or data.is_dir():
@@ -80,20 +86,20 @@ def mine_command(
 def _mine_noisy_columns(
     folder: Path, columns: tuple[str, ...], target: str | None, reconstruct: Any, out: Path | None, as_json: bool
 ) -> None:
-    """What an analyst estimates from a release whose columns chance has changed."""
+    """Estimate distributions or a tree from a release with randomized columns."""
     from sfumato.errors import PolicyError
     from sfumato.mine.noise.estimates import estimate_released_columns
     from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
     from sfumato.workflow.certificate import read_release, refuse_hostile
 
     if columns and target is not None:
-        raise PolicyError("--column asks for a distribution, --target for a tree; ask for one of them")
+        raise PolicyError("--column asks for a distribution, --target for a tree; use only one of them")
     if folder.is_file():
-        raise PolicyError(f"{folder}: --column and --target ask about a release folder, and this is a file")
+        raise PolicyError(f"{folder}: --column and --target need a release folder, and this is a file")
     with show_progress(as_json):
         release = read_release(folder)
         _refuse_other_shapes(folder, release.data)
-        with refuse_hostile(f"{folder}: what the certificate makes public of chance does not fit the data"):
+        with refuse_hostile(f"{folder}: the noise that the certificate describes does not fit the data"):
             tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
             estimates = None if tree is not None else estimate_released_columns(release, columns)
     if tree is not None:
@@ -111,7 +117,7 @@ def _mine_noisy_columns(
 
 
 def _refuse_other_shapes(folder: Path, data: Any) -> None:
-    """Only a table has columns; say what to do with the other shapes."""
+    """Refuse shapes without columns, and say what to do instead."""
     from sfumato.baskets import Baskets
     from sfumato.errors import PolicyError
     from sfumato.patterns import Patterns
@@ -121,7 +127,7 @@ def _refuse_other_shapes(folder: Path, data: Any) -> None:
     root = find_release_folder(folder)
     if isinstance(data, Patterns):
         raise PolicyError(
-            f"{folder}: this release holds patterns, which are mined already: open {root / 'data.txt'}, or use "
+            f"{folder}: this release holds patterns, which are already mined: open {root / 'data.txt'}, or use "
             "Patterns.read; --column and --target are for tables"
         )
     if isinstance(data, Baskets):
@@ -135,10 +141,10 @@ def _refuse_other_shapes(folder: Path, data: Any) -> None:
 
 def attack_command(
     folder: Annotated[Path, typer.Argument(help="The folder of a run, with release/ and private/.")],
-    policy: Annotated[Path, typer.Argument(help="The policy file: its attacks are run, against its data.")],
+    policy: Annotated[Path, typer.Argument(help="The policy file; its attacks run against its data.")],
     as_json: Json = False,
 ) -> None:
-    """Attack a release once more, with the attacks of a policy."""
+    """Attack a release again, with the attacks of a policy."""
     from sfumato.workflow.attack_run import attack_again
 
     with show_progress(as_json):
@@ -150,15 +156,17 @@ def attack_command(
 
 
 def decode_command(
-    model: Annotated[Path, typer.Argument(help="The provider's tree: our JSON, scikit-learn's text, or ONNX.")],
+    model: Annotated[Path, typer.Argument(help="The provider's tree: sfumato's JSON, scikit-learn's text, or ONNX.")],
     key: Annotated[Path, typer.Argument(help="The key that encoded the data.")],
     data: Annotated[Path, typer.Argument(help="The original table.")],
-    passphrase: Annotated[str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="What opens the key.")] = None,
-    separator: Annotated[str | None, typer.Option(help="One character between cells; found out if not given.")] = None,
+    passphrase: Annotated[
+        str | None, typer.Option(envvar="SFUMATO_PASSPHRASE", help="The passphrase of the key.")
+    ] = None,
+    separator: Annotated[str | None, typer.Option(help="One character between cells; detected if omitted.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the decoded tree as JSON.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Turn a tree that somebody grew on codes into the tree that the originals would have given."""
+    """Decode a tree that was trained on codes into the tree of the originals."""
     from sfumato.key import Key
     from sfumato.mine import decode_tree, tree_rules, write_tree
     from sfumato.table import Table
@@ -172,7 +180,7 @@ def decode_command(
     if as_json:
         print_json({"features": names, "nodes": _count_nodes(decoded), "written": str(out) if out else None})
         return
-    names = [escape_text(name) for name in names]  # a line end in a name would begin a line of its own
+    names = [escape_text(name) for name in names]  # a line break in a name would start a new line
     _print_lines(
         tree_rules(decoded, names) if hasattr(decoded, "tree_") else f"A forest of {_count_nodes(decoded)} nodes."
     )
@@ -216,16 +224,16 @@ def _mine_patterns(
     max_length: int | None,
     out: Path | None,
 ) -> Any:
-    from sfumato import mine as room
+    from sfumato import mine
 
     if confidence is not None:
-        result = room.association_rules(baskets, support, confidence, max_length=max_length)
+        result = mine.association_rules(baskets, support, confidence, max_length=max_length)
         if out is not None:
-            room.save_rules(result, out)
+            mine.save_rules(result, out)
         return result
-    result = room.frequent_itemsets(baskets, support, kind=kind, max_length=max_length)
+    result = mine.frequent_itemsets(baskets, support, kind=kind, max_length=max_length)
     if out is not None:
-        room.save_itemsets(result, out)
+        mine.save_itemsets(result, out)
     return result
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What every command does with a terminal: print JSON for a script, or a line or a progress bar for a person.
+"""Terminal output: JSON for scripts, lines and a progress bar for people.
 
 Names of files and columns come from outside. A terminal obeys some characters instead of showing them, so a name could
-clear a line and write a verdict of its own. `escape_text` makes such characters visible; whatever is printed passes it.
+clear a line and fake a verdict. `escape_text` makes such characters visible; everything printed passes through it.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ def _escape_letter(letter: str) -> str:
 
 
 def print_line(text: object = "", *, error: bool = False) -> None:
-    """Print one line for a person; a line end inside it is shown, not obeyed."""
+    """Print one line; a line break inside it is made visible."""
     print(escape_text(text), file=sys.stderr if error else sys.stdout)
 
 
 def print_json(content: Any) -> None:
-    """Print something for a script; a terminal that shows it obeys nothing in it."""
+    """Print JSON for a script, with control characters escaped."""
     text = json.dumps(_replace_infinities(content), indent=1, ensure_ascii=False, default=str, allow_nan=False)
     if not text.isascii() or "\x7f" in text:
         text = "".join(
             _escape_json(letter) if letter != "\n" and category(letter) in _OBEYED else letter for letter in text
         )
-    with hold_signals():  # a script gets one JSON text: this one, or the one that tells of the signal
+    with hold_signals():  # a script gets one JSON text: this one, or the one about the signal
         print(text, flush=True)
         settle_answer()
 
@@ -56,7 +56,7 @@ def _escape_json(letter: str) -> str:
 
 
 def _replace_infinities(content: Any) -> Any:
-    """JSON knows no infinity: null stands for it."""
+    """Replace infinity, which JSON lacks, by null."""
     if isinstance(content, Mapping):
         return {key: _replace_infinities(value) for key, value in content.items()}
     if isinstance(content, (list, tuple)):
@@ -66,7 +66,7 @@ def _replace_infinities(content: Any) -> Any:
 
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[None]:
-    """A progress bar on the terminal; nothing in a script or a pipe."""
+    """Show a progress bar on a terminal; nothing in a script or a pipe."""
     if quiet or not sys.stderr.isatty():
         yield
         return

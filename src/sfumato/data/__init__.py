@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Everything about files and columns: reading, writing, roles, hierarchies, discretizing, generators."""
+"""Files and columns: reading, writing, roles, hierarchies, discretization, generators."""

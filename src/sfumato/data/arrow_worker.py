@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Unpack a Parquet or Arrow file in a process of its own, and hand it over batch by batch as an Arrow stream.
+"""Unpack a Parquet or Arrow file in a separate process, and stream it batch by batch in Arrow format.
 
 A damaged file can crash the library that reads it, and a hostile one can unpack to more than any memory holds. Here
-neither harms anybody: the process has limits of memory and time, every batch is validated in full before it is handed
-over, and whatever happens to the process is a sentence in the other. It is started as a script by
-`sfumato.data.binary`, imports nothing of sfumato, and says how it ended by its exit code.
+neither does harm: the process has limits of memory and time, every batch is fully validated before it is passed on, and
+any failure becomes an error message in the other process. It is started as a script by `sfumato.data.binary`, imports
+nothing of sfumato, and reports its outcome by its exit code.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 
 DAMAGED, TOO_LARGE, TOO_WIDE, NO_COLUMNS = 10, 11, 12, 13
 _SLACK = 256 << 20
-"""Bytes that a process may take beyond what it unpacks: room for pages on their way."""
+"""Bytes that a process may use beyond what it unpacks, for pages in transit."""
 _ROWS = 1 << 16
 
 
 def _limit_process(limit: int) -> None:
     import resource
 
-    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  (nothing more is imported than must be)
+    with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123  (imports are kept to a minimum)
         taken = int(file.read().split()[0]) * resource.getpagesize()
     memory, seconds = taken + limit + _SLACK, 20 + (limit >> 26)
     for kind, most in ((resource.RLIMIT_AS, memory), (resource.RLIMIT_CPU, seconds), (resource.RLIMIT_CORE, 0)):
@@ -33,7 +33,7 @@ def _limit_process(limit: int) -> None:
 
 
 def _open_batches(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
-    """The schema, the batches, and how many cells the file says it has."""
+    """The schema, the batches, and the number of cells that the file declares."""
     import pyarrow as pa
 
     if kind == "parquet":
@@ -55,7 +55,7 @@ def _open_batches(source: Any, kind: str) -> tuple[Any, Iterator[Any], int]:
 
 
 def _choose_plain_type(kind: Any) -> Any:
-    """The type in which a column is handed over: views and runs, where few bytes stand for many, are written out."""
+    """The type in which a column is passed on: views and runs, where few bytes represent many, are expanded."""
     import pyarrow as pa
 
     views = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
@@ -74,7 +74,7 @@ def _convert_to_plain(column: Any, kind: Any) -> Any:
 
 
 def _measure_unpacked_size(column: Any) -> int:
-    """The bytes of a column if every cell were written out; a cell takes at least one, even of the type null."""
+    """The bytes of a column if every cell were expanded; a cell takes at least one, even of the type null."""
     import pyarrow as pa
     import pyarrow.compute
 
@@ -95,7 +95,7 @@ def _measure_unpacked_size(column: Any) -> int:
 
 
 def _sum_view_lengths(column: Any) -> int:
-    """The letters of all cells: many views may show the same ones, and validating them would take for ever."""
+    """The characters of all cells: many views may share the same ones, and validating them would take forever."""
     import numpy as np
 
     views = np.frombuffer(column.buffers()[1], dtype=np.int32).reshape(-1, 4)
@@ -121,7 +121,7 @@ def _hand_over(kind: str, limit: int, most_columns: int) -> int:
     size = 0
     with pa.ipc.new_stream(pa.PythonFile(sys.stdout.buffer, mode="w"), plain) as stream:
         for batch in batches:
-            batch.validate()  # what is cheap to check comes before what a hostile file can make dear
+            batch.validate()  # cheap checks come before those that a hostile file can make expensive
             if size + sum(map(_measure_unpacked_size, batch.columns)) > limit:
                 return TOO_LARGE
             batch.validate(full=True)
@@ -140,11 +140,11 @@ def _run_worker() -> int:
     kind, limit, most_columns = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     try:
         return _hand_over(kind, limit, most_columns)
-    except MemoryError:  # Arrow's own is one
+    except MemoryError:  # includes Arrow's own
         return TOO_LARGE
     except Exception:
         return DAMAGED
 
 
 if __name__ == "__main__":
-    os._exit(_run_worker())  # at once: what a hostile file left behind is not worth tidying up
+    os._exit(_run_worker())  # at once: what a hostile file left behind needs no cleanup

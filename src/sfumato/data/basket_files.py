@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Baskets on disk: FIMI and SPMF files, read into plain arrays and written whole or not at all; see also `long_form`.
+"""Baskets on disk: FIMI and SPMF files, read into arrays and written atomically; see also `long_form`.
 
-- **FIMI**: one basket a line, items parted by blanks or tabs. An empty line is an empty basket, except one
-  empty last line, which is nothing; the writer adds that line when the last basket is empty.
-- **SPMF**: the same, but lines that start with ``#``, ``%`` or ``@`` are comments, ``@ITEM=1=apple`` names
-  an item, and empty lines are skipped, as SPMF itself does.
+- **FIMI**: one basket per line, items separated by blanks or tabs. An empty line is an empty basket, except one empty
+  last line, which is ignored; the writer adds that line if the last basket is empty.
+- **SPMF**: the same, but lines that start with ``#``, ``%`` or ``@`` are comments, ``@ITEM=1=apple`` names an item, and
+  empty lines are skipped, as SPMF itself does.
 
-Text is UTF-8, gzipped or not, with any line end. Items (and ids) that are all plain integers of 64 bits,
-without plus or leading zero, become ``int``; otherwise, and under ``@ITEM`` names, they stay text.
+Text is UTF-8, gzipped or not, with any line end. Items (and ids) that are all plain 64-bit integers, without plus or
+leading zero, become ``int``; otherwise, and under ``@ITEM`` names, they stay text.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _COMMENT = re.compile(rb"(?m)^[#%@].*$")
 _NAMED_ITEM = re.compile(rb"(?m)^@ITEM=([^=\n]*)=(.*)$")
 _GAP = re.compile(rb"[ \t\n]")
 _STRETCH = 1 << 18
-"""Bytes cut into words at once: all arrays that are only needed on the way stay as small."""
+"""Bytes split into words at once, which keeps temporary arrays small."""
 _TABLE = 10_000_000
-"""Whole numbers below are found in a table, whose untouched pages take no memory."""
+"""Integers below this are looked up in a table, whose untouched pages take no memory."""
 
 
 class BasketArrays(NamedTuple):
-    """Baskets as found in a file: unsorted, repeated items and all."""
+    """Baskets as found in a file: unsorted and with repeated items."""
 
     items: Values
     offsets: Ints
@@ -66,7 +66,7 @@ class TextTokens(NamedTuple):
 
 
 def guess_basket_format(path: Path, *, writing: bool = False) -> str:
-    """The format of a basket file, from its name or else its first line; text is written as SPMF unasked."""
+    """The format of a basket file, from its name or else its first line; text is written as SPMF by default."""
     name = path.name.lower()
     if name.endswith((".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz")):
         return "long"
@@ -97,7 +97,7 @@ def read_spmf_baskets(path: Path) -> BasketArrays:
 
 
 def write_fimi(path: Path, baskets: BasketArrays) -> None:
-    """Write one basket a line; ids are left out."""
+    """Write one basket per line, without ids."""
     words = [str(item) for item in baskets.items]
     unwritable = sum(bool(re.search(r"[ \t\r\n]", word) or _NEGATIVE.fullmatch(word)) for word in words)
     if unwritable:
@@ -108,21 +108,21 @@ def write_fimi(path: Path, baskets: BasketArrays) -> None:
 
 
 def write_spmf_baskets(path: Path, baskets: BasketArrays) -> None:
-    """Write one basket a line, under a header of names when items are text; ids are left out."""
+    """Write one basket per line, with a header of names if items are text; without ids."""
     refuse_empty(path, baskets.offsets, "SPMF skips empty lines; drop them or write FIMI")
     header, words = number_items(path, baskets.items)
     write_text(path, [*header, *_format_basket_lines(words, baskets)])
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file, unzipped when its first bytes say gzip."""
+    """The whole file, decompressed if it is gzipped."""
     try:
         refuse_special(path)
         data = read_whole(path)
     except GZIP_FAULTS:
-        raise DataError(f"{path}: the gzip file is cut short or damaged; fetch it again") from None
+        raise DataError(f"{path}: the gzip file is damaged or truncated; download it again") from None
     except (OSError, ValueError) as problem:
-        why = getattr(problem, "strerror", None) or "this is no file name"
+        why = getattr(problem, "strerror", None) or "not a valid file name"
         raise DataError(f"{path}: the file cannot be read: {why}") from None
     if not data:
         raise DataError(f"{path}: the file is empty")
@@ -136,7 +136,7 @@ def read_text(path: Path) -> bytes:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write the whole file or leave what was there; a name that ends in ``.gz`` is gzipped."""
+    """Write the file atomically; a name that ends in ``.gz`` is gzipped."""
     if path.name.lower().endswith(".gz"):
         data = gzip.compress(data, compresslevel=6, mtime=0)
     part = path.with_name(f".{secrets.token_hex(8)}.part")
@@ -155,7 +155,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 def write_text(path: Path, lines: Iterable[str]) -> None:
     """Write lines as UTF-8."""
     data = "".join(f"{line}\n" for line in lines).encode()
-    # A first item that begins with the mark would lose it on reading.
+    # A first item that begins with the byte order mark would lose it on reading.
     write_bytes(path, _BYTE_ORDER_MARK + data if data.startswith(_BYTE_ORDER_MARK) else data)
 
 
@@ -171,7 +171,7 @@ def check_utf8(path: Path, data: bytes) -> bytes:
 
 
 def tokenize(text: bytes) -> TextTokens:
-    """Cut text at blanks and line ends, stretch by stretch, without a Python loop over the words."""
+    """Split text at blanks and line ends, chunk by chunk, without a Python loop over the words."""
     numbering = _WordNumbering()
     codes, lines = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
     line = 0
@@ -192,7 +192,7 @@ def tokenize(text: bytes) -> TextTokens:
 
 
 def _split_at_words(text: bytes) -> Iterator[Bytes]:
-    """The text in parts that end between words."""
+    """The text in chunks that end between words."""
     begin = 0
     while begin < len(text):
         gap = _GAP.search(text, begin + _STRETCH)
@@ -202,15 +202,15 @@ def _split_at_words(text: bytes) -> Iterator[Bytes]:
 
 
 class _WordNumbering:
-    """Gives words their numbers, by first appearance."""
+    """Numbers words by first appearance."""
 
     def __init__(self) -> None:
         self.codes: dict[str, int] = {}
         self._of_number = np.zeros(_TABLE, dtype=np.int32)
-        """One more than the code of a whole number, once known."""
+        """One more than the code of an integer, once known."""
 
     def of(self, raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes:
-        """The code of each word of a stretch."""
+        """The code of each word of a chunk."""
         numbers = _parse_small_numbers(raw, solid, starts, lengths)
         if numbers is None:
             return self._number_words(raw[solid], lengths)
@@ -234,7 +234,7 @@ class _WordNumbering:
 
 
 def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) -> Codes | None:
-    """The words as whole numbers below the table's end, if all are that and written the usual way."""
+    """The words as integers below the table's end, if all are canonical integers."""
     digits = raw - np.uint8(ord("0"))
     longest = int(lengths.max(initial=0))
     if 10**longest > _TABLE or not np.array_equal(digits < 10, solid) or ((digits[starts] == 0) & (lengths > 1)).any():
@@ -247,13 +247,13 @@ def _parse_small_numbers(raw: Bytes, solid: Flags, starts: Ints, lengths: Ints) 
 
 
 def strip_spmf_comments(text: bytes) -> tuple[bytes, Mapping[str, str]]:
-    """The text with its comment lines emptied, so that line numbers stay, and the names its header gives."""
+    """The text with its comment lines emptied, so that line numbers stay, and the names in its header."""
     names = {key.decode().strip(): name.decode() for key, name in _NAMED_ITEM.findall(text)}
     return _COMMENT.sub(b"", text), names
 
 
 def parse_item_types(words: list[str]) -> Values:
-    """Integers when every word is one of 64 bits, else the words."""
+    """Integers if every word is a 64-bit integer, otherwise the words."""
     if not all(map(_INTEGER.fullmatch, words)):
         return words
     numbers = [int(word) for word in words]
@@ -261,14 +261,14 @@ def parse_item_types(words: list[str]) -> Values:
 
 
 def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values:
-    """The items' names; a word without one stands for itself."""
+    """The items' names; a word without one is its own name."""
     if not names:
         return parse_item_types(words)
     items = [names.get(word, word) for word in words]
     shared = len(items) - len(set(items))
     if shared or "" in items:
         unclear = shared + items.count("")
-        raise DataError(f"{path}: {unclear} items have an empty @ITEM name or another's; name each apart")
+        raise DataError(f"{path}: {unclear} items have an empty or duplicate @ITEM name; give each its own name")
     return items
 
 
@@ -289,12 +289,12 @@ def number_items(path: Path, items: Sequence[int | str]) -> tuple[list[str], lis
 
 
 def compute_offsets(groups: npt.NDArray[np.integer], count: int) -> Ints:
-    """Where each of ``count`` groups starts, given the group of every member."""
+    """The offset of each of ``count`` groups, given the group of every member."""
     return np.concatenate(([0], np.cumsum(np.bincount(groups, minlength=count), dtype=np.int64)))
 
 
 def find_run_starts(values: npt.NDArray[np.integer]) -> Ints:
-    """Where each run of equal neighbours starts."""
+    """The offset of each run of equal neighbours."""
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))).astype(np.int64)
 
 
@@ -310,13 +310,13 @@ def _refuse_negative(path: Path, tokens: TextTokens) -> None:
         return
     lines = np.unique(tokens.lines[negative[tokens.codes]])
     raise DataError(
-        f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; mend them or, if "
+        f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; correct them or, if "
         "-1 and -2 end elements and sequences, read the file with Sequences.read"
     )
 
 
 def refuse_empty(path: Path, offsets: Ints, why: str) -> None:
-    """Stop when there is nothing to write, or an empty group in a format that cannot say so."""
+    """Stop if there is nothing to write, or an empty group in a format that cannot represent it."""
     refuse_nothing(path, offsets)
     empty = int((np.diff(offsets) == 0).sum())
     if empty:
@@ -324,7 +324,7 @@ def refuse_empty(path: Path, offsets: Ints, why: str) -> None:
 
 
 def refuse_nothing(path: Path, offsets: Ints) -> None:
-    """Stop when there is nothing to write: an empty file could not be read back."""
+    """Stop if there is nothing to write: an empty file could not be read back."""
     if offsets.size < 2:
         raise DataError(f"{path}: there is nothing to write; a file holds at least one list of items")
 

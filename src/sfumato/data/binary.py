@@ -31,7 +31,7 @@ def read_binary(path: Path, kind: str, check_names: Callable[[Sequence[str]], No
     with path.open("rb") as file:
         limit = compute_unpack_limit(os.fstat(file.fileno()).st_size)
         command = [sys.executable, "-P", arrow_worker.__file__, kind, str(limit), str(MOST_COLUMNS)]
-        # One pool that gives memory back, and no threads with stacks of their own: the limit is on addresses.
+        # One memory pool that releases memory, and no threads with their own stacks: the limit is on addresses.
         environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
         worker = subprocess.Popen(
             command, stdin=file, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
@@ -43,7 +43,7 @@ def read_binary(path: Path, kind: str, check_names: Callable[[Sequence[str]], No
             check_names(stream.schema.names)
             table = stream.read_all()
     except (pa.ArrowException, OSError):
-        table = None  # the worker ended early, and says why
+        table = None  # the worker ended early; its exit code says why
     except BaseException:
         worker.kill()
         raise
@@ -60,7 +60,7 @@ def _explain_worker_exit(path: Path, code: int, limit: int) -> DataError:
     if code == arrow_worker.NO_COLUMNS:
         return DataError(f"{path}: the file has no columns")
     if code == arrow_worker.TOO_WIDE:
-        return DataError(f"{path}: the file has more than {MOST_COLUMNS:,} columns, which is the most that is read")
+        return DataError(f"{path}: the file has more than {MOST_COLUMNS:,} columns, the most that can be read")
     if code in (arrow_worker.TOO_LARGE, -signal.SIGXCPU, -signal.SIGKILL):
         return explain_unpacked_size(path, limit)
-    return DataError(f"{path}: the file is damaged or cut off, or holds a type that cannot be read; write it again")
+    return DataError(f"{path}: the file is damaged or truncated, or holds a type that cannot be read; write it again")

@@ -11,11 +11,11 @@ from sfumato.data.hierarchy import spell_cells
 
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
-_MOST_DIGITS = 15  # a float keeps so many
+_MOST_DIGITS = 15  # a float keeps this many
 
 
 def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
-    """Numbers where every cell of a column is one and no digit is lost by it, else text."""
+    """Numbers if every cell of a column is one and no digit is lost, otherwise text."""
     known = [name for name, count in cells.count().row(0, named=True).items() if count] if cells.width else []
     whole = _list_matching_columns(cells, known, pl.all().str.contains(_WHOLE))
     found = set(whole)
@@ -27,7 +27,7 @@ def type_cells(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def type_by_content(frame: pl.DataFrame) -> pl.DataFrame:
-    """Type columns with missing cells by the cells that are left: a type must not tell of one that is hidden."""
+    """Type columns with missing cells by the remaining cells: a type must not disclose a hidden cell."""
     holed = [column for column in frame.get_columns() if column.null_count() and _can_retype(column.dtype)]
     return (
         frame.with_columns(type_cells(pl.DataFrame([spell_cells(column) for column in holed])).get_columns())
@@ -41,7 +41,7 @@ def _can_retype(kind: pl.DataType) -> bool:
 
 
 def state_types(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
-    """Text, but for the columns that are said to hold numbers."""
+    """Text, except for the columns that are declared as numbers."""
     wanted = set(numbers)
     for position, name in zip(cells.columns, names, strict=True):
         yield pl.col(position).cast(pl.Float64, strict=False) if name in wanted else pl.col(position)

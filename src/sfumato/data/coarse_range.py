@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ranges that may be published: wide enough for the data, and telling no more of their ends than a coarse grid does.
+"""Ranges that may be published: they contain the data, and disclose its ends only on a coarse grid.
 
-The least and the greatest value of a column are somebody's. A range that is not given by the custodian is therefore
+The minimum and the maximum of a column are somebody's values. A range that the custodian does not give is therefore
 widened outward to multiples of a 1-2-5 number that is a tenth of the data's range or more.
 """
 
@@ -12,9 +12,9 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 _PARTS = 10
-"""The grid has at most so many cells within the data's range, where it is widened."""
+"""The most grid cells within the data's range if it is widened."""
 _FINE_PARTS = 100
-"""The same where it is narrowed, which cuts something off."""
+"""The same if it is narrowed, which cuts something off."""
 
 
 class CoarseRange(NamedTuple):
@@ -25,7 +25,7 @@ class CoarseRange(NamedTuple):
 
 
 def widen_range(low: float, high: float, *, whole: bool) -> CoarseRange:
-    """The narrowest range of grid points around `low` and `high`; of whole numbers every second at the most is one.
+    """The narrowest range of grid points around `low` and `high`; of whole numbers at most every second is one.
 
     Exact fractions, so that rounding never cuts the data off.
     """
@@ -44,7 +44,7 @@ def narrow_range(low: float, high: float, *, whole: bool) -> CoarseRange:
 
 
 def _round_up_to_grid(least: Fraction) -> Fraction:
-    """The least of …, 0.1, 0.2, 0.5, 1, 2, 5, … that is so much or more."""
+    """The smallest of …, 0.1, 0.2, 0.5, 1, 2, 5, … that is at least this large."""
     power = floor(log10(float(least))) - 1
     while True:
         for digit in (1, 2, 5):

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Cutting numbers into intervals, so that a measured column can be treated as a categorical one.
 
-An interval holds its lower edge and not its upper one; the last holds both. A missing value (null or NaN)
-falls into no interval and stays missing. What is published is either the interval's label or its midpoint:
-Aggarwal, Pei and Zhang (2006) discretize first, blanks entries next, and puts the midpoints of
-the ranges in place of the values at the end.
+An interval includes its lower edge and excludes its upper one; the last includes both. A missing value (null or NaN)
+belongs to no interval and stays missing. Either the interval's label or its midpoint is published: Aggarwal, Pei and
+Zhang (2006) discretize first, then blank entries, and finally replace the values by the midpoints of the ranges.
 
-What leaks: the edges. The outer edges of `cut_equal_width` and `cut_equal_frequency` are the smallest and the
-largest value of the data, unless a `coarse` range is asked for. An inner edge of `cut_equal_frequency` lies between
-two neighbouring values, or is the upper one. The labels of `cut_at` are the custodian's own numbers and depend on
-no one; only the midpoints of its two end intervals depend on the extremes, or on the coarse range.
+What leaks: the edges. The outer edges of `cut_equal_width` and `cut_equal_frequency` are the smallest and the largest
+value of the data, unless a `coarse` range is requested. An inner edge of `cut_equal_frequency` lies between two
+neighbouring values, or is the upper one. The labels of `cut_at` are the custodian's own numbers and depend on no one;
+only the midpoints of its two end intervals depend on the extremes, or on the coarse range.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ Numbers = pl.Series | NDArray[np.generic] | Sequence[float | None]
 
 @dataclass(frozen=True, slots=True)
 class Discretization:
-    """Intervals that lie side by side, and the way from numbers to them."""
+    """Adjacent intervals, and the mapping from numbers to them."""
 
     edges: tuple[float, ...]
-    """One more than there are intervals, ascending; empty when there was no value to learn from. The last
-    interval may be a single point. At an open end, the outermost edge only says how far the data reached."""
+    """One more than there are intervals, ascending; empty if there was no value to learn from. The last interval may be
+    a single point. At an open end, the outermost edge only shows how far the data reached."""
     open_below: bool = False
     """The first interval takes every value below its upper edge."""
     open_above: bool = False
@@ -48,13 +47,13 @@ class Discretization:
     def __post_init__(self) -> None:
         """Refuse edges that bound no interval or run backwards."""
         if len(self.edges) == 1 or not np.isfinite(self.edges).all():
-            raise PolicyError("intervals need two finite edges at least")
+            raise PolicyError("intervals need at least two finite edges")
         if not _is_ascending(self.edges[:-1]) or self.edges[-2:] != tuple(sorted(self.edges[-2:])):
             raise PolicyError("the edges of intervals must ascend")
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What each interval is called: "[20, 30)", at open ends "< 20" and "≥ 65"."""
+        """The label of each interval: "[20, 30)", at open ends "< 20" and "≥ 65"."""
         names = [f"[{_format_compactly(low)}, {_format_compactly(high)})" for low, high in pairwise(self.edges)]
         if names:
             names[-1] = f"{names[-1][:-1]}]"
@@ -70,14 +69,14 @@ class Discretization:
         return tuple(_find_short_middle(low, high) for low, high in pairwise(self.edges))
 
     def codes(self, values: Numbers) -> Ints:
-        """The number of each value's interval, from 0; −1 where the value is missing."""
+        """The number of each value's interval, from 0; −1 if the value is missing."""
         numbers = _read_finite_numbers(values)
         missing = np.isnan(numbers)
         outside = self._flag_outside(numbers)
         if outside:
             raise DataError(
-                f"{outside} values{_name_series(values)} lie outside the intervals; cut all the data together, "
-                "or cut at fixed cuts, whose ends are open"
+                f"{outside} values{_name_series(values)} are outside the intervals; cut all the data together, "
+                "or use fixed cuts, whose ends are open"
             )
         codes = np.searchsorted(np.asarray(self.edges[1:-1]), numbers, side="right")
         return np.where(missing, -1, codes).astype(np.int64)
@@ -103,12 +102,12 @@ class Discretization:
 
 
 def cut_equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Discretization:
-    """Intervals of one width from the smallest to the largest value, or over a `coarse` range around them.
+    """Intervals of equal width from the smallest to the largest value, or over a `coarse` range around them.
 
-    The smallest and the largest value are somebody's; what is published should not name them.
-    Inner edges are rounded to the fewest decimals that move them by no more than two millionths of the
-    width, so that a label says exactly where the cut is. A constant column gives one interval, a single
-    point; values so close together that floats have no room for edges between them give fewer intervals.
+    The smallest and the largest value are somebody's and should not be published. Inner edges are rounded to the fewest
+    decimals that move them by at most two millionths of the width, so that a label states exactly where the cut is. A
+    constant column gives one interval, a single point; values so close together that floats cannot represent edges
+    between them give fewer intervals.
     """
     _check_bins(bins)
     numbers = _drop_missing_numbers(values)
@@ -119,14 +118,14 @@ def cut_equal_width(values: Numbers, bins: int, *, coarse: bool = False) -> Disc
         return Discretization((low, high))
     if coarse:
         low, high = _coarsen_ends(numbers)
-    # Weighted means, because the distance between two finite floats need not be finite.
+    # Weighted means, because the distance between two finite floats may be infinite.
     width = high / bins - low / bins
     inner = {_shorten_number(low * (1 - step / bins) + high * (step / bins), width) for step in range(1, bins)}
     return Discretization((low, *sorted(edge for edge in inner if low < edge < high), high))
 
 
 def _coarsen_ends(numbers: Floats) -> tuple[float, float]:
-    """A range around numbers that tells no more of its ends than a coarse grid does."""
+    """A range around numbers that discloses its ends only on a coarse grid."""
     low, high = float(numbers.min()), float(numbers.max())
     if low == high:
         return low, high
@@ -136,12 +135,11 @@ def _coarsen_ends(numbers: Floats) -> tuple[float, float]:
 
 
 def cut_equal_frequency(values: Numbers, bins: int) -> Discretization:
-    """Intervals that hold about as many values each.
+    """Intervals with about the same number of values each.
 
-    Equal values are never parted: each cut goes between two neighbouring values, as near as can be to where
-    the counts would be equal, at the number there with the fewest decimals. Where one value is so common that
-    two cuts meet, there are fewer intervals than asked for. With no more distinct values than `bins`, each
-    value has an interval to itself.
+    Equal values are never separated: each cut lies between two neighbouring values, as close as possible to equal
+    counts, at the number there with the fewest decimals. If one value is so common that two cuts coincide, there are
+    fewer intervals than requested. With at most `bins` distinct values, each value has its own interval.
     """
     _check_bins(bins)
     numbers = _drop_missing_numbers(values)
@@ -156,7 +154,7 @@ def cut_equal_frequency(values: Numbers, bins: int) -> Discretization:
 def _choose_even_cuts(counts: Ints, bins: int) -> Ints:
     """Which distinct values end an interval, so that the intervals' counts are as equal as ties allow."""
     total = int(counts.sum())
-    # Compared in whole numbers (counts times `bins`), so that halves fall the same way everywhere.
+    # Compared as integers (counts times `bins`), so that ties are broken the same way everywhere.
     ends = np.cumsum(counts)[:-1] * bins
     wanted = np.arange(1, bins) * total
     next_ends = np.searchsorted(ends, wanted).clip(0, len(ends) - 1)
@@ -167,13 +165,13 @@ def _choose_even_cuts(counts: Ints, bins: int) -> Ints:
 def cut_at(values: Numbers, cuts: Sequence[float], *, coarse: bool = False) -> Discretization:
     """Intervals between given cuts, with an open interval below the first and above the last.
 
-    There is always one interval more than there are cuts, whether or not a value falls in it, so that two
-    files cut alike have the same labels. An end interval that no value falls in is taken to reach as far as
-    its neighbour is wide. Others reach to the extremes, or to those of a `coarse` range.
+    There is always one more interval than cuts, even if it is empty, so that two files with the same cuts have the same
+    labels. An empty end interval is assumed to be as wide as its neighbour. Others reach to the extremes, or to those
+    of a `coarse` range.
     """
     given = [float(cut) for cut in cuts]
     if not given or not np.isfinite(given).all() or not _is_ascending(given):
-        raise PolicyError("cuts must be one or more finite numbers in ascending order, each given once")
+        raise PolicyError("cuts must be one or more different finite numbers in ascending order")
     numbers = _drop_missing_numbers(values)
     first, last = given[0], given[-1]
     ends = _coarsen_ends if coarse else _find_extremes
@@ -193,7 +191,7 @@ def _measure_reach(neighbours: list[float]) -> float:
 
 
 def _step_beyond(cut: float, step: float) -> float:
-    # A step may be too small to move the cut at all, or so large that the sum is infinite.
+    # A step may be too small to move the cut, or so large that the sum is infinite.
     moved = cut + step if cut + step != cut else math.nextafter(cut, math.copysign(math.inf, step))
     return min(max(moved, -sys.float_info.max), sys.float_info.max)
 
@@ -204,12 +202,12 @@ def _is_ascending(numbers: Sequence[float]) -> bool:
 
 def _check_bins(bins: int) -> None:
     if bins < 1:
-        raise PolicyError(f"a column is cut into 1 interval or more, not {bins}")
+        raise PolicyError(f"the number of intervals must be at least 1, not {bins}")
 
 
 def _drop_missing_numbers(values: Numbers) -> Floats:
     numbers = _read_finite_numbers(values)
-    # Adding 0 turns −0 into 0, which would otherwise be shown as an edge of its own.
+    # Adding 0 turns −0 into 0, which would otherwise be shown as a separate edge.
     return numbers[~np.isnan(numbers)] + 0.0
 
 
@@ -222,7 +220,7 @@ def _read_finite_numbers(values: Numbers) -> Floats:
     infinite = int(np.isinf(numbers).sum())
     if infinite:
         raise DataError(
-            f"{infinite} values{_name_series(values)} are infinite and lie in no interval; make them missing first"
+            f"{infinite} values{_name_series(values)} are infinite and belong to no interval; make them missing first"
         )
     return numbers
 
@@ -232,7 +230,7 @@ def _name_series(values: Numbers) -> str:
 
 
 def _find_short_middle(low: float, high: float) -> float:
-    # The sum of two finite floats need not be finite; the middle of two neighbouring floats is one of them.
+    # The sum of two finite floats may be infinite; the middle of two neighbouring floats is one of them.
     middle = _shorten_number(low / 2 + high / 2, high / 2 - low / 2)
     return middle if low <= middle < high else low
 

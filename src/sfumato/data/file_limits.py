@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How much a file may unpack to: a few kilobytes of gzip, Parquet or Arrow can stand for more than any memory holds.
+"""How much a file may unpack to: a few kilobytes of gzip, Parquet or Arrow can expand beyond any memory.
 
-The limit of a Parquet or Arrow file is 1 GiB or 200 times its size, whichever is more; of gzipped text, whose cells
-take more room once they are cut apart, 256 MiB or 100 times its size; but never more than half of the machine's memory
-(or twice the file, if that is more). Set `SFUMATO_UNPACK_LIMIT` (such as ``16G``) for a file that you trust.
+The limit of a Parquet or Arrow file is 1 GiB or 200 times its size, whichever is larger; of gzipped text, whose cells
+take more memory once they are split, 256 MiB or 100 times its size; but never more than half of the machine's memory
+(or twice the file, if that is larger). Set `SFUMATO_UNPACK_LIMIT` (such as ``16G``) for a file that you trust.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from sfumato.errors import DataError
 
 MOST_COLUMNS = 20_000
-"""Columns of a table at most."""
+"""The most columns of a table."""
 VARIABLE = "SFUMATO_UNPACK_LIMIT"
 _LEAST, _TIMES = 1 << 30, 200
 _LEAST_TEXT, _TIMES_TEXT = 256 << 20, 100
@@ -34,7 +34,7 @@ def compute_unpack_limit(size: int, *, text: bool = False) -> int:
     if given := os.environ.get(VARIABLE):
         size_match = re.fullmatch(r"([0-9]{1,15})([KMGT]?)", given.strip().upper())
         if size_match is None:
-            raise DataError(f"{VARIABLE} is a number of bytes, such as 500M or 16G")
+            raise DataError(f"{VARIABLE} must be a number of bytes, such as 500M or 16G")
         return int(size_match[1]) << _UNITS[size_match[2]]
     least, times = (_LEAST_TEXT, _TIMES_TEXT) if text else (_LEAST, _TIMES)
     return min(max(least, times * size), max(least, _get_half_of_memory(), 2 * size))
@@ -48,7 +48,7 @@ def _get_half_of_memory() -> int:
 
 
 def explain_unpacked_size(path: Path, limit: int) -> DataError:
-    """The refusal of a file that unpacks to more than its limit."""
+    """The error for a file that unpacks to more than its limit."""
     size = f"{limit / (1 << 30):.3g} GiB" if limit >= 1 << 30 else f"{limit / (1 << 20):.3g} MiB"
     return DataError(
         f"{path}: the file unpacks to more than {size}; if you trust it, set {VARIABLE} to a larger limit, such as 16G"
@@ -56,9 +56,9 @@ def explain_unpacked_size(path: Path, limit: int) -> DataError:
 
 
 def refuse_columns(path: Path, count: int) -> None:
-    """Stop before a table of too many columns is made: each costs memory of its own, even when it is empty."""
+    """Stop before a table of too many columns is made: each takes memory, even if it is empty."""
     if count > MOST_COLUMNS:
-        raise DataError(f"{path}: the file has {count:,} columns; {MOST_COLUMNS:,} can be read")
+        raise DataError(f"{path}: the file has {count:,} columns; at most {MOST_COLUMNS:,} can be read")
 
 
 def refuse_special(path: Path) -> None:
@@ -68,7 +68,7 @@ def refuse_special(path: Path) -> None:
 
 
 class BoundedGzip(io.RawIOBase):
-    """A gzip file that is unpacked as it is read, and refused once it is longer than its limit."""
+    """A gzip file that is decompressed while it is read, and refused once it exceeds its limit."""
 
     def __init__(self, path: Path) -> None:
         """Open the file."""
@@ -98,9 +98,9 @@ class BoundedGzip(io.RawIOBase):
 
 
 def refuse_bomb(path: Path) -> int:
-    """Unpack a gzip file once and keep nothing, before anything is parsed: a bomb costs a second, and no memory.
+    """Decompress a gzip file once and keep nothing, before anything is parsed: a bomb costs a second, and no memory.
 
-    Returns how many lines it has; 0 where the file is not packed.
+    Returns its number of lines; 0 if the file is not gzipped.
     """
     with path.open("rb") as file:
         if file.read(2) != b"\x1f\x8b":
@@ -114,14 +114,14 @@ def refuse_bomb(path: Path) -> int:
 
 
 def refuse_cells(path: Path, cells: int) -> None:
-    """Stop before a packed file of very many empty cells is cut apart: each takes room of its own, however short."""
+    """Stop before a gzipped file of very many empty cells is split: each takes memory, however short."""
     limit = compute_unpack_limit(path.stat().st_size, text=True)
     if cells * _BYTES_A_CELL > limit:
         raise explain_unpacked_size(path, limit)
 
 
 def read_whole(path: Path) -> bytes:
-    """The whole file, unpacked if it is gzipped; a damaged one raises what gzip and zlib raise."""
+    """The whole file, decompressed if it is gzipped; a damaged one raises what gzip and zlib raise."""
     with path.open("rb") as file:
         if file.read(2) != b"\x1f\x8b":
             file.seek(0)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Find and escape cells that a spreadsheet would take for a formula when it opens a text file.
+"""Find and escape cells that a spreadsheet would treat as a formula when it opens a text file.
 
-Excel, LibreOffice and Google Sheets calculate a cell that begins with = + - or @, and quotes around a CSV field do not
+Excel, LibreOffice and Google Sheets evaluate a cell that begins with = + - or @, and quotes around a CSV field do not
 stop them: a cell `=HYPERLINK(...)` that somebody put into the data runs on the recipient's machine. Plain numbers such
-as -5 or +3.2 are no formulas. The cure that spreadsheets understand is an apostrophe in front.
+as -5 or +3.2 are not formulas. Spreadsheets treat a cell with a leading apostrophe as text.
 
-Escaping can be undone: a cell of any number of apostrophes before a formula gets one more, and reading takes one off.
+Escaping can be undone: a cell of any number of apostrophes before a formula gets one more, and reading removes one.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 
 import polars as pl
 
-# The wide signs of East Asian keyboards count as well.
+# The full-width signs of East Asian keyboards count as well.
 _START = r'^"?[=+\-@\t\r\n＝＋－＠]'
 _NUMBER = r"^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _APOSTROPHE = "'"
 
 
 def find_formulas(texts: pl.Series) -> pl.Series:
-    """Mark the cells that a spreadsheet would calculate; a missing cell is none."""
+    """Mark the cells that a spreadsheet would evaluate; a missing cell is not one."""
     return (texts.str.contains(_START) & ~texts.str.contains(_NUMBER)).fill_null(value=False)
 
 
 def escape_formulas(texts: pl.Series) -> pl.Series:
-    """Put an apostrophe before every formula, and before those that have apostrophes already."""
+    """Put an apostrophe before every formula, and before those that already have apostrophes."""
     return (_APOSTROPHE + texts).zip_with(_find_escapable(texts), texts).alias(texts.name)
 
 
@@ -62,7 +62,7 @@ def unescape_frame(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def count_formulas(frame: pl.DataFrame) -> dict[str, Any]:
-    """How many cells, names of columns among them, look like formulas, and in which columns."""
+    """How many cells, including column names, look like formulas, and in which columns."""
     headers = find_formulas(pl.Series(frame.columns, dtype=pl.String)).cast(pl.Int64).to_list()
     counts = {
         column.name: header + (int(find_formulas(column).sum()) if column.dtype == pl.String else 0)
@@ -72,7 +72,7 @@ def count_formulas(frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def summarize_formulas(counts: Mapping[str, int]) -> dict[str, Any]:
-    """The counts as a certificate holds them."""
+    """The counts as in a certificate."""
     return {"cells": sum(counts.values()), "columns": [name for name, count in counts.items() if count]}
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Generalization hierarchies: one row a leaf, from the original value up, as in an ARX file.
+"""Generalization hierarchies: one row per leaf, from the original value up, as in an ARX file.
 
-Level 0 is the original. Two leaves with the same label at a level are one group there. A hierarchy is
-checked when it is made: each leaf has one row, and a group lies inside one group of the next level, since
-otherwise "more general" would mean nothing and the search over levels would go wrong.
+Level 0 is the original. Two leaves with the same label at a level are one group there. A hierarchy is checked on
+creation: each leaf has one row, and a group lies inside one group of the next level; otherwise "more general" would be
+undefined and the search over levels would be wrong.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from sfumato.data.file_limits import refuse_special
 from sfumato.errors import DataError
 
 SUPPRESSED = "*"
-"""What a suppressed cell is published as."""
+"""The published value of a suppressed cell."""
 
 
 @dataclass(frozen=True)
 class HierarchyLevel:
-    """One level of a hierarchy: which group each leaf is in, what the groups are called, how many leaves they hold."""
+    """One level of a hierarchy: the group of each leaf, the labels of the groups, and their numbers of leaves."""
 
     group_of_leaf: Codes
     labels: tuple[str, ...]
@@ -38,16 +38,16 @@ class HierarchyLevel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
-    """What the values of a column may be generalized to, level by level."""
+    """The generalizations of a column's values, level by level."""
 
     rows: tuple[tuple[str, ...], ...]
     """One row for each leaf: its labels from the original value up."""
     name: str = field(default="hierarchy")
-    """What errors call it."""
+    """Its name in error messages."""
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[Any]], name: str = "hierarchy") -> Hierarchy:
-        """Make a hierarchy from rows, one a leaf, left to right from the original value."""
+        """Make a hierarchy from rows, one per leaf, left to right from the original value."""
         texts = [tuple(str(label) for label in row) for row in rows]
         if not texts or not texts[0]:
             raise DataError(f"{name}: the hierarchy has no rows")
@@ -73,14 +73,14 @@ class Hierarchy:
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:
-            raise DataError("a hierarchy's path is no file name") from None
+            raise DataError("the path of a hierarchy is not a valid file name") from None
         csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # a label may be longer than the module's default
         mark = separator or (";" if ";" in text else "\t" if "\t" in text else ",")
         try:
             parsed = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
             rows = [[label.strip() for label in row] for row in parsed if row]
         except csv.Error:
-            raise DataError(f'{path}: the hierarchy is not a text table parted by "{mark}"') from None
+            raise DataError(f'{path}: the hierarchy is not a text table separated by "{mark}"') from None
         return cls.of(rows, name=str(path))
 
     @property
@@ -121,7 +121,7 @@ class Hierarchy:
         return codes.to_physical().cast(pl.Int32).fill_null(len(self.rows)).to_numpy()
 
     def spellings(self, kind: pl.DataType) -> tuple[str, ...]:
-        """The leaves as the cells of such a column are spelt: "1.50" is the number 1.5."""
+        """The leaves as the cells of such a column are spelled: "1.50" is the number 1.5."""
         if not kind.is_float():
             return self.leaves
         numbers = pl.Series(self.leaves, dtype=pl.String).cast(pl.Float64, strict=False)
@@ -131,8 +131,8 @@ class Hierarchy:
     def groups(self, level: int) -> tuple[Codes, int]:
         """The group of each leaf, and last that of a missing cell, with the number of groups.
 
-        A missing cell stays missing, a group of its own, until a level has a single label: that label says
-        nothing about anyone, so a missing cell may bear it too.
+        A missing cell stays missing, a separate group, until a level has a single label: that label discloses nothing
+        about anyone, so a missing cell may have it too.
         """
         here = self.levels[level]
         count = len(here.labels)
@@ -140,7 +140,7 @@ class Hierarchy:
         return np.append(here.group_of_leaf, np.int32(missing)), max(count, missing + 1)
 
     def swallows_missing(self, level: int) -> bool:
-        """Whether a missing cell is published as the one label of this level."""
+        """Whether a missing cell is published as the single label of this level."""
         return level > 0 and len(self.levels[level].labels) == 1
 
     def publish(
@@ -149,7 +149,7 @@ class Hierarchy:
         level: int | Codes,
         suppressed: Flags | None = None,
     ) -> pl.Series:
-        """The labels for leaf numbers at a level, or each at its own; a missing cell is null or the one label."""
+        """The labels for leaf numbers at a level, or each at its own; a missing cell is null or the single label."""
         labels: list[str | None] = []
         places = np.zeros((self.height + 1, len(self.rows) + 1), dtype=np.int64)
         for number, here in enumerate(self.levels):
@@ -161,7 +161,7 @@ class Hierarchy:
         return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(chosen)
 
     def preview(self, most: int = 4) -> pl.DataFrame:
-        """Each level with its number of groups and some labels, to see what a level would publish."""
+        """Each level with its number of groups and some labels, to preview what a level would publish."""
         return pl.DataFrame(
             {
                 "level": range(self.height + 1),
@@ -175,7 +175,7 @@ class Hierarchy:
         )
 
     def __eq__(self, other: object) -> bool:
-        """Equal when every leaf is generalized alike."""
+        """Equal if every leaf is generalized in the same way."""
         return isinstance(other, Hierarchy) and set(self.rows) == set(other.rows)
 
     def __hash__(self) -> int:
@@ -188,7 +188,7 @@ class Hierarchy:
 
 
 def spell_cells(column: pl.Series) -> pl.Series:
-    """The cells as a hierarchy spells its leaves; a whole number is spelt without a decimal point."""
+    """The cells as a hierarchy spells its leaves; a whole number has no decimal point."""
     if not column.dtype.is_float():
         return column.cast(pl.String)
     whole = column.cast(pl.Int64, strict=False)
@@ -219,7 +219,7 @@ def _refuse_two_parents(distinct: tuple[tuple[str, ...], ...], texts: list[tuple
 def _explain_two_parents(position: int, number: int, name: str) -> DataError:
     if position == 0:
         return DataError(
-            f"{name}: the leaf in row {number} has a row already, with other labels; keep one row for each leaf"
+            f"{name}: the leaf in row {number} already has a row, with other labels; keep one row for each leaf"
         )
     return DataError(
         f"{name}: levels {position} and {position + 1} do not nest: the level {position} label of row {number} "

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Hierarchies made from the values of a column, as a policy file describes them.
+"""Hierarchies built from the values of a column, as described in a policy file.
 
-Each kind is one small model; `build(values)` makes the hierarchy and puts `*` on top. The leaves are the
-values that the column has.
+Each kind is one small model; `build(values)` makes the hierarchy and adds `*` on top. The leaves are the column's
+values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sfumato.errors import DataError, PolicyError
 
 class _Builder(Description):
     def build(self, values: pl.Series) -> Hierarchy:
-        """The hierarchy over the values that the column has."""
+        """Build the hierarchy over the column's values."""
         known = values.drop_nulls().unique().sort()
         if known.is_empty():
             return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
@@ -35,16 +35,16 @@ class _Builder(Description):
         return Hierarchy.of(topped, name=f'hierarchy of "{values.name}"')
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
-        """A row a value, from the value up; the value alone for a kind that builds in its own way."""
+        """One row per value, from the value up; only the value for a kind that builds differently."""
         return [[text] for text in spell_cells(known).to_list()]
 
 
 class Intervals(_Builder):
-    """Numbers into intervals of growing width, each width a multiple of the one before: [20, 25), [20, 30), …"""
+    """Numbers into intervals of growing width, each width a multiple of the previous one: [20, 25), [20, 30), …"""
 
     kind: Literal["intervals"] = "intervals"
     widths: tuple[float, ...] = Field(min_length=1)
-    """The widths, narrowest first, each a multiple of the one before."""
+    """The widths, narrowest first, each a multiple of the previous one."""
     origin: float = 0
     """Where an interval begins."""
 
@@ -52,11 +52,11 @@ class Intervals(_Builder):
     @classmethod
     def _nested(cls, widths: tuple[float, ...]) -> tuple[float, ...]:
         if any(width <= 0 for width in widths):
-            raise ValueError("every width is greater than 0")
+            raise ValueError("every width must be greater than 0")
         if any(
             wide <= narrow or (_parse_decimal(wide) / _parse_decimal(narrow)) % 1 for narrow, wide in pairwise(widths)
         ):
-            raise ValueError("every width is a multiple of the width before it, so that levels nest")
+            raise ValueError("every width must be a multiple of the previous one, so that levels nest")
         return widths
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
@@ -76,16 +76,16 @@ class Quantiles(_Builder):
 
     kind: Literal["quantiles"] = "quantiles"
     counts: tuple[Annotated[int, Field(ge=1, le=1_000_000)], ...] = Field(min_length=1)
-    """The number of groups, most first; each a divisor of the one before."""
+    """The number of groups, largest first; each a divisor of the previous one."""
     exact_ends: bool = False
-    """Whether the labels of the lowest and the highest group name the least and the greatest value of the data, which
-    are somebody's; else they reach to the next point of a coarse grid."""
+    """Whether the outermost labels name the minimum and the maximum of the data, which are somebody's values; otherwise
+    they reach to the next point of a coarse grid."""
 
     @field_validator("counts")
     @classmethod
     def _nested(cls, counts: tuple[int, ...]) -> tuple[int, ...]:
         if any(count < 1 for count in counts) or any(many % few or many <= few for many, few in pairwise(counts)):
-            raise ValueError("every count is a divisor of the count before it, so that levels nest")
+            raise ValueError("every count must be a divisor of the previous one, so that levels nest")
         return counts
 
     def build(self, values: pl.Series) -> Hierarchy:
@@ -96,7 +96,7 @@ class Quantiles(_Builder):
         distinct = known.unique().sort()
         numbers = _require_numbers(distinct)
         ends = None if self.exact_ends else _format_outer_ends(numbers)
-        # The share of rows below a value decides its group, at every level by the same share: levels nest.
+        # The share of rows below a value determines its group, at every level by the same share: levels nest.
         below = known.sort().search_sorted(distinct, side="left").to_numpy() / len(known)
         rows = [[text] for text in spell_cells(distinct).to_list()]
         for count in self.counts:
@@ -107,7 +107,7 @@ class Quantiles(_Builder):
 
 
 class Prefix(_Builder):
-    """Codes by their first characters, the rest starred: keep = [4, 3] makes 13053 into 1305* and 130**."""
+    """Codes by their first characters, the rest masked: keep = [4, 3] turns 13053 into 1305* and 130**."""
 
     kind: Literal["prefix"] = "prefix"
     keep: tuple[int, ...] = Field(min_length=1)
@@ -117,7 +117,7 @@ class Prefix(_Builder):
     @classmethod
     def _check_falling(cls, keep: tuple[int, ...]) -> tuple[int, ...]:
         if any(count < 0 for count in keep) or any(more <= fewer for more, fewer in pairwise(keep)):
-            raise ValueError("the numbers of kept characters fall from level to level")
+            raise ValueError("the number of kept characters must decrease from level to level")
         return keep
 
     def _rows(self, known: pl.Series) -> list[list[str]]:
@@ -125,20 +125,20 @@ class Prefix(_Builder):
         longest = max(len(text) for text in texts)
 
         def masked(text: str, count: int) -> str:
-            # Codes of different length are masked to one length: how long a code was says something too.
+            # Codes of different length are masked to one length: the length also discloses something.
             return text[:count] + SUPPRESSED * max(longest - count, 0) if count else SUPPRESSED
 
         return [[text, *(masked(text, count) for count in self.keep)] for text in texts]
 
 
 class Dates(_Builder):
-    """Dates by week, month, quarter, year or decade. Weeks do not nest in months: take one or the other."""
+    """Dates by week, month, quarter, year or decade. Weeks do not nest in months: use one or the other."""
 
     kind: Literal["date"] = "date"
     units: tuple[Literal["week", "month", "quarter", "year", "decade"], ...] = Field(min_length=1)
     """`week` alone, or some of `month`, `quarter`, `year`, `decade`, finest first."""
     format: str | None = None
-    """How a date is spelt, in strftime's signs; ISO (2009-06-30) if not given."""
+    """How dates are written, in strftime codes; ISO (2009-06-30) if omitted."""
 
     @field_validator("units")
     @classmethod
@@ -146,9 +146,9 @@ class Dates(_Builder):
         order = ["week", "month", "quarter", "year", "decade"]
         places = [order.index(unit) for unit in units]
         if places != sorted(set(places)):
-            raise ValueError("units go from fine to coarse")
+            raise ValueError("units must go from fine to coarse")
         if "week" in units and len(units) > 1:
-            raise ValueError("weeks lie in two months or two years at times; use week alone")
+            raise ValueError("a week can span two months or two years; use week alone")
         return units
 
     @field_validator("format")
@@ -157,7 +157,7 @@ class Dates(_Builder):
         try:
             datetime.strptime("", form or "")
         except re.error:
-            raise ValueError("the date format repeats a sign, or is none") from None
+            raise ValueError("the date format is invalid or repeats a code") from None
         except ValueError:
             return form
         return form
@@ -187,17 +187,17 @@ class Dates(_Builder):
 
 
 class Tree(_Builder):
-    """Named groups, nested as deep as wanted: groups = { Europe = { North = ["Norway"], South = ["Italy"] } }."""
+    """Named groups, nested to any depth: groups = { Europe = { North = ["Norway"], South = ["Italy"] } }."""
 
     kind: Literal["tree"] = "tree"
     groups: Mapping[str, Any]
-    """A group's name → the values in it, or the groups in it."""
+    """A group's name → its values, or its subgroups."""
 
     def build(self, values: pl.Series) -> Hierarchy:
         """The hierarchy of the named groups; shallow branches repeat their label."""
         paths = _list_group_paths(self.groups, ())
         depth = max((len(path) for path in paths), default=0)
-        # A shallow branch stays itself for the levels it lacks.
+        # A shallow branch repeats its label for the levels it lacks.
         rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
         return Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
 
@@ -244,7 +244,7 @@ def _format_outer_ends(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[
 def _label_spans(
     part: np.ndarray[Any, np.dtype[np.int64]], rows: list[list[str]], ends: tuple[str, str] | None
 ) -> list[str]:
-    """Name each group by its first and last value; the outermost by the ends, if they are given."""
+    """Name each group by its first and last value; the outermost by the ends, if given."""
     first: dict[int, str] = {}
     last: dict[int, str] = {}
     for number, row in zip(part.tolist(), rows, strict=True):
@@ -263,7 +263,7 @@ def _list_group_paths(group: Any, above: tuple[str, ...]) -> list[tuple[str, ...
         return [path for name, inner in group.items() for path in _list_group_paths(inner, (*above, str(name)))]
     if isinstance(group, (list, tuple)):
         return [(*above, str(value)) for value in group]
-    raise PolicyError("hierarchy: a tree holds named groups, and lists of values inside them")
+    raise PolicyError("hierarchy: a tree consists of named groups with lists of values inside them")
 
 
 _UNIT: dict[str, Callable[[date], str]] = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The long form: CSV, TSV or Parquet with one row for each (id, item) or (id, item, time).
 
-Baskets come in the order in which their ids first appear. An id whose only row lacks an item has an empty basket;
+Baskets are in the order of the first appearance of their ids. An id whose only row lacks an item has an empty basket;
 any other missing cell is an error.
 """
 
@@ -48,7 +48,7 @@ class LongForm(NamedTuple):
 
 
 def read_long_baskets(path: Path, *, id_column: str, item_column: str, separator: str | None = None) -> BasketArrays:
-    """Gather the rows of each id into a basket; an id with one row and no item in it has an empty basket."""
+    """Group the rows of each id into a basket; an id with a single row and no item has an empty basket."""
     rows = read_long_form(path, (id_column, item_column), separator, may_be_empty=True)
     order = np.argsort(rows.id_codes, kind="stable")
     offsets = compute_offsets(rows.id_codes, len(rows.ids))
@@ -58,7 +58,7 @@ def read_long_baskets(path: Path, *, id_column: str, item_column: str, separator
 def write_long_baskets(
     path: Path, baskets: BasketArrays, *, id_column: str, item_column: str, separator: str | None = None
 ) -> None:
-    """Write one row for each (id, item), and one without item for an empty basket; without ids they are numbered."""
+    """Write one row for each (id, item), and one without item for an empty basket; missing ids are numbered."""
     refuse_nothing(path, baskets.offsets)
     lengths = np.diff(baskets.offsets)
     items = pl.Series(baskets.items, dtype=pl.String if not baskets.items else None)
@@ -74,19 +74,19 @@ def write_long_baskets(
 def read_long_form(
     path: Path, columns: tuple[str, ...], separator: str | None, *, may_be_empty: bool = False
 ) -> LongForm:
-    """The named columns (id, item and perhaps time) of a CSV, TSV or Parquet file."""
+    """The named columns (id, item and optionally time) of a CSV, TSV or Parquet file."""
     _check_dialect(columns, separator)
     data = read_bytes(path)
     is_parquet = data.startswith(_PARQUET_MAGIC)
     try:
         frame = _read_long_parquet(path, columns) if is_parquet else _read_long_csv(path, data, columns, separator)
     except pl.exceptions.PolarsError:
-        # The cause quotes cells of the file, so it is not passed on.
+        # The cause quotes cells of the file, so it is suppressed.
         raise DataError(
             f"{path}: the file cannot be read as a table; check its quotes and the fields of each row"
         ) from None
     if not frame.height:
-        raise DataError(f"{path}: the file holds no row below its header")
+        raise DataError(f"{path}: the file has no rows below its header")
     for name in columns if not may_be_empty else (columns[0], *columns[2:]):
         _refuse_missing(path, frame[name], _flag_missing_cells(frame[name]))
     ids, id_codes = _encode_values(path, frame[columns[0]], is_text_only=not is_parquet)
@@ -100,7 +100,7 @@ def read_long_form(
 
 
 def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], separator: str | None) -> None:
-    """Write columns as Parquet, TSV or CSV, as the name of the file says."""
+    """Write columns as Parquet, TSV or CSV, depending on the file name."""
     _check_dialect(names, separator)
     frame = rebuild_frame(pl.DataFrame(dict(zip(names, columns, strict=True))))
     buffer = io.BytesIO()
@@ -113,7 +113,7 @@ def write_table(path: Path, names: Sequence[str], columns: Sequence[pl.Series], 
 
 
 def repeat_ids(ids: Sequence[int | str] | None, lengths: Ints) -> pl.Series:
-    """The id column: each id, or else its number, once for every row."""
+    """The id column: each id, or its number, once for every row."""
     rows = np.repeat(np.arange(lengths.size), lengths)
     return pl.Series(rows) if ids is None else pl.Series(ids).gather(rows)
 
@@ -145,7 +145,7 @@ def _check_dialect(columns: Sequence[str], separator: str | None) -> None:
     if len(set(columns)) < len(columns):
         raise PolicyError("the id, item and time of a long-form file must be different columns")
     if separator is not None and (len(separator.encode()) != 1 or separator in '"\r\n'):
-        raise PolicyError("a separator is one ASCII character, and neither a quote nor a line end")
+        raise PolicyError("a separator must be one ASCII character, and neither a quote nor a line end")
 
 
 def _flag_missing_cells(column: pl.Series) -> pl.Series:
@@ -166,7 +166,7 @@ def _refuse_missing(path: Path, column: pl.Series, missing: pl.Series) -> None:
 
 
 def _encode_values(path: Path, column: pl.Series, *, is_text_only: bool) -> tuple[Values, Codes]:
-    """Distinct values by first appearance; only a file without types has its integers guessed."""
+    """Distinct values by first appearance; integers are only detected in a file without types."""
     if column.dtype in (pl.Categorical, pl.Enum):
         column = column.cast(pl.String)
     if column.dtype == pl.String:

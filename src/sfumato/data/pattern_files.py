@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Patterns on disk, in the form in which SPMF writes itemsets: ``1 4 7 #SUP: 12``, one set a line.
+"""Patterns on disk, in SPMF's format for itemsets: ``1 4 7 #SUP: 12``, one set per line.
 
 Lines that start with ``#``, ``%`` or ``@`` are comments, and ``@ITEM=1=apple`` names an item, as in SPMF's files of
-baskets. Ours say two things more, which SPMF's do not know: ``@BASKETS=88162``, how many baskets there were, and
-``@COMPLETE_FROM=88``, if every itemset of that support or more is there. Text is UTF-8, gzipped or not.
+baskets. Ours have two more entries, which SPMF does not know: ``@BASKETS=88162``, the number of baskets, and
+``@COMPLETE_FROM=88``, if every itemset of that support or more is listed. Text is UTF-8, gzipped or not.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def read_pattern_arrays(path: Path) -> PatternArrays:
     lines = sum(bool(line.strip()) for line in plain.split(b"\n"))
     line_matches = _LINE.findall(plain)
     if len(line_matches) != lines:
-        raise DataError(f'{path}: {lines - len(line_matches)} of {lines} lines are not "items #SUP: count"; mend them')
+        raise DataError(
+            f'{path}: {lines - len(line_matches)} of {lines} lines are not "items #SUP: count"; correct them'
+        )
     tokens = tokenize(b"\n".join(items for items, _ in line_matches) + b"\n")
     if len(np.unique(tokens.lines)) != len(line_matches):
         raise DataError(f"{path}: some lines have a support but no item; the empty set is not listed")
@@ -70,7 +72,7 @@ def read_pattern_arrays(path: Path) -> PatternArrays:
 
 
 def write_pattern_arrays(path: Path, patterns: PatternArrays) -> None:
-    """Write one itemset a line, under a header that says how many baskets there were."""
+    """Write one itemset per line, with a header that gives the number of baskets."""
     header, words = number_items(path, patterns.items)
     header_lines = [("@BASKETS", patterns.baskets), ("@COMPLETE_FROM", patterns.complete_from)]
     header += [f"{name}={number}" for name, number in header_lines if number is not None]
@@ -87,5 +89,5 @@ def _format_pattern_lines(words: list[str], patterns: PatternArrays) -> Iterable
 def _parse_header_number(path: Path, header: re.Pattern[bytes], text: bytes) -> int | None:
     numbers = {int(number) for number in header.findall(text)}
     if len(numbers) > 1:
-        raise DataError(f"{path}: the header says {len(numbers)} different numbers; keep the right one")
+        raise DataError(f"{path}: the header gives {len(numbers)} different numbers; keep the right one")
     return numbers.pop() if numbers else None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The built-in population: invented people, for demonstrations, tests and benchmarks that need no file.
 
-Nobody in it exists. The names are put together from lists of ordinary names, the ZIP codes name no real
-place, and no number is taken from a survey: the tables below were written by hand so that the columns hang
-together about as they do among real people, which is what makes anonymizing hard.
+Nobody in it exists. The names are combined from lists of ordinary names, the ZIP codes denote no real place, and no
+number is taken from a survey: the tables below were written by hand so that the columns are correlated about as they
+are among real people, which is what makes anonymizing hard.
 
-How a person is made. Each step draws one value from a table of weights that the values before it choose:
+Each step of making a person draws one value from a table of weights that the earlier values select:
 
 1. **zip**: one of six regions (three-digit prefix; two cities, two towns, two rural) and a code in it, 60
    codes in all. Codes are unequal: the first of a region has several times the people of the last. Two
@@ -22,11 +22,11 @@ How a person is made. Each step draws one value from a table of weights that the
 8. **disease**: by age and sex, and by trade: heart disease, diabetes and cancers rise with age, ovarian and
    prostate cancer are bound to sex, bronchitis follows manual work, flu is everywhere.
 9. **name**: given name by sex, an initial and a family name; of 20,000 people, two in a hundred share theirs.
-10. **missing**: 1.5 % of `education` and of `occupation` are taken away at random, each apart.
+10. **missing**: 1.5 % of `education` and of `occupation` are removed at random, independently.
 
-Every draw is an integer of numpy's PCG64 compared with whole-numbered weights, so that no rounding differs
-between machines: the same size and seed give the same people wherever numpy is the same. A population is not
-the beginning of a larger one: each step draws for everybody at once.
+Every draw compares an integer of numpy's PCG64 with integer weights, so that no rounding differs between machines: the
+same size and seed give the same people wherever numpy is the same. A population is not a prefix of a larger one: each
+step draws for everybody at once.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ PYRAMID = (
     (90, 92, 98, 102, 100, 80, 52, 18, 1),
     (60, 62, 80, 96, 112, 104, 70, 26, 2),
 )
-"""How many people of an age there are to one another, by kind of region; straight lines in between."""
+"""The relative number of people of each age, by kind of region; linear in between."""
 
 SEX_FROM = (18, 60, 75, 85)
 SEX_WEIGHTS = ((50, 50), (53, 47), (58, 42), (66, 34))
@@ -201,10 +201,10 @@ class _WeightedDraws:
     size: int
 
     def pick(self, weights: Ints, group: Ints | int = 0) -> Ints:
-        """For each person, a column of the weights, drawn from the row that is the person's group."""
+        """For each person, a column of the weights, drawn from the row of the person's group."""
         sums = weights.cumsum(axis=1)
         rows = np.arange(len(weights))[:, None]
-        # Each row becomes one stretch of a single ladder, which one search climbs for all people.
+        # Each row becomes one segment of a single cumulative sum, which one search covers for all people.
         ladder = (rows << 32) + (sums << 32) // sums[:, -1:]
         throws = self.generator.integers(0, 1 << 32, self.size, dtype=np.int64)
         steps = np.searchsorted(ladder.ravel(), (np.asarray(group) << 32) + throws, side="right")
@@ -212,14 +212,14 @@ class _WeightedDraws:
         return picked
 
     def happens(self, numerator: Ints | int, denominator: int) -> Flags:
-        """For each person, whether something of this chance happens."""
+        """For each person, whether an event of this probability happens."""
         return self.generator.integers(0, denominator, self.size, dtype=np.int64) < numerator
 
 
 def generate_population(size: int = 20_000, seed: int = 1519) -> pl.DataFrame:
-    """Invented people, `size` of them; the same for the same seed. The module says how they are made."""
+    """`size` invented people; the same for the same seed. The module docstring describes how they are made."""
     if size < 0:
-        raise PolicyError(f"a population has 0 people or more, not {size}")
+        raise PolicyError(f"a population must have 0 people or more, not {size}")
     draws = _WeightedDraws(np.random.Generator(np.random.PCG64(seed)), size)
     code, kind = _draw_homes(draws)
     age = YOUNGEST + draws.pick(_build_age_pyramid(), kind)
@@ -246,7 +246,7 @@ def generate_population(size: int = 20_000, seed: int = 1519) -> pl.DataFrame:
 
 
 def list_population_roles() -> dict[str, str]:
-    """The part that each column of the population plays."""
+    """The role of each column of the population."""
     quasi = ("age", "sex", "zip", "education", "occupation", "marital_status")
     return {
         "name": "identifying",
@@ -257,7 +257,7 @@ def list_population_roles() -> dict[str, str]:
 
 
 def build_population_hierarchies() -> dict[str, list[list[str]]]:
-    """A hierarchy for each quasi-identifying column: one row a leaf, from the original to "*"."""
+    """A hierarchy for each quasi-identifying column: one row per leaf, from the original to "*"."""
     ages = range(YOUNGEST, OLDEST + 1)
     return {
         "age": [[str(age), *(_label_age_band(age, width) for width in (5, 10, 20)), "*"] for age in ages],
@@ -290,7 +290,7 @@ def _build_age_pyramid() -> Ints:
     ages = np.arange(YOUNGEST, OLDEST + 1)
     left = _find_group(ages, PYRAMID_AGES)
     start, end = _flatten_weights(PYRAMID_AGES)[0][left], _flatten_weights(PYRAMID_AGES)[0][left + 1]
-    # Spans are 7 or 10 years: in seventieths, the lines stay whole-numbered.
+    # Spans are 7 or 10 years: in seventieths, the lines have integer values.
     rising = knots[:, left] * (end - ages) + knots[:, left + 1] * (ages - start)
     weights: Ints = rising * (70 // (end - start))
     return weights
@@ -309,7 +309,7 @@ def _draw_trade(draws: _WeightedDraws, education: Ints, sex: Ints, kind: Ints) -
 def _draw_occupation(draws: _WeightedDraws, trade: Ints, age: Ints, education: Ints) -> Ints:
     jobs = list(OCCUPATIONS)
     studying = draws.happens(np.asarray(STUDENT_PERCENT)[_find_group(age, STUDENT_FROM)], 100)
-    # Who left school without a diploma does not study on.
+    # Without a diploma nobody goes on to study.
     studying &= education >= list(EDUCATION).index("upper secondary")
     resting = draws.happens(np.asarray(RETIRED_PERCENT)[_find_group(age, RETIRED_FROM)], 100)
     return np.where(studying, jobs.index("student"), np.where(resting, jobs.index("retired"), trade))
@@ -348,13 +348,13 @@ def _find_group(numbers: Ints, starts: tuple[int, ...]) -> Ints:
 
 
 def _flatten_weights(rows: object) -> Ints:
-    """Weights as a table: one row a group, one column a choice, whatever way the groups are nested."""
+    """Weights as a table: one row per group, one column per choice, however the groups are nested."""
     table = np.asarray(rows, dtype=np.int64)
     return table.reshape(-1, table.shape[-1])
 
 
 def _cross_weights(rows: object, factors: object) -> Ints:
-    """Weights for every pair of a row and a row of factors, the factors running fastest."""
+    """Weights for every pair of a row and a row of factors, the factors varying fastest."""
     return _flatten_weights(_flatten_weights(rows)[:, None, :] * _flatten_weights(factors)[None, :, :])
 
 

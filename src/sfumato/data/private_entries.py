@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which entries of a table are private: said by a mask, by cells, by a file of cells, by column, by a rule, or by lot.
+"""Which entries of a table are private: given by a mask, cells, a file of cells, columns, a condition, or at random.
 
-Aggarwal, Pei and Zhang (2006) set privacy at the level of the single entry: one person hides the salary, another the
-education. What is said here never leaves: a certificate tells the kind of it and no cell.
+Aggarwal, Pei and Zhang (2006) define privacy at the level of the single entry: one person hides the salary, another the
+education. This specification stays private: a certificate states its kind and no cell.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ class PrivateEntries(Description):
     where: Mapping[str, tuple[str, ...]] | None = None
     """Only rows in which each of these columns holds one of its values: people who asked for it, for instance."""
     share: float | None = Field(default=None, ge=0, le=1)
-    """Only so large a share of the chosen entries, drawn by lot."""
+    """Only this share of the chosen entries, drawn at random."""
     cells: tuple[tuple[Annotated[int, Field(ge=0, strict=True)], Column], ...] | None = Field(default=None, repr=False)
     """Single entries: the row, counted from 0, and the column's name."""
     file: str | None = None
     """A CSV, TSV or Parquet file of entries with the columns `row` (counted from 0) and `column`."""
     mask: npt.NDArray[Any] | None = Field(default=None, exclude=True, repr=False)
-    """A truth value for every entry, rows by columns, in the table's order (Python only)."""
+    """A boolean for every entry, rows by columns, in the table's order (Python only)."""
 
     @model_validator(mode="before")
     @classmethod
     def _wrap_in_lists(cls, given: Any) -> Any:
-        """One value is as good as a list of one."""
+        """A single value is a list of one."""
         if isinstance(given, Mapping) and isinstance(given.get("where"), Mapping):
             where = {name: _list_texts(values) for name, values in given["where"].items()}
             return {**given, "where": where}
@@ -55,7 +55,7 @@ class PrivateEntries(Description):
     @field_validator("mask")
     @classmethod
     def _copy_mask(cls, mask: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-        """A copy of its own: what the caller does to the array later changes nothing here."""
+        """Copy the array: later changes by the caller have no effect here."""
         if mask is None:
             return None
         own = mask.copy()
@@ -63,7 +63,7 @@ class PrivateEntries(Description):
         return own
 
     def __eq__(self, other: object) -> bool:
-        """Equal when all that is said is, a mask entry by entry."""
+        """Equal if all fields are, a mask entry by entry."""
         if not isinstance(other, PrivateEntries):
             return NotImplemented
         if self.mask is None or other.mask is None:
@@ -73,7 +73,7 @@ class PrivateEntries(Description):
         return alike and self.model_dump() == other.model_dump()
 
     def __hash__(self) -> int:
-        """Of all but the mask."""
+        """Hash everything but the mask."""
         return hash(self.model_dump_json())
 
     @model_validator(mode="after")
@@ -82,7 +82,7 @@ class PrivateEntries(Description):
         ways = [way is not None for way in (self.cells, self.file, self.mask)]
         ways.append(any(choice is not None for choice in chosen))
         if sum(ways) != 1:
-            raise ValueError("say private entries in one way: cells, or a file, or a mask, or columns/where/share")
+            raise ValueError("specify private entries in one way: cells, or a file, or a mask, or columns/where/share")
         return self
 
     def mask_frame(
@@ -92,7 +92,7 @@ class PrivateEntries(Description):
         source: str = "table",
         published: Sequence[str] | None = None,
     ) -> Flags:
-        """A truth value for every entry of a frame; all its columns are published if not said which."""
+        """A boolean for every entry of a frame; by default all its columns are published."""
         if self.mask is not None:
             return _check_mask_shape(self.mask, frame, source)
         if self.cells is not None:
@@ -122,15 +122,15 @@ class PrivateEntries(Description):
 def _list_texts(values: Any) -> tuple[str, ...]:
     many = values if isinstance(values, list | tuple | set | frozenset) else (values,)
     if any(value is None for value in many):
-        raise ValueError("`where` asks for values; a missing one is none")
+        raise ValueError("`where` needs values; a missing one cannot be matched")
     return tuple(str(spell_cells(pl.Series([value]))[0]) for value in many)
 
 
 def parse_private_entries(given: Any) -> Any:
-    """What Python users write: a mask, (row, column) pairs, a path, column names, a share, or several of them."""
+    """Parse what Python users write: a mask, (row, column) pairs, a path, column names, a share, or several of them."""
     if isinstance(given, PrivateEntries | Mapping):
         return (given,)
-    # A frame of truth values, of whatever library: iterating over it would give the names of its columns.
+    # A boolean frame of any library: iterating over it would give the names of its columns.
     if isinstance(given, np.ndarray) or len(getattr(given, "shape", ())) == 2:
         given = np.asarray(given)
         return (PrivateEntries(mask=given),)
@@ -140,7 +140,7 @@ def parse_private_entries(given: Any) -> Any:
         return (PrivateEntries(share=given),)
     if isinstance(given, Iterable):
         return _parse_several_entries(list(given))
-    raise ValueError("private entries are a mask, (row, column) pairs, a file, column names, a share, or a rule")
+    raise ValueError("private entries are a mask, (row, column) pairs, a file, column names, a share, or a condition")
 
 
 def _parse_several_entries(many: list[Any]) -> tuple[Any, ...]:
@@ -150,7 +150,9 @@ def _parse_several_entries(many: list[Any]) -> tuple[Any, ...]:
         return tuple(many)
     if all(isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2 for value in many):
         return (PrivateEntries(cells=tuple((_convert_row(row), _convert_column(column)) for row, column in many)),)
-    raise ValueError("a list of private entries holds (row, column) pairs, column names or rules, all of one kind")
+    raise ValueError(
+        "a list of private entries must hold only (row, column) pairs, only column names or only conditions"
+    )
 
 
 def _convert_row(row: Any) -> Any:
@@ -162,7 +164,7 @@ def _convert_column(column: Any) -> Any:
 
 
 AnyEntries = Annotated[tuple[PrivateEntries, ...], BeforeValidator(parse_private_entries)]
-"""A field of a method: everything that `parse_private_entries` takes."""
+"""A method's field: everything that `parse_private_entries` takes."""
 
 
 def build_private_mask(
@@ -191,7 +193,7 @@ def _check_mask_shape(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) 
     if mask.dtype != np.bool_ or mask.shape != (frame.height, frame.width):
         raise DataError(
             f"{source}: the mask of private entries holds {mask.dtype} and has the shape {mask.shape}; it must hold "
-            f"truth values and have {frame.height} rows and {frame.width} columns"
+            f"booleans and have {frame.height} rows and {frame.width} columns"
         )
     return mask.astype(bool)
 
@@ -204,7 +206,7 @@ def _mask_cells(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFr
     far = sum(row >= frame.height for row in rows) + sum(column not in column_index for column in columns)
     if far:
         raise DataError(
-            f"{source}: {far} private entries lie outside the table, which has {frame.height} rows, counted from 0, "
+            f"{source}: {far} private entries are outside the table, which has {frame.height} rows, counted from 0, "
             f"and {frame.width} columns"
         )
     mask = np.zeros((frame.height, frame.width), dtype=bool)
@@ -215,15 +217,13 @@ def _mask_cells(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFr
 def _mask_from_file(file: str, frame: pl.DataFrame, source: str) -> Flags:
     listed = read_frame(file, TextFormat())
     if not {"row", "column"} <= set(listed.columns):
-        raise DataError(f'{file}: a file of private entries has the columns "row" (counted from 0) and "column"')
+        raise DataError(f'{file}: a file of private entries needs the columns "row" (counted from 0) and "column"')
     if listed.is_empty():
         return np.zeros((frame.height, frame.width), dtype=bool)
     rows, columns = listed["row"], listed["column"].cast(pl.String)
     unread = rows.null_count() + columns.null_count()
     if not rows.dtype.is_integer() or unread or bool((rows < 0).any()):
-        raise DataError(
-            f'{file}: the column "row" must hold whole numbers from 0 on, and "column" a name in every line'
-        )
+        raise DataError(f'{file}: the column "row" must hold integers from 0, and "column" a name in every line')
     return _mask_cells(rows.to_list(), columns.to_list(), frame, f"{source}, {file}")
 
 
@@ -231,5 +231,5 @@ def _refuse_unknown_entry_columns(names: Iterable[str], frame: pl.DataFrame, sou
     unknown = sorted({name for name in names if name not in frame.columns})
     if unknown:
         raise PolicyError(
-            f"{source}: private entries are named in {quote_names(unknown[:12])}, which is no column of the table"
+            f"{source}: private entries name {quote_names(unknown[:12])}, which is not a column of the table"
         )

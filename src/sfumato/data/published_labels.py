@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a published label says: which of a column's original values it may stand for.
+"""The meaning of a published label: which of a column's original values it covers.
 
-Under local recoding one column holds labels of several levels of its hierarchy, closed ranges ``[20, 29]``, sets
-``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every measure that looks into
-published cells reads them here, so that all read them alike. A label that is a leaf or a label of the hierarchy is
-that, however it is spelt; only then is it read as a range or a set. A missing cell covers nothing: "not known" is
-no value.
+With local recoding one column holds labels of several levels of its hierarchy, closed ranges ``[20, 29]``, sets
+``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every measure that reads
+published cells uses this module, so that all read them the same way. A label that is a leaf or a label of the hierarchy
+has that meaning, whatever it looks like; otherwise it is read as a range or a set. A missing cell covers nothing: "not
+known" is not a value.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.label_cover import ColumnReading, LabelCover
 from sfumato.errors import DataError
 
 Labels = pl.Series | Sequence[str | None]
@@ -34,14 +34,14 @@ _RANGE = re.compile(r"\[([^\[\],]+), ([^\[\],]+)\]")
 
 
 def format_range(low: float, high: float) -> str:
-    """How the numbers from `low` to `high`, both included, are published; a single one as itself."""
+    """Format the numbers from `low` to `high`, both included; a single one as itself."""
     if not low <= high:
-        raise DataError("a range is published from its lower to its higher end; here they are the other way round")
+        raise DataError("the lower end of a range must come before its higher end; swap them")
     return _spell_number(low) if low == high else f"[{_spell_number(low)}, {_spell_number(high)}]"
 
 
 def format_set(values: Iterable[str]) -> str:
-    """How a set of values is published, sorted; a single one as itself."""
+    """Format a set of values, sorted; a single one as itself."""
     distinct = sorted(set(values))
     if not distinct:
         raise DataError("an empty set of values cannot be published; give at least one")
@@ -49,7 +49,7 @@ def format_set(values: Iterable[str]) -> str:
 
 
 def parse_range(label: str) -> tuple[float, float] | None:
-    """The ends of a label that `format_range` made; None if it is no such label."""
+    """Parse the ends of a label that `format_range` made; None for any other label."""
     range_match = _RANGE.fullmatch(label)
     if range_match is None:
         return None
@@ -61,7 +61,7 @@ def parse_range(label: str) -> tuple[float, float] | None:
 
 
 def parse_set(label: str) -> tuple[str, ...] | None:
-    """The values of a label that `format_set` made of several; None if it is no such label."""
+    """Parse the values of a label that `format_set` made of several; None for any other label."""
     if len(label) < 2 or label[0] != "{" or label[-1] != "}":
         return None
     body = label[1:-1]
@@ -78,100 +78,9 @@ def parse_set(label: str) -> tuple[str, ...] | None:
     return tuple(members)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class LabelCover:
-    """Which leaves each of many labels covers, as runs of neighbours in `order`: small even where ranges are wide."""
-
-    labels: int
-    """How many labels."""
-    order: Ints
-    """The leaves in the order in which runs are counted."""
-    label: Ints
-    """Which label each run belongs to, ascending."""
-    start: Ints
-    """Where each run begins in `order`."""
-    stop: Ints
-    """Where each run ends, not included."""
-
-    @cached_property
-    def counts(self) -> Ints:
-        """How many leaves each label covers."""
-        return np.bincount(self.label, self.stop - self.start, self.labels).astype(np.int64)
-
-    def spread(self, weights: npt.ArrayLike) -> Floats:
-        """Each label's weight (labels, or labels × anything) shared out evenly among its leaves, leaf by leaf."""
-        given = np.asarray(weights, dtype=np.float64)
-        share = (given.T / np.maximum(self.counts, 1)).T[self.label]
-        # What no label reaches is exactly 0, not the rest of a sum: logarithms depend on it.
-        reached = self._sum_runs((share > 0).astype(np.float64)) > 0.5
-        leaves = np.empty((len(self.order), *given.shape[1:]))
-        leaves[self.order] = np.where(reached, self._sum_runs(share), 0.0)
-        return leaves
-
-    def _sum_runs(self, share: Floats) -> Floats:
-        """What each run has, added up at every place of the order."""
-        steps = np.zeros((len(self.order) + 1, *share.shape[1:]))
-        np.add.at(steps, self.start, share)
-        np.subtract.at(steps, self.stop, share)
-        return np.cumsum(steps, axis=0)[:-1]
-
-    def total(self, values: npt.ArrayLike) -> Floats:
-        """The sum of the leaves' values over what each label covers; values are leaves, or leaves × anything."""
-        ordered = np.asarray(values, dtype=np.float64)[self.order]
-        before = np.concatenate([np.zeros((1, *ordered.shape[1:])), np.cumsum(ordered, axis=0)])
-        runs: Floats = before[self.stop] - before[self.start]
-        if len(self.label) == self.labels == len(np.unique(self.label)):
-            return runs
-        sums = np.zeros((self.labels, *ordered.shape[1:]))
-        np.add.at(sums, self.label, runs)
-        return sums
-
-    def holds(self, label: Ints, leaf: Ints) -> Flags:
-        """Pair by pair, whether a label covers a leaf."""
-        position = np.argsort(self.order)[leaf]
-        width = len(self.order) + 1
-        run = np.searchsorted(self.label * width + self.start, label * width + position, side="right") - 1
-        inside = (run >= 0) & (self.label[run] == label) & (position < self.stop[run])
-        return np.asarray(inside, dtype=np.bool_) if len(self.label) else np.zeros(len(label), dtype=np.bool_)
-
-    def matrix(self) -> Flags:
-        """Labels × leaves: whether the label covers the leaf."""
-        steps = np.zeros((self.labels, len(self.order) + 1), dtype=np.int8)
-        # No two runs of a label touch, so no place is stepped on twice in one direction.
-        steps[self.label, self.start] += 1
-        steps[self.label, self.stop] -= 1
-        inside = np.empty((self.labels, len(self.order)), dtype=np.bool_)
-        inside[:, self.order] = np.cumsum(steps[:, :-1], axis=1, dtype=np.int8) > 0
-        return inside
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ColumnReading:
-    """A published column, read cell by cell; the missing value is one more leaf, the last."""
-
-    codes: Ints
-    """Which of the distinct labels each row bears."""
-    cover: LabelCover
-    """What each of the distinct labels covers."""
-
-    @cached_property
-    def rows(self) -> Ints:
-        """How many rows bear each label."""
-        return np.bincount(self.codes, minlength=self.cover.labels).astype(np.int64)
-
-    def spread(self) -> Floats:
-        """How many rows each leaf gets when every row is shared out evenly among the leaves it may have."""
-        return self.cover.spread(self.rows)
-
-    def share(self, values: npt.ArrayLike) -> Floats:
-        """The mean of the leaves' values (leaves, or leaves × anything) over what each label covers."""
-        counts = self.cover.counts.reshape(-1, *[1] * (np.ndim(values) - 1))
-        return np.asarray(self.cover.total(values) / counts, dtype=np.float64)
-
-
 @dataclass
 class _LabelRuns:
-    """Labels as they were read: ranges by their ends, all others by their runs."""
+    """Parsed labels: ranges by their ends, all others by their runs."""
 
     runs: list[tuple[int, int, int]] = field(default_factory=list)
     ranges: list[int] = field(default_factory=list)
@@ -187,7 +96,7 @@ class _LabelRuns:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Domain:
-    """The leaves of one column: the original values that a published label may stand for."""
+    """The leaves of one column: the original values that a published label may cover."""
 
     leaves: tuple[str, ...]
     """The original values, as a hierarchy spells them."""
@@ -196,11 +105,11 @@ class Domain:
     groups: Mapping[str, Ints]
     """The leaves under each label of the hierarchy; none without a hierarchy."""
     spellings: tuple[str, ...]
-    """The leaves as cells of the column are spelt."""
+    """The leaves as cells of the column are spelled."""
 
     @classmethod
     def of(cls, original: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
-        """The hierarchy's leaves, or the column's own values where there is no hierarchy, numbers by size."""
+        """The hierarchy's leaves, or the column's own values without a hierarchy, numbers by size."""
         if hierarchy is not None:
             spellings = hierarchy.spellings(original.dtype)
             return cls(hierarchy.leaves, original.name, _group_leaves(hierarchy), spellings)
@@ -216,11 +125,11 @@ class Domain:
         return _parse_leaf_numbers(self.leaves)
 
     def covered(self, label: str | None) -> Ints:
-        """The leaves that a label may stand for, ascending; none for a missing cell."""
+        """The leaves that a label covers, ascending; none for a missing cell."""
         return np.flatnonzero(self.matrix([label])[0]).astype(np.int64)
 
     def count(self, label: str | None) -> int:
-        """How many leaves a label may stand for."""
+        """How many leaves a label covers."""
         return int(self.cover([label]).counts[0])
 
     def measure_label_loss(self, label: str | None) -> float:
@@ -236,13 +145,13 @@ class Domain:
         return lost
 
     def matrix(self, labels: Labels) -> Flags:
-        """Labels × leaves: whether the label may stand for the leaf."""
+        """Labels × leaves: whether the label covers the leaf."""
         return self.cover(labels).matrix()
 
     def cover(self, labels: Labels) -> LabelCover:
-        """What each label covers; an error says how many labels are none of this column.
+        """The leaves that each label covers; an error gives the number of labels that do not belong to this column.
 
-        In a column of numbers a number that is no leaf, such as a mean, stands for the leaf nearest to it.
+        In a column of numbers a number that is not a leaf, such as a mean, counts as the leaf nearest to it.
         """
         texts = _spell_labels(labels)
         read = self._read(texts, isinstance(labels, pl.Series) and labels.dtype.is_numeric())
@@ -251,8 +160,10 @@ class Domain:
         strange = read.strange + int((start >= stop).sum())
         if strange:
             raise DataError(
-                f'column "{self.column}": {strange} published labels are no value, no label of its hierarchy, and no '
-                "range or set of its values; measure against the originals and hierarchies the release was made from"
+                f'column "{self.column}": {strange} published labels are neither values, nor labels of its hierarchy, '
+                "nor "
+                "ranges or sets of its values; measure against the originals and hierarchies that the release was"
+                " made from"
             )
         runs = np.array(read.runs, dtype=np.int64).reshape(-1, 3)
         ranges = np.column_stack([np.array(read.ranges, dtype=np.int64), start, stop])
@@ -280,7 +191,8 @@ class Domain:
         strange = int((codes.is_null() & texts.is_not_null()).sum())
         if strange:
             raise DataError(
-                f'column "{self.column}": {strange} cells are no leaf of its hierarchy, or of the table it is measured '
+                f'column "{self.column}": {strange} cells are not leaves of its hierarchy, or of the table it is '
+                "measured "
                 "against; add a row for each value to the hierarchy, or mark them as missing"
             )
         return codes.to_physical().cast(pl.Int64).fill_null(len(self.leaves)).to_numpy()
@@ -291,7 +203,8 @@ class Domain:
         return ColumnReading(self.codes(original), LabelCover(len(every), every, every, every, every + 1))
 
     def read(self, published: pl.Series, holes: bool) -> ColumnReading:
-        """A published column. With `holes`, cells were missing: what says nothing at all may stand for one of them."""
+        """A published column. With `holes`, cells were missing: a label that covers everything may also cover one of
+        them."""
         cells = published if published.dtype.is_numeric() else spell_cells(published)
         distinct = cells.unique().sort(nulls_last=True)
         ranks = cells.rank("dense").cast(pl.Int64) - 1
@@ -299,7 +212,7 @@ class Domain:
         return ColumnReading(codes, self._with_missing(distinct, holes))
 
     def _with_missing(self, labels: pl.Series, holes: bool) -> LabelCover:
-        """What labels cover, with one leaf more: a missing cell covers it, and so does a label that says nothing."""
+        """The covers with one more leaf: a missing cell covers it, and so does a label that covers everything."""
         cover = self.cover(labels)
         leaves, texts = len(self.leaves), _spell_labels(labels)
         silent = [i for i, text in enumerate(texts) if text is None or (holes and self._says_nothing(text))]
@@ -378,7 +291,7 @@ class Domain:
 
 
 def _merge_runs(runs: Iterable[tuple[int, int]]) -> Runs:
-    """The same places in runs that neither overlap nor touch."""
+    """The same positions in runs that neither overlap nor touch."""
     merged: list[tuple[int, int]] = []
     for start, stop in sorted(runs):
         if merged and start <= merged[-1][1]:
@@ -415,5 +328,5 @@ def _spell_number(number: float) -> str:
     if isinstance(number, float) and number.is_integer() and abs(number) < 2**63:
         return str(int(number))
     text = str(number)
-    # Very small and very large floats are spelt as polars spells them, so that a single value reads back as a leaf.
+    # Very small and very large floats are spelled as polars spells them, so that a single value reads back as a leaf.
     return text if "e" not in text else str(spell_cells(pl.Series([float(number)]))[0])

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The people of IBM's Quest generator: nine attributes, and functions that put them into group A or B.
+"""The people of IBM's Quest generator: nine attributes, and functions that assign them to group A or B.
 
 Agrawal, Imielinski and Swami, *Database mining: a performance perspective*, TKDE 1993, made it for classifiers; Agrawal
-and Srikant, *Privacy-preserving data mining*, SIGMOD 2000, took five functions for trees on noisy data. Nobody in it
+and Srikant, *Privacy-preserving data mining*, SIGMOD 2000, used five functions for trees on noisy data. Nobody in it
 exists.
 
 ==========  =====================================================================
 salary      20,000 to 150,000
-commission  0 from a salary of 75,000 on, else 10,000 to 75,000
+commission  0 from a salary of 75,000, otherwise 10,000 to 75,000
 age         20 to 80
 elevel      education, 0 to 4
 car         make, 1 to 20
@@ -17,9 +17,9 @@ hyears      the house is owned for 1 to 30 years
 loan        0 to 500,000
 ==========  =====================================================================
 
-All are drawn apart and alike likely, as whole numbers. `Fn1` to `Fn5` are the functions of 2000; `F1` to `F10` those of
-1993, of which `Fn1` and `Fn2` are the first two and `Fn3` is nearly the fourth. The seed only names them: the
-definitions are known from the papers and from the generators of stream mining that follow them.
+All are drawn independently and uniformly, as integers. `Fn1` to `Fn5` are the functions of 2000; `F1` to `F10` those of
+1993, of which `Fn1` and `Fn2` are the first two and `Fn3` is nearly the fourth. The definitions are taken from the
+papers and from the stream-mining generators that follow them.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ RANGES: Mapping[str, tuple[int, int]] = {
     "hyears": (1, 30),
     "loan": (0, 500_000),
 }
-"""The least and the greatest value of each attribute."""
+"""The minimum and the maximum of each attribute."""
 _NO_COMMISSION_FROM, _LEAST_COMMISSION = 75_000, 10_000
 
 
 def generate_quest_people(rows: int = 10_000, function: str | int = "Fn1", seed: int = 2000) -> pl.DataFrame:
-    """So many people with their group, `A` where the function holds; the same for the same seed.
+    """People with their group, `A` where the function holds; the same for the same seed.
 
     A number means one of `Fn1` to `Fn5`. The attributes do not depend on the function.
     """
@@ -60,14 +60,14 @@ def generate_quest_people(rows: int = 10_000, function: str | int = "Fn1", seed:
     if name not in FUNCTIONS:
         raise PolicyError(f'there is no classification function "{name}"; choose from {", ".join(FUNCTIONS)}')
     if rows < 0:
-        raise PolicyError(f"there are 0 people or more, not {rows}")
+        raise PolicyError(f"the number of people must be 0 or more, not {rows}")
     people = _draw_quest_people(rows, np.random.Generator(np.random.PCG64(seed)))
     group = np.where(FUNCTIONS[name](people), "A", "B")
     return pl.DataFrame({**people, GROUP: pl.Series(group, dtype=pl.String)})
 
 
 def list_quest_roles() -> dict[str, str]:
-    """The part that each column plays: money is sensitive, the group is what an analyst wants to foretell."""
+    """The role of each column: money is sensitive, the group is what an analyst wants to predict."""
     money = ("salary", "commission", "hvalue", "loan")
     return {name: "sensitive" if name in money else "quasi_identifying" for name in RANGES} | {GROUP: "insensitive"}
 
@@ -88,7 +88,7 @@ def _lies_within(values: Ints, low: int, high: int) -> Flags:
 
 
 def _choose_by_age(age: Ints, young: Flags, middle: Flags, old: Flags) -> Flags:
-    """One condition below 40, one from 40 to 59, one from 60 on."""
+    """One condition below 40, one from 40 to 59, one from 60."""
     return np.where(age < 40, young, np.where(age < 60, middle, old))
 
 
@@ -111,7 +111,7 @@ def _judge_by_education(people: People) -> Flags:
 
 
 def _judge_by_education_and_salary(people: People, *, others: bool) -> Flags:
-    """A range of salary by age and education; `others` also gives one to those whom the paper of 2000 leaves out."""
+    """A range of salary by age and education; `others` also gives one to those that the paper of 2000 omits."""
     level, pay = people["elevel"], people["salary"]
     low, middle, high = (
         _lies_within(pay, 25_000, 75_000),
@@ -142,7 +142,7 @@ def _judge_by_loan(people: People) -> Flags:
 def _judge_by_disposable_income(
     people: People, less: int, *, loan: bool = False, education: bool = False, equity: bool = False
 ) -> Flags:
-    """Whether two thirds of what is earned, less or plus a share of something, stay above a sum."""
+    """Whether two thirds of the earnings, minus or plus a share of something, exceed an amount."""
     left = 0.67 * (people["salary"] + people["commission"]) - less
     left = left - 0.2 * people["loan"] if loan else left
     left = left - 5_000 * people["elevel"] if education else left
@@ -167,4 +167,4 @@ FUNCTIONS: Mapping[str, Callable[[People], Flags]] = {
     "F9": lambda people: _judge_by_disposable_income(people, 10_000, loan=True, education=True),
     "F10": lambda people: _judge_by_disposable_income(people, 10_000, education=True, equity=True),
 }
-"""People in, whether each belongs to group A out."""
+"""A function from people to whether each belongs to group A."""

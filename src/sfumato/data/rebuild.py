@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Rebuild a frame from the values that can be seen in it, so that its memory holds nothing else.
+"""Rebuild a frame from its visible values, so that its memory holds nothing else.
 
-Frames share memory. A filtered or gathered text column of polars still points into the buffer of the column it was
-taken from, the bytes of a cell stay below the mask that makes it null, and the categories of a column outlive their
-last use. Arrow, Parquet and pickle files would publish all of that. A rebuilt frame has buffers of its own, which hold
-the published values in order: a null cell is an empty text, a zero or false under its mask.
+Frames share memory. A filtered or gathered text column of polars still points into the buffer of its source column, the
+bytes of a cell stay below the mask that makes it null, and the categories of a column outlive their last use. Arrow,
+Parquet and pickle files would publish all of that. A rebuilt frame has its own buffers, which hold the published values
+in order: a null cell is an empty text, a zero or false under its mask.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def rebuild_column(column: pl.Series) -> pl.Series:
         return pl.Series(column.name, _copy_numbers(column), dtype=kind)
     if kind in (pl.Date, pl.Datetime, pl.Duration, pl.Time):
         return rebuild_column(column.to_physical()).cast(kind)
-    return pl.Series(column.name, column.to_list(), dtype=kind)  # rare kinds, one Python object a cell
+    return pl.Series(column.name, column.to_list(), dtype=kind)  # rare types, one Python object per cell
 
 
 _TOO_WIDE = (pl.Decimal, pl.Int128)  # numpy has no such numbers
 
 
 def _copy_texts(column: pl.Series) -> pa.Array:
-    # The oldest layout has no views: converting to it copies each text behind the one before.
+    # The oldest layout has no views: converting to it copies the texts one after another.
     filled = pl.Series("", column.fill_null(""), dtype=pl.String)  # a name with a NUL would make polars panic
     texts = filled.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     assert texts.type == pa.large_string()
@@ -55,7 +55,7 @@ def _copy_numbers(column: pl.Series) -> pa.Array:
 
 
 def _pack_present_bits(column: pl.Series) -> pa.Buffer | None:
-    """The bits of the cells that are there."""
+    """The bits of the cells that are not missing."""
     if not column.null_count():
         return None
     return pa.array(np.array(column.is_not_null().to_numpy(), copy=True)).buffers()[1]

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""A first guess at every column's role, with its reasons, for the custodian to accept or change.
+"""A proposed role for every column, with its reasons, for the custodian to accept or change.
 
-Nothing here is applied to a table by itself, and nothing leaves the machine: the guess is made from the
-column's name (a word list in several languages, HIPAA's direct identifiers among it), from the shape of a
-sample of its values (e-mail and IP addresses, phone, card and account numbers, dates, postcodes, free text),
-from how many different values it has, and from its type.
+Nothing here is applied to a table automatically, and nothing leaves the machine: the proposal is derived from the
+column's name (a word list in several languages, including HIPAA's direct identifiers), from the shape of a sample of
+its values (e-mail and IP addresses, phone, card and account numbers, dates, postcodes, free text), from how many
+different values it has, and from its type.
 
-A guess errs on the side of privacy. A column is only called insensitive when it can tell nothing: when it is
-empty, or the same for everybody and not of a kind that would be told about everybody. A column nothing is
-known about is called quasi-identifying, since others might know it.
+A proposal errs on the side of privacy. A column is only called insensitive if it discloses nothing: if it is empty, or
+the same for everybody and not of a kind that would be disclosed about everybody. A column about which nothing is known
+is called quasi-identifying, since others might know it.
 
-Reasons hold counts and words of the column's name, never a value.
+Reasons contain counts and words of the column's name, never a value.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from sfumato.data import vocabulary
 from sfumato.data.roles import Role
 
 SAMPLE = 200
-"""How many values of a column are looked at for their shape."""
+"""How many values of a column are checked for their shape."""
 TYPICAL = 0.8
 """The share of the sample that must have a shape."""
 NEARLY_UNIQUE = 0.95
 """The share of different values from which a column can single out nearly everyone by itself."""
 ENOUGH = 10
-"""Below so many values, all being different means nothing; a group has so many rows on average."""
+"""With fewer values, all being different means nothing; a group has this many rows on average."""
 FEW = 50
-"""Up to so many different values are groups that rows are sorted into."""
+"""Up to this many different values are groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleProposal:
-    """The role a column might have, and why."""
+    """The proposed role of a column, and why."""
 
     column: str
     role: Role
     reason: str
     """Sentences for the custodian: counts, and words of the column's name, never a value."""
     distinct: int
-    """How many different values there are, the missing ones aside."""
+    """The number of different values, without missing ones."""
     distinct_share: float
-    """Different values for each value that is not missing; 0 when all are missing."""
+    """Different values per value that is not missing; 0 if all are missing."""
     missing: int
     """How many rows have no value (null, or not a number)."""
 
@@ -89,7 +89,7 @@ class _RoleGuess:
 
 
 def propose_roles(frame: pl.DataFrame) -> tuple[RoleProposal, ...]:
-    """A role for every column, in column order, each with its reason; the frame is left as it is."""
+    """A role for every column, in column order, each with its reason; the frame is not changed."""
     return tuple(_propose_role(column) for column in _profile_columns(frame))
 
 
@@ -106,9 +106,9 @@ def _propose_role(column: _ColumnProfile) -> RoleProposal:
 
 
 def _judge_column(column: _ColumnProfile) -> _RoleGuess:
-    """The first that has something to say: emptiness, telling shape, sameness, name, shape, counts."""
+    """The first guess that applies: emptiness, unambiguous shape, constancy, name, shape, counts."""
     if column.rows and not column.filled:
-        return _RoleGuess(Role.INSENSITIVE, "Every value is missing, so it says nothing about anyone.")
+        return _RoleGuess(Role.INSENSITIVE, "Every value is missing, so it discloses nothing about anyone.")
     shape_guess = _judge_by_telling_shape(column)
     if shape_guess:
         return shape_guess
@@ -120,13 +120,13 @@ def _judge_column(column: _ColumnProfile) -> _RoleGuess:
 
 def _judge_constant(name_guess: _RoleGuess | None) -> _RoleGuess:
     if name_guess and name_guess.role is not Role.QUASI_IDENTIFYING:
-        return _RoleGuess(name_guess.role, f"{name_guess.why} The same for every row, it is told about everyone.")
-    return _RoleGuess(Role.INSENSITIVE, "It is the same in every row, so it says nothing about anyone.")
+        return _RoleGuess(name_guess.role, f"{name_guess.why} It is the same in every row, so it applies to everyone.")
+    return _RoleGuess(Role.INSENSITIVE, "It is the same in every row, so it discloses nothing about anyone.")
 
 
 def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
     if not column.rows:
-        why = "Its name does not say what it is; take it as known to others until you say otherwise."
+        why = "Its name does not show what it is; assume that others know it unless you know better."
     elif column.nearly_unique and (column.whole or not column.dtype.is_numeric()):
         return _RoleGuess(
             Role.IDENTIFYING, "Nearly every value is different, as in a number or name given to each row."
@@ -134,12 +134,12 @@ def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
     elif column.nearly_unique:
         why = (
             "It holds fractions that nearly all differ: a measurement, not a number given to a person, but "
-            "whoever knows it exactly can find the row."
+            "anyone who knows it exactly can find the row."
         )
     elif column.distinct <= FEW and column.distinct * ENOUGH <= column.filled:
-        why = "It sorts the rows into a few groups; others may know a person's, so take it as known."
+        why = "It divides the rows into a few groups; others may know a person's group."
     else:
-        why = "Its name and values do not say what it is; take it as known to others until you say otherwise."
+        why = "Its name and values do not show what it is; assume that others know it unless you know better."
     return _RoleGuess(Role.QUASI_IDENTIFYING, why)
 
 
@@ -153,21 +153,21 @@ def _judge_by_name(column: _ColumnProfile) -> _RoleGuess | None:
             return None
         return _RoleGuess(
             role,
-            f'Its name speaks of {topic} ("{word}"), which HIPAA and its like count as a direct identifier.',
+            f'Its name refers to {topic} ("{word}"), which HIPAA and similar rules count as a direct identifier.',
         )
     if role is Role.SENSITIVE:
-        return _RoleGuess(role, f'Its name speaks of {topic} ("{word}"), which people keep to themselves.')
+        return _RoleGuess(role, f'Its name refers to {topic} ("{word}"), which people keep private.')
     warning = (
-        " Nearly every value is different, so check whether it names the person outright."
+        " Nearly every value is different, so check whether it identifies the person directly."
         if column.nearly_unique and (column.whole or not column.dtype.is_numeric())
         else ""
     )
-    return _RoleGuess(role, f'Its name speaks of {topic} ("{word}"), which others may know.{warning}')
+    return _RoleGuess(role, f'Its name refers to {topic} ("{word}"), which others may know.{warning}')
 
 
 def _describe_counts(column: _ColumnProfile) -> str:
     if not column.rows:
-        return "The table has no rows to look at."
+        return "The table has no rows."
     if not column.filled:
         return ""
     values = f"{column.distinct:,} different among {column.filled:,} values"
@@ -179,16 +179,16 @@ def _describe_counts(column: _ColumnProfile) -> str:
 
 
 def _judge_by_telling_shape(column: _ColumnProfile) -> _RoleGuess | None:
-    """A shape that can be only one thing, whatever the column is called."""
+    """A shape that is unambiguous, whatever the column's name."""
     for what, fits in _TELLING_SHAPES.items():
         if _is_typical(column.sample, fits):
-            why = f"Its values look like {what}, which HIPAA and its like count as a direct identifier."
+            why = f"Its values look like {what}, which HIPAA and similar rules count as a direct identifier."
             return _RoleGuess(Role.IDENTIFYING, why)
     return None
 
 
 def _judge_by_shape(column: _ColumnProfile) -> _RoleGuess | None:
-    """A shape that several things share, so that the column's name goes first."""
+    """A shape that several things share, so that the column's name takes precedence."""
     if column.dtype.is_temporal() and column.dtype != pl.Duration:
         return _RoleGuess(Role.QUASI_IDENTIFYING, "It holds dates or times, which others may know.")
     if _is_typical(column.sample, _is_date):
@@ -196,7 +196,7 @@ def _judge_by_shape(column: _ColumnProfile) -> _RoleGuess | None:
     if _is_typical(column.sample, _is_phone):
         return _RoleGuess(Role.IDENTIFYING, "Its values look like phone numbers.")
     if _is_typical(column.sample, _is_prose) and 2 * column.distinct > column.filled:
-        return _RoleGuess(Role.IDENTIFYING, "Its values are free text of many words, which may hold names.")
+        return _RoleGuess(Role.IDENTIFYING, "Its values are free text of many words, which may contain names.")
     if _is_typical(column.sample, _is_postcode) and not column.nearly_unique:
         return _RoleGuess(Role.QUASI_IDENTIFYING, "Its values look like postcodes: where a person lives.")
     return None
@@ -224,7 +224,7 @@ _is_dialled = _compile_shape(r"\+?\(?\d[\d ().\-/]{5,18}\d")
 
 def _is_phone(value: str) -> bool:
     digits = sum(map(str.isdigit, value))
-    # Bare digits may be any number: a phone number shows its country or is written in groups.
+    # Bare digits may be any number: a phone number has a country code or is written in groups.
     grouped = value.startswith("+") or len(re.findall(r"[ ().\-/]+", value)) >= 2
     plain = not (_is_date(value) or _is_address(value))
     return 7 <= digits <= 15 and grouped and plain and _is_dialled(value)
@@ -260,16 +260,16 @@ _TELLING_SHAPES: Mapping[str, Callable[[str], bool]] = {
 }
 
 
-# --- what the column is called
+# --- the column's name
 
 
 _WordMatch = tuple[Role, str, str]
 _CAUTION = (Role.IDENTIFYING, Role.SENSITIVE, Role.QUASI_IDENTIFYING)
-"""Which role wins where two words of a name are as long."""
+"""Which role wins if two words of a name are equally long."""
 
 
 def _find_word(name: str) -> _WordMatch | None:
-    """The longest known word in a column's name: its role, what it is about, the word."""
+    """The longest known word in a column's name: its role, its topic, the word."""
     humps = [token for token in _split_name(name) if not token.isdigit()]
     if len(humps) == 1 and humps[0].removesuffix("s") in _list_whole_words():
         return Role.IDENTIFYING, "a person's name or number", humps[0]
@@ -282,7 +282,7 @@ def _list_known_words(tokens: list[str]) -> Iterator[_WordMatch]:
         for end in range(start + 1, min(start + 5, len(tokens)) + 1):
             joined = "".join(tokens[start:end])
             known = _index_vocabulary().get(joined) or _index_vocabulary().get(joined.removesuffix("s"))
-            # Short words are not put together from pieces: "v_in" is no vehicle's number.
+            # Short words are not joined from pieces: "v_in" is not a vehicle's number.
             if known and (end == start + 1 or len(joined) >= 5):
                 yield *known, " ".join(tokens[start:end])
 
@@ -304,7 +304,7 @@ def _starts_word(before: str, sign: str, following: str) -> bool:
 
 @cache
 def _index_vocabulary() -> Mapping[str, tuple[Role, str]]:
-    """Every word of the vocabulary, written together, with its role and topic."""
+    """Every word of the vocabulary, joined, with its role and topic."""
     words: dict[str, tuple[Role, str]] = {}
     lists = (vocabulary.IDENTIFYING, vocabulary.SENSITIVE, vocabulary.QUASI_IDENTIFYING)
     for role, topics in zip(_CAUTION, lists, strict=True):
@@ -325,7 +325,7 @@ def _parse_word_list(words: str) -> list[str]:
     return ["".join(_split_name(entry)) for entry in re.split(r"[|\n]", words) if entry.strip()]
 
 
-# --- looking at the frame
+# --- the frame
 
 
 def _profile_columns(frame: pl.DataFrame) -> list[_ColumnProfile]:
@@ -375,5 +375,5 @@ def _sample_values(column: pl.Series) -> tuple[str, ...]:
         return ()
     words = column.drop_nulls()
     spread = words.gather_every(max(1, len(words) // SAMPLE)).head(SAMPLE)
-    # Cut short: no shape is longer, and patterns may be slow on a whole document.
+    # Truncated: no shape is longer, and patterns may be slow on a whole document.
     return tuple(word[:400].strip() for word in spread.cast(pl.String))

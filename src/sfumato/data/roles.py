@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part a column plays in a release, in the words of ARX and sdcMicro."""
+"""The role of a column in a release, in the words of ARX and sdcMicro."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from sfumato.errors import DataError, quote_names
 
 
 class Role(StrEnum):
-    """What a column says about a person, and so what must happen to it."""
+    """What a column discloses about a person, and so how it must be treated."""
 
     IDENTIFYING = "identifying"
-    """Names the person outright (name, social security number); never leaves."""
+    """Identifies the person directly (name, social security number); never published."""
     QUASI_IDENTIFYING = "quasi_identifying"
-    """Known to others and able to single a person out together with its like (age, ZIP)."""
+    """Known to others and able to single a person out together with similar columns (age, ZIP)."""
     SENSITIVE = "sensitive"
     """What an adversary wants to learn (disease, salary)."""
     INSENSITIVE = "insensitive"
-    """Neither known to others nor worth knowing; leaves as it is."""
+    """Neither known to others nor worth knowing; published unchanged."""
 
     @classmethod
     def parse(cls, word: str) -> Role:
-        """Read a role under its own name or one that ARX or sdcMicro users know it by."""
+        """Read a role under its own name or its name in ARX or sdcMicro."""
         plain = word.strip().lower().replace("-", "_").replace(" ", "_")
         plain = plain.removesuffix("_attribute")
         try:
@@ -54,7 +54,7 @@ _ALIASES = {
 
 
 def assign_roles(columns: Iterable[str], given: Mapping[str, str | Role]) -> Mapping[str, Role]:
-    """One role for every column, in column order; a column without one, or a role without one, is an error."""
+    """One role for every column, in column order; a column or a role without the other is an error."""
     names = list(columns)
     known = set(names)
     unknown = [name for name in given if name not in known]
@@ -62,21 +62,21 @@ def assign_roles(columns: Iterable[str], given: Mapping[str, str | Role]) -> Map
         near = [match for name in unknown for match in get_close_matches(name, names, n=1)]
         meant = f"did you mean {_list_column_names(near)}?" if near else "check their spelling"
         if not are_plausible_names(names):
-            meant = "if the file has no line of names, say header = false and name its columns"
+            meant = "if the file has no header, set header = false and name its columns"
         elif not near:
             meant = f"its columns are {_list_column_names(names)}"
         raise DataError(f"roles name {_list_column_names(unknown)}, which the table does not have; {meant}")
     forgotten = [name for name in names if name not in given]
     if forgotten:
         raise DataError(
-            f"no role is given for {_list_column_names(forgotten)}; every column is named once, as "
+            f"no role is given for {_list_column_names(forgotten)}; name every column once, as "
             f"{', '.join(role.value for role in Role)}"
         )
     return MappingProxyType({name: Role.parse(given[name]) for name in names})
 
 
 def are_plausible_names(names: Iterable[str]) -> bool:
-    """Whether these look like column names; else they may be the first person's cells, and must not be printed."""
+    """Whether these look like column names; otherwise they may be the first person's cells, and must not be printed."""
     return all(name.isprintable() and len(name) <= 64 and not _NUMBER.match(name) for name in names)
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Rules and itemsets as text: what must be hidden, named by hand, in a policy or in a file.
+"""Rules and itemsets as text: what must be hidden, listed in a policy or in a file.
 
-One on a line, as SPMF writes rules: ``bread,butter ==> milk`` is a rule, ``bread,milk`` an itemset. Items are parted by
-commas, so their names may hold blanks; a name that holds a comma stands in double quotes. SPMF's own rules of integers
-parted by blanks (``1 2 ==> 3``) are read too. What it says behind a rule (``#SUP: 4 #CONF: 0.8``) is skipped, as are
-empty lines and lines that start with ``#``, ``%`` or ``@``.
+One per line, as SPMF writes rules: ``bread,butter ==> milk`` is a rule, ``bread,milk`` an itemset. Items are
+comma-separated, so their names may contain blanks; put a name that contains a comma in double quotes. SPMF's own rules
+of integers separated by blanks (``1 2 ==> 3``) are read too. What follows a rule (``#SUP: 4 #CONF: 0.8``) is skipped,
+as are empty lines and lines that start with ``#``, ``%`` or ``@``.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ _NUMBERS = re.compile(r"-?\d+(?:\s+-?\d+)+")
 
 
 class RuleFile(NamedTuple):
-    """What a file names, in its order."""
+    """The contents of a file, in its order."""
 
     rules: tuple[Rule, ...]
     itemsets: tuple[Itemset, ...]
 
 
 def parse_itemset(text: str) -> Itemset:
-    """The items of ``a,b``; an error if there is none or one of them has no name."""
+    """Parse the items of ``a,b``; raise an error if there is none or one of them has no name."""
     text = text.strip()
     if _NUMBERS.fullmatch(text):
         return tuple(text.split())
     names = next(csv.reader([text], skipinitialspace=True), [])
     items = tuple(name.strip() for name in names)
     if not items or not all(items):
-        raise PolicyError("an itemset is written as names parted by commas: a,b")
+        raise PolicyError("write an itemset as comma-separated names: a,b")
     return items
 
 
 def parse_rule(text: str) -> Rule:
-    """Both sides of ``a,b ==> c``."""
+    """Parse both sides of ``a,b ==> c``."""
     sides = _MEASURED.sub("", text).split(ARROW)
     if len(sides) != 2:
-        raise PolicyError(f"a rule is written as a,b {ARROW} c, with one {ARROW}")
+        raise PolicyError(f"write a rule as a,b {ARROW} c, with one {ARROW}")
     return parse_itemset(sides[0]), parse_itemset(sides[1])
 
 
 def read_rule_file(path: str | Path) -> RuleFile:
-    """The rules and itemsets of a file; an error names the line, never an item."""
+    """Read the rules and itemsets of a file; an error names the line, never an item."""
     rules: list[Rule] = []
     itemsets: list[Itemset] = []
     for number, line in enumerate(read_text(Path(path)).decode().split("\n"), start=1):
@@ -69,7 +69,7 @@ def read_rule_file(path: str | Path) -> RuleFile:
         except PolicyError as problem:
             raise DataError(f"{path}: line {number}: {problem}") from None
     if not rules and not itemsets:
-        raise DataError(f"{path}: the file names no rule and no itemset; write one on each line, as a,b {ARROW} c")
+        raise DataError(f"{path}: the file lists no rule and no itemset; write one per line, as a,b {ARROW} c")
     return RuleFile(tuple(rules), tuple(itemsets))
 
 
@@ -85,5 +85,5 @@ def _spell_itemset(items: Itemset) -> str:
     names = [str(item) for item in items]
     unwritable = sum(not name.strip() or "\n" in name or "\r" in name or ARROW in name for name in names)
     if unwritable:
-        raise DataError(f"{unwritable} items hold line ends or {ARROW}, or no letter: a rule file cannot name them")
+        raise DataError(f"{unwritable} items contain line ends or {ARROW}, or no letter: a rule file cannot list them")
     return ",".join('"' + name.replace('"', '""') + '"' if set(name) & set(',"#%@') else name for name in names)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Sequences on disk: SPMF and long-form files, read into plain arrays and written whole or not at all.
+"""Sequences on disk: SPMF and long-form files, read into arrays and written atomically.
 
-- **SPMF**: one sequence a line; ``-1`` closes an element, ``-2`` the sequence, and a ``-2`` alone is a
-  sequence without elements. Comments, names and empty lines are as in :mod:`sfumato.data.basket_files`.
-- **Long form**: CSV, TSV or Parquet with one row for each (id, item, time). Items of one id at one time form
-  one element, and elements follow in order of time: as numbers or dates where the column holds them, else as
-  text, which puts ISO dates right.
+- **SPMF**: one sequence per line; ``-1`` closes an element, ``-2`` the sequence, and a ``-2`` alone is a sequence
+  without elements. Comments, names and empty lines are as in :mod:`sfumato.data.basket_files`.
+- **Long form**: CSV, TSV or Parquet with one row for each (id, item, time). Items of one id at one time form one
+  element, and elements are ordered by time: as numbers or dates if the column holds them, otherwise as text, which
+  orders ISO dates correctly.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _SEQUENCE_END = "-2"
 
 
 class SequenceArrays(NamedTuple):
-    """Sequences as found in a file: items of an element unsorted, repeats and all."""
+    """Sequences as found in a file: items of an element unsorted and with repeats."""
 
     items: Values
     offsets: Ints
-    """Where each sequence starts among the elements."""
+    """The offset of each sequence among the elements."""
     element_offsets: Ints
-    """Where each element starts among the codes."""
+    """The offset of each element among the codes."""
     codes: Codes
     ids: Values | None = None
 
 
 def guess_sequence_format(path: Path) -> str:
-    """The format of a sequence file, from its name alone: what is no table is SPMF."""
+    """The format of a sequence file, from its name: anything but a table is SPMF."""
     return "long" if files.guess_basket_format(path, writing=True) == "long" else "spmf"
 
 
@@ -64,7 +64,7 @@ def read_spmf_sequences(path: Path) -> SequenceArrays:
 def read_long_sequences(
     path: Path, *, id_column: str, item_column: str, time_column: str, separator: str | None = None
 ) -> SequenceArrays:
-    """Gather the rows of each id into a sequence, ordered by time."""
+    """Group the rows of each id into a sequence, ordered by time."""
     rows = long_form.read_long_form(path, (id_column, item_column, time_column), separator)
     assert rows.times is not None
     times = _rank_times(path, rows.times)
@@ -76,7 +76,7 @@ def read_long_sequences(
 
 
 def write_spmf_sequences(path: Path, sequences: SequenceArrays) -> None:
-    """Write one sequence a line, under a header of names when items are text; ids are left out."""
+    """Write one sequence per line, with a header of names if items are text; without ids."""
     files.refuse_nothing(path, sequences.offsets)
     header, words = files.number_items(path, sequences.items)
     tokens = np.array(words, dtype=object)[sequences.codes].tolist()
@@ -95,7 +95,7 @@ def write_long_sequences(
     time_column: str,
     separator: str | None = None,
 ) -> None:
-    """Write one row for each (id, item, time); the time is the element's place in its sequence, from 0."""
+    """Write one row for each (id, item, time); the time is the element's index in its sequence, from 0."""
     why = "the long form has no row for them; drop them or write SPMF"
     files.refuse_empty(path, sequences.offsets, why)
     lengths = np.diff(sequences.offsets)
@@ -120,7 +120,7 @@ def _check_marks(path: Path, tokens: TextTokens, closes: Flags, ends: Flags) -> 
     after_item = ~np.concatenate(([True], (closes | ends)[:-1])) & ~is_first
     negative = np.array([word.startswith("-") and word[1:].isdecimal() for word in tokens.words])
     _refuse_bad_lines(path, tokens, is_last & ~ends, "do not end in -2; add it or, for baskets, use Baskets.read")
-    _refuse_bad_lines(path, tokens, ends & ~is_last, "go on after -2; write one sequence a line")
+    _refuse_bad_lines(path, tokens, ends & ~is_last, "continue after -2; write one sequence per line")
     _refuse_bad_lines(
         path, tokens, ends & after_item, "hold items between the last -1 and -2; close that element with -1"
     )
@@ -147,7 +147,7 @@ def _drop_marks(words: list[str], codes: Codes) -> tuple[list[str], Codes]:
 
 
 def _rank_times(path: Path, times: pl.Series) -> Ints:
-    """The place of each time among all distinct times."""
+    """The index of each time among all distinct times."""
     if times.dtype in (pl.Categorical, pl.Enum):
         times = times.cast(pl.String)
     if times.dtype == pl.String:
@@ -157,5 +157,5 @@ def _rank_times(path: Path, times: pl.Series) -> Ints:
                 times = numbers
                 break
     if not (times.dtype == pl.String or times.dtype.is_numeric() or times.dtype.is_temporal()):
-        raise DataError(f'{path}: column "{times.name}" is {times.dtype}; times are numbers, dates or text')
+        raise DataError(f'{path}: column "{times.name}" is {times.dtype}; times must be numbers, dates or text')
     return times.to_physical().rank("dense").cast(pl.Int64).to_numpy() - 1

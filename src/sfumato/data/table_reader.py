@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Read a table from a file, strictly.
 
-pyarrow parses, because it refuses a ragged row where others fill it up silently. Every cell is read as
-text first; a column becomes a number only if no digit is lost by it, so that "02135" stays a ZIP code.
-Messages name the file, the line and the count, never a cell.
+pyarrow parses, because it refuses a ragged row where others silently fill it up. Every cell is read as text first; a
+column becomes a number only if no digit is lost, so that "02135" stays a ZIP code. Messages name the file, the line and
+the count, never a cell.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ class TextFormat:
     """How a text file spells a table."""
 
     separator: str | None = None
-    """One character between cells; None looks at the file and chooses among , ; tab and |."""
+    """The character between cells; by default detected among , ; tab and |."""
     missing_marks: tuple[str, ...] = MISSING_MARKS
-    """Cells that mean "not known"."""
+    """Cells that mean a missing value."""
     header: bool = True
     """Whether the first line names the columns."""
     columns: tuple[str, ...] | None = None
-    """Names to use when the file has none, or instead of its own."""
+    """Names to use if the file has none, or instead of its own."""
     encoding: str = "utf-8"
-    """A UTF-8 or UTF-16 byte order mark in the file overrules it."""
+    """The encoding; a UTF-8 or UTF-16 byte order mark in the file takes precedence."""
     quote: str | None = '"'
-    """Encloses a cell that holds the separator or a line end; None when the file has no quoting."""
+    """Encloses a cell that holds the separator or a line end; None if the file has no quoting."""
     comment: str | None = None
     """Lines that start with it are skipped."""
     trim: bool = True
-    """Whether blanks around a cell are left out."""
+    """Whether blanks around a cell are removed."""
     numbers: tuple[str, ...] | None = None
-    """The columns that hold numbers, all others text; found out if not given."""
+    """The columns that hold numbers, all others text; detected if omitted."""
 
 
 class TextOptions(TypedDict, total=False):
-    """The rarer ones of them, as keywords."""
+    """The less common options, as keywords."""
 
     header: bool
     encoding: str
@@ -78,7 +78,7 @@ class TextOptions(TypedDict, total=False):
 
 
 def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame:
-    """Read CSV, TSV, Parquet or Arrow/Feather, gzipped or not; a glob gives its files one after another."""
+    """Read CSV, TSV, Parquet or Arrow/Feather, gzipped or not; a glob concatenates its files."""
     paths = list_input_files(path)
     frames = [_read_file(file_path, text or TextFormat()) for file_path in paths]
     first = frames[0]
@@ -91,13 +91,13 @@ def read_frame(path: str | Path, text: TextFormat | None = None) -> pl.DataFrame
 
 
 def list_input_files(path: str | Path) -> list[Path]:
-    """The files that a path or a glob names, in the order in which they are read."""
+    """The files that a path or a glob names, in reading order."""
     plain = Path(path)
     try:
         if plain.exists() or not glob.has_magic(str(path)):
             return [plain]
     except (OSError, ValueError):
-        raise DataError("the data file's name is too long, or no file name at all") from None
+        raise DataError("the data file's name is too long or not a valid file name") from None
     paths = sorted(Path(name) for name in glob.glob(str(path)))  # noqa: PTH207  (patterns may be absolute)
     if not paths:
         raise DataError(f"{path}: no file matches this pattern")
@@ -130,11 +130,11 @@ def _read_first_bytes(path: Path, count: int) -> bytes:
             with gzip.open(path) as packed:
                 head = packed.read(count)
     except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file") from None
+        raise DataError(f"{path}: the file does not exist") from None
     except IsADirectoryError:
         raise DataError(f"{path}: this is a folder; name a file in it, or a pattern such as {path}/*.csv") from None
     except GZIP_FAULTS:
-        raise DataError(f"{path}: the gzip file is damaged or cut off; fetch it again") from None
+        raise DataError(f"{path}: the gzip file is damaged or truncated; download it again") from None
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'bad name'})") from None
     if not head:
@@ -152,7 +152,7 @@ def _build_series(column: Any, name: str, path: Path) -> pl.Series:
         if pa.types.is_decimal256(column.type):
             raise TypeError
         made = pl.from_arrow(column)
-    except BaseException as error:  # polars panics on some types, which is no Exception
+    except BaseException as error:  # polars panics on some types, which is not an Exception
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         raise DataError(
@@ -164,7 +164,7 @@ def _build_series(column: Any, name: str, path: Path) -> pl.Series:
 
 
 def _refuse_impossible_dates(column: pl.Series, name: str, path: Path) -> None:
-    """Polars panics when it spells a day that no calendar has, or a time after midnight."""
+    """Refuse days outside the calendar and times after midnight, on which polars panics."""
     kind = column.dtype
     if isinstance(kind, pl.Datetime):
         unit = {"ms": 10**3, "us": 10**6, "ns": 10**9}[kind.time_unit]
@@ -179,7 +179,7 @@ def _refuse_impossible_dates(column: pl.Series, name: str, path: Path) -> None:
     outside = sum(not least <= number <= most for number in (numbers.min(), numbers.max())) if len(numbers) else 0
     if outside:
         raise DataError(
-            f'{path}: the column "{name}" holds days outside the years 1 to 9999; mend it, or write it as text'
+            f'{path}: the column "{name}" holds days outside the years 1 to 9999; correct it, or write it as text'
         )
 
 
@@ -188,7 +188,7 @@ def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
     try:
         lines = refuse_bomb(path)
     except GZIP_FAULTS:
-        raise DataError(f"{path}: the gzip file is damaged or cut off; fetch it again") from None
+        raise DataError(f"{path}: the gzip file is damaged or truncated; download it again") from None
     opening = _read_opening(path, encoding, text)
     separator = text.separator or guess_separator(opening, text.quote)
     _refuse_signs(separator, text.quote, path)
@@ -197,7 +197,7 @@ def _read_text(path: Path, text: TextFormat) -> pl.DataFrame:
         raise DataError(f"{path}: the file holds no rows")
     refuse_columns(path, width)
     refuse_cells(path, lines * width)
-    if text.header and "\n" not in opening and "\r" not in opening:  # a header without even a line end
+    if text.header and "\n" not in opening and "\r" not in opening:  # a header without a line end
         raise DataError(f"{path}: the file has a header and no rows")
     cells = _read_cells(path, separator, width, encoding, text)
     names = [str(name or "").strip() for name in cells.row(0)] if text.header and len(cells) else []
@@ -234,14 +234,14 @@ def _refuse_signs(separator: str, quote: str | None, path: Path) -> None:
 
 
 def _read_opening(path: Path, encoding: str, text: TextFormat) -> str:
-    """The beginning of a file, as much of it as holds some whole records under any separator."""
+    """The beginning of a file, long enough to hold some whole records under any separator."""
     size = 1 << 16
     while True:
         head = _read_first_bytes(path, size)
         opening = strip_comment_lines(head.decode(encoding, errors="replace"), text.comment).lstrip("\r\n")
         first = opening.partition("\n")[0]
         if '"' not in first and (most := max(first.count(mark) for mark in SEPARATORS)) > MOST_COLUMNS:
-            refuse_columns(path, most + 1)  # before millions of cells are cut apart to be counted
+            refuse_columns(path, most + 1)  # before millions of cells are split to be counted
         if len(head) < size or size > 1 << 28:
             return opening
         if min(len(list(count_record_cells(opening, mark, text.quote, 3))) for mark in SEPARATORS) == 3:
@@ -250,13 +250,13 @@ def _read_opening(path: Path, encoding: str, text: TextFormat) -> str:
 
 
 def _read_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pl.DataFrame:
-    """Every cell as text, the header among them; a row of another width is an error."""
+    """Every cell as text, including the header; a row of another width is an error."""
     try:
         table = _parse_csv(path, separator, width, encoding, text, None)
     except _FAULTS as error:
         raise _explain_unreadable(path, separator, width, encoding, text, error) from None
     if table.num_columns != width:
-        raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; mend the file")
+        raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; correct the file")
     return _build_frame(table, path)
 
 
@@ -279,7 +279,7 @@ def _parse_csv(
     )
     block = _BLOCK
     while True:
-        # One block needs no threads; and threads of a read that failed can outlive the interpreter, and abort it.
+        # One block needs no threads; threads of a failed read can outlive the interpreter and abort it.
         threads = note is None and path.stat().st_size > _BLOCK
         read = pyarrow.csv.ReadOptions(autogenerate_column_names=True, block_size=block, use_threads=threads)
         try:
@@ -292,7 +292,7 @@ def _parse_csv(
 
 
 def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
-    """The file as UTF-8 bytes; streamed where it is that already, else turned in memory."""
+    """The file as UTF-8 bytes; streamed if it is UTF-8 already, otherwise converted in memory."""
     with path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     if not comment and encoding in ("utf-8", "utf-8-sig", "ascii"):
@@ -303,11 +303,11 @@ def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
 def _explain_unreadable(
     path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception
 ) -> DataError:
-    """What is wrong with a file that could not be parsed, in words and counts."""
+    """Describe in words and counts why a file could not be parsed."""
     if not _can_decode(path, encoding):
         return DataError(f"{path}: the bytes are not {encoding}; name the file's encoding (latin-1, cp1252, utf-16, …)")
     if not isinstance(error, pa.ArrowInvalid):
-        return DataError(f"{path}: the file is damaged or cut off; fetch it again")
+        return DataError(f"{path}: the file is damaged or truncated; download it again")
     ragged: list[int] = []
 
     def note(row: Any) -> str:
@@ -321,7 +321,7 @@ def _explain_unreadable(
     if ragged:
         rows = "row has" if len(ragged) == 1 else "rows have"
         return DataError(
-            f"{path}: {len(ragged)} {rows} another number of cells than the {width} columns; mend the file, or name "
+            f"{path}: {len(ragged)} {rows} another number of cells than the {width} columns; correct the file, or set "
             f'the right separator (read with "{"tab" if separator == chr(9) else separator}")'
         )
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")
@@ -346,7 +346,7 @@ def _can_decode(path: Path, encoding: str) -> bool:
 def _choose_column_names(read: list[str], text: TextFormat, width: int, path: Path) -> list[str]:
     if text.columns is not None:
         if len(text.columns) != width:
-            raise DataError(f"{path}: {len(text.columns)} column names are given, the file has {width} columns")
+            raise DataError(f"{path}: {len(text.columns)} column names are given, but the file has {width} columns")
         names = list(text.columns)
     else:
         names = read or [""] * width
@@ -359,19 +359,20 @@ def _choose_column_names(read: list[str], text: TextFormat, width: int, path: Pa
 
 
 def _refuse_repeated(names: Sequence[str], path: Path) -> None:
-    """Say where and not what: without a header it is the first person's cell."""
+    """Report the positions, not the name: without a header it is the first person's cell."""
     seen: dict[str, int] = {}
     for position, name in enumerate(names, 1):
         if name in seen:
             raise DataError(
-                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or the file has "
-                "no header: say so)"
+                f"{path}: columns {seen[name]} and {position} have the same name; rename one of them (or, if the "
+                "file has "
+                "no header, set header = false)"
             )
         seen[name] = position
 
 
 def _clean_cells(cells: pl.DataFrame, text: TextFormat) -> pl.DataFrame:
-    """Cells without blanks around them, and null where they mean "not known"."""
+    """Cells without blanks around them, and null for missing marks."""
     if text.trim:
         cells = cells.select(pl.all().str.strip_chars(" \t"))
     if text.missing_marks:

@@ -16,11 +16,11 @@ from sfumato.errors import DataError
 Format = Literal["csv", "tsv", "parquet", "arrow"]
 SEPARATOR_OF: dict[str, str] = {"csv": ",", "tsv": "\t"}
 MARKS = ("", "?", "NA", "<missing>")
-"""How a missing cell may be spelt in a text file that we write."""
+"""Spellings of a missing cell in the text files that we write."""
 
 
 def choose_missing_mark(frame: pl.DataFrame) -> str:
-    """How a missing cell is spelt in text: the first mark that is no value of the table."""
+    """The spelling of a missing cell in text: the first mark that is not a value of the table."""
     texts = frame.select(pl.col(pl.String))
     used = {mark for mark in MARKS if texts.select(pl.any_horizontal((pl.all() == mark).any())).to_series().any()}
     free = [mark for mark in MARKS if mark not in used]
@@ -30,10 +30,10 @@ def choose_missing_mark(frame: pl.DataFrame) -> str:
 
 
 def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str = "", *, escape: bool = False) -> None:
-    """Write a frame; the caller sees to it that a half-written file is never taken for a whole one.
+    """Write a frame; the caller ensures that a partial file is never taken for a complete one.
 
-    What is written is built anew from the cells, so that no format finds anything else in the frame's memory.
-    `escape` puts an apostrophe before what a spreadsheet would take for a formula, in text.
+    The frame is rebuilt from its cells, so that no format writes anything else from its memory. `escape` puts an
+    apostrophe before text that a spreadsheet would treat as a formula.
     """
     frame = rebuild_frame(frame)
     try:
@@ -45,7 +45,7 @@ def write_frame(frame: pl.DataFrame, path: Path, kind: Format = "csv", mark: str
             frame.write_parquet(path)
         else:
             frame.write_ipc(path)
-    except (OSError, pl.exceptions.PolarsError):  # polars says a full disk in several ways, without a number
+    except (OSError, pl.exceptions.PolarsError):  # polars reports a full disk in several ways, without an error number
         raise DataError(
-            f"{path.name}: the data file could not be written; is there room on the disk? Nothing was published"
+            f"{path.name}: the data file could not be written; is the disk full? Nothing was published"
         ) from None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the beginning of a text file tells: how many cells its records have, and what parts them."""
+"""Detect from the beginning of a text file how many cells its records have, and what separates them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ SEPARATORS = (",", ";", "\t", "|")
 
 
 def count_record_cells(text: str, separator: str, quote: str | None, most: int = 1) -> Iterator[int]:
-    """How many cells the first records have; empty lines are passed over."""
+    """How many cells the first records have; empty lines are skipped."""
     signs = re.compile("[" + re.escape(f"{separator}\n\r{quote or ''}") + "]")
     cells, begin, inside, record_count = 1, 0, False, 0
     for sign in signs.finditer(text):
         position, char = sign.start(), sign.group()
         if char == quote:
-            # A quote opens a cell only at its beginning; inside, a doubled one closes and opens again.
+            # A quote opens a cell only at its beginning; inside, a doubled one closes and reopens it.
             inside = not inside if inside or position == begin or text[position - 1] == quote else inside
         elif not inside and char == separator:
             cells, begin = cells + 1, position + 1
@@ -32,7 +32,7 @@ def count_record_cells(text: str, separator: str, quote: str | None, most: int =
 
 
 def strip_comment_lines(text: str, comment: str | None) -> str:
-    """The text without the lines that begin with the mark of a comment."""
+    """The text without comment lines."""
     if not comment:
         return text
     return "".join(line for line in re.split(r"(?<=\n)", text) if not line.startswith(comment))

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Word lists, and nothing else: what columns are called, and what invented people are called.
+"""Word lists only: names of columns, and names of invented people.
 
-The words for columns feed `data.role_proposals`. An entry ends at "|" or at the end of its line. Entries are written
-apart ("date of birth"); a column is matched whether it writes them apart or together. Accents and capitals do
-not count, and a plural in -s is understood. The languages are English, German, French, Spanish, Italian,
-Portuguese and Dutch, with the commonest Russian, Chinese and Japanese words.
+The words for columns feed `data.role_proposals`. An entry ends at "|" or at the end of its line. Entries are written as
+separate words ("date of birth"); a column matches whether it separates them or not. Accents and case are ignored, and a
+plural in -s is recognized. The languages are English, German, French, Spanish, Italian, Portuguese and Dutch, with the
+most common Russian, Chinese and Japanese words.
 
-The names feed `data.population`. They are ordinary given and family names; the people made from them are
-invented.
+The names feed `data.population`. They are ordinary given and family names; the people made from them are invented.
 """
 
 from __future__ import annotations
@@ -71,12 +70,12 @@ IDENTIFYING = {
         discharge summary|narrative|bemerkung|bemerkungen|notizen|commentaire|commentaires|remarque
         observaciones|comentario|comentarios|osservazioni|observacoes|opmerking|opmerkingen""",
 }
-"""What names a person outright; HIPAA's eighteen and their like. A mapping from what it is to its words."""
+"""Direct identifiers: HIPAA's eighteen and similar ones. A mapping from the topic to its words."""
 
 ALONE = """
     name|id|identifier|nom|nombre|nome|naam|kennung|identifiant|identificador|identificativo
     patient|person|customer|client|employee|user|participant"""
-"""Words that name a person only when they are a column's whole name: "product name" is not about anyone."""
+"""Words that identify a person only if they are a column's whole name: "product name" is not about anyone."""
 
 PERSONS = """
     patient|person|customer|client|employee|worker|user|member|student|pupil|subject|participant
@@ -85,7 +84,7 @@ PERSONS = """
     contact|kunde|mitarbeiter|personal|versicherter|paciente|cliente|empleado|salarie|usager|paziente
     dipendente|utente|medewerker|klant"""
 NUMBERS = "id|identifier|number|no|nr|num|code|key|uuid|guid|name|nummer|numero|nom|nombre|nome|naam"
-"""A word for a person followed by one of these ("patient id", "customer name") names the person."""
+"""A word for a person followed by one of these ("patient id", "customer name") identifies the person."""
 
 QUASI_IDENTIFYING = {
     "age or a date in a person's life": """
@@ -136,7 +135,7 @@ QUASI_IDENTIFYING = {
         gewicht|taille|poids|altura|estatura
         peso|altezza|lengte|car|vehicle|dwelling|housing|tenure|home owner|homeowner""",
 }
-"""What others may know about a person. A mapping from what it is to its words."""
+"""What others may know about a person. A mapping from the topic to its words."""
 
 SENSITIVE = {
     "health": """
@@ -175,7 +174,7 @@ SENSITIVE = {
         strafblad|grade|gpa|exam score|test score|iq|performance rating|rating|complaint|dismissal
         note examen|noten|судимость|犯罪|成绩""",
 }
-"""What an adversary wants to learn. A mapping from what it is to its words."""
+"""What an adversary wants to learn. A mapping from the topic to its words."""
 
 FEMALE_NAMES = """
     Ada Adele Agnes Alba Alice Alma Amalia Amina Amy Ana Andrea Angela Anita Anna Aurora Beatrice Bella

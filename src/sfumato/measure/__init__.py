@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Measures: what a table gives away, and what a release costs; none of it shares code with a method.
+"""Measures: what a table reveals, and what a release costs. No measure shares code with a method.
 
-A measure that claims name (`@checks_claim("…")`) is found; one that people call has its line in the typing block.
+A measure that claims name (`@checks_claim("…")`) is registered automatically; public functions have a line in the
+typing block.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Published rows beside the originals they were made from, for measures that compare them."""
+"""Align published rows with the originals they were made from, for measures that compare them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,21 @@ if TYPE_CHECKING:
     from sfumato.measure.checks import Evidence
 
 Rows = Sequence[int] | Ints | None
-"""Which original row each published one was made from; None where they are the same rows."""
+"""The original row of each published row; None if they are the same rows."""
 
 
 def select_originals(original: Table, rows: Rows) -> pl.DataFrame:
-    """The original rows that published ones were made from."""
+    """The original rows that the published rows were made from."""
     if rows is None:
         return original.frame
     numbers = np.asarray(rows, dtype=np.int64)
     if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < len(original):
-        raise DataError(
-            f"{original.source}: {len(original)} originals do not have all rows that the release was made from"
-        )
+        raise DataError(f"{original.source}: {len(original)} originals lack some rows that the release was made from")
     return original.frame[numbers]
 
 
 def align_originals(original: Table, published: Table, rows: Rows) -> pl.DataFrame:
-    """The original rows, one a published row; refused where they are not as many."""
+    """The original rows, one per published row; an error if the counts differ."""
     taken = select_originals(original, rows)
     if taken.height != len(published):
         raise DataError(
@@ -45,14 +43,14 @@ def align_originals(original: Table, published: Table, rows: Rows) -> pl.DataFra
 
 
 def require_columns(frame: pl.DataFrame, names: Sequence[str], source: str) -> None:
-    """Refuse a frame that lacks a column."""
+    """Reject a frame that lacks a column."""
     absent = [name for name in names if name not in frame.columns]
     if absent:
         raise DataError(f"{source}: there is no column {quote_names(absent)}")
 
 
 def make_comparison_check(measure: Callable[..., Number]) -> Callable[[Evidence, Mapping[str, Any]], Number]:
-    """A measure of originals, release and rows as a check of claims."""
+    """Turn a measure of originals, release and rows into a check of claims."""
 
     def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What happened to each column, measured on the published file against the originals, whatever the method says.
+"""How each column changed, measured on the published file against the originals, independently of the method.
 
-Every published cell either equals its original, is empty where it was not, is a label above it, or says something else.
-`refuse_false_statements` compares these counts with what the methods state of their columns.
+Every published cell equals its original, is newly empty, is a generalization of it, or has another value.
+`refuse_false_statements` compares these counts with what the methods state about their columns.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class ColumnDifference:
     column: str
     cells: int
     blanked: int
-    """Cells that are empty, and were not."""
+    """Cells that are empty and were not."""
     coarser: int
     """Cells whose label covers the original."""
     other: int
-    """Cells that say something else."""
+    """Cells with any other value."""
     loss: float | None
-    """The mean share of values that a label leaves open, 0 to 1; None where cells say something else."""
+    """The mean share of values that a label leaves open, 0 to 1; None if cells have other values."""
 
     @property
     def changed(self) -> int:
@@ -71,7 +71,7 @@ def _compare_columns(before: pl.Series, after: pl.Series, original: Table) -> Co
 
 
 def _measure_loss(labels: pl.Series, domain: Domain) -> float:
-    """The mean share of leaves that a label leaves open; an empty cell is another matter."""
+    """The mean share of leaves that a label leaves open; empty cells do not count."""
     counts = labels.drop_nulls().alias("label").value_counts(name="count")
     lost = domain.losses(counts["label"].to_list()) @ counts["count"].to_numpy() if counts.height else 0.0
     return float(lost) / len(labels) if len(labels) else 0.0
@@ -84,11 +84,11 @@ _ALLOWED: Mapping[ChangeKind, frozenset[str]] = {
     ChangeKind.RANGES: _COARSER,
     ChangeKind.BLANKED: _BLANKED,
 }
-"""The differences that a statement admits; any, where it is not named here."""
+"""The differences that a statement allows; a statement not listed allows any."""
 
 
 def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str, ColumnDifference]) -> None:
-    """Stop a release of which a method says something that the file does not show."""
+    """Stop a release if the file contradicts a method's statement about it."""
     stated: dict[str, list[Change]] = {}
     for change in changes:
         stated.setdefault(change.column, []).append(change)
@@ -96,13 +96,13 @@ def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str,
     if false:
         columns = quote_names(false)
         raise ClaimBroken(
-            f"nothing was released, because what the methods state of {columns} is not what happened to "
-            f"{'it' if len(false) == 1 else 'them'} on the written file"
+            f"nothing was released, because what the methods state about {columns} is not what happened to "
+            f"{'it' if len(false) == 1 else 'them'} in the written file"
         )
 
 
 def _admits(changes: list[Change], difference: ColumnDifference) -> bool:
-    """Whether statements about a column allow for every way in which its cells differ."""
+    """Whether the statements about a column allow every way in which its cells differ."""
     if not changes or any(change.dropped for change in changes):
         return False
     allowed: set[str] = {"coarser"} if any(change.starred for change in changes) else set()

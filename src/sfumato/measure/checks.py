@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The measures that claims name: each takes the published data, and the originals where it cannot do without.
+"""The measures that claims name: each takes the published data, and the originals only if it needs them.
 
-A measure says beside its code which claims it checks: `@checks_claim("k_anonymity", "at_least")`. That also guards
-against a signer who names one property and lets another be measured ("20-anonymous" checked by counting rows, a k "at
-most" 20, or marked as if only the originals could tell): a claim in any other form is none that sfumato makes.
+Each measure declares next to its code which claims it checks: `@checks_claim("k_anonymity", "at_least")`. This also
+guards against a signer who names one property but has another measured ("20-anonymous" checked by counting rows, a k
+"at most" 20, or marked as if only the originals could show it): sfumato rejects a claim in any other form.
 """
 
 from __future__ import annotations
@@ -29,27 +29,29 @@ class Evidence:
     """What a check may look at."""
 
     published: Any
-    """The data that leaves."""
+    """The published data."""
     original: Any = None
-    """The originals, if they are at hand."""
+    """The originals, if available."""
     rows: Ints | None = None
-    """Which original row each published row was made from; None without the originals."""
+    """The original row of each published row; None without the originals."""
     population: Table | None = None
     """The population that a model compares with."""
     details: Mapping[str, Any] = field(default_factory=dict)
-    """What the custodian alone knows of the release: which entries or rules are private; empty for an auditor."""
+    """What only the custodian knows about the release: which entries or rules are private; empty for an auditor."""
 
     def knows(self, claim: Claim) -> bool:
-        """Whether what the claim's measure compares with is at hand."""
+        """Whether the data that the claim's measure compares with is available."""
         private = CHECKS[claim.measure].private
         return not claim.needs_original or (self.original is not None if private is None else private in self.details)
 
     def all_rows(self) -> Ints:
-        """Which original row each published row was made from; the same rows where nothing else is known."""
+        """The original row of each published row; by default the same rows."""
         return np.arange(len(self.published)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
 
     def without(self, columns: Any) -> Evidence:
-        """The same, as if some columns had been published as they were: their changes are another's."""
+        """The same evidence, as if some columns had been published unchanged: another method accounts for their
+        changes.
+        """
         if not columns:
             return self
         rows = self.all_rows()
@@ -66,17 +68,17 @@ class Check:
 
     measure: Measure
     properties: frozenset[str]
-    """What may be claimed and be checked by it."""
+    """The properties that it checks."""
     bounds: frozenset[str]
     """On which side of the threshold the measured value may be claimed to lie."""
     needs_original: bool
-    """Whether only somebody with the originals can measure."""
+    """Whether measuring needs the originals."""
     arguments: frozenset[str]
-    """What a certificate may tell the measure; of one that needs the originals, nothing leaves."""
+    """The arguments that a certificate may pass to the measure; if it needs the originals, none are published."""
     private: str | None
-    """Where in a release's details stands what it compares with, if that is private and not the originals."""
+    """The key in a release's details of what it compares with, if that is private and not the originals."""
     of_the_rest: bool
-    """Whether it counts what was changed besides; columns that another method changed are told as `besides`."""
+    """Whether it counts other changes; columns changed by another method are passed as `besides`."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -95,22 +97,22 @@ def checks_claim(
     private: str | None = None,
     of_the_rest: bool = False,
 ) -> Callable[[Measure], Measure]:
-    """Let claims name a measure; it checks the property of its own name if no others are given.
+    """Register a measure for claims; by default it checks the property of its own name.
 
-    It is found by its name in the source, which stands as a word on the line of the call.
+    It is found by its name in the source, which must be a word on the line of the call.
     """
 
     def register(measure: Measure) -> Measure:
-        claimed, told = frozenset(properties or (name,)), frozenset(arguments)
+        claimed, allowed = frozenset(properties or (name,)), frozenset(arguments)
         original = needs_original or private is not None
-        _LOADED[name] = Check(measure, claimed, frozenset(bounds), original, told, private, of_the_rest)
+        _LOADED[name] = Check(measure, claimed, frozenset(bounds), original, allowed, private, of_the_rest)
         return measure
 
     return register
 
 
 class _Checks(Mapping[str, Check]):
-    """Every check by its name; its module is loaded when it is asked for."""
+    """Every check by its name; its module is loaded on first use."""
 
     def __getitem__(self, name: str) -> Check:
         import_module(find_checks()[name])
@@ -127,22 +129,22 @@ CHECKS: Mapping[str, Check] = _Checks()
 
 
 def has_known_form(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim of a certificate is one that a method makes, told to its measure in the measure's own words."""
+    """Whether a certificate's claim has a form that a method produces, with arguments that its measure accepts."""
     check = CHECKS.get(claim["measure"])
     if check is None or claim["property"] not in check.properties or claim["bound"] not in check.bounds:
         return False
     arguments = claim.get("arguments", {})
-    told = frozenset() if check.needs_original else check.arguments
+    allowed = frozenset() if check.needs_original else check.arguments
     starred = arguments.get("starred_rows", "class")
     return (
         claim["needs_original"] is check.needs_original
-        and set(arguments) <= told
+        and set(arguments) <= allowed
         and starred in ("class", "suppressed")
     )
 
 
 def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
-    """Measure a claim again; without the originals, a claim that needs them is left open."""
+    """Measure a claim again; a claim that needs missing originals stays open."""
     if claim.measure not in CHECKS:
         raise PolicyError(f'the claim "{claim.property}" names the measure "{claim.measure}", which does not exist')
     if not evidence.knows(claim):
@@ -152,4 +154,4 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     try:
         return Finding.of(claim, check(seen, arguments))
     except (KeyError, TypeError, ValueError):
-        raise PolicyError(f'the claim "{claim.property}" does not say what its measure needs to know') from None
+        raise PolicyError(f'the claim "{claim.property}" lacks arguments that its measure needs') from None

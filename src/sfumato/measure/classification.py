@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What a release still teaches: models trained on it, tested on originals that it was not trained on.
+"""How useful a release is for learning: models trained on it, tested on originals that they were not trained on.
 
-An analyst learns from published rows and applies what was learnt to people as they are. So a generalized row and an
-original one must live in the same space: a number is the mean of the leaves that its label covers; any other value
-is one feature a leaf, each with the share of the label that is this leaf. A tree learns from values drawn from the
-labels. Compared with the same model trained on
-the originals, and with ZeroR, which always says the most frequent class (Witten & Frank). The accuracies are
-computed from the originals: they are for the custodian, and high ones may also mean that the target can be inferred.
+An analyst trains on published rows and predicts for people as they are. So generalized and original rows need the same
+features: a number is the mean of the leaves that its label covers; any other value has one feature per leaf, with the
+leaf's share of the label. A tree learns from values drawn from the labels. The baselines are the same model trained on
+the originals, and ZeroR, which always predicts the most frequent class (Witten & Frank). The accuracies are computed
+from the originals: they are for the custodian, and high ones may also mean that the target can be inferred.
 """
 
 from __future__ import annotations
@@ -20,7 +19,8 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.published_labels import ColumnReading, Domain, LabelCover
+from sfumato.data.label_cover import ColumnReading, LabelCover
+from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns
 from sfumato.randomness import Randomness
@@ -30,26 +30,26 @@ MODELS = ("tree", "logistic", "naive_bayes")
 """A decision tree, a logistic regression, and naive Bayes over values and bins of numbers."""
 
 _MOST_FEATURES = 50
-"""How many values of a column get a feature of their own; the rarer ones share one."""
+"""How many values of a column get their own feature; the rarer ones share one."""
 _BINS = 10
-"""How many parts naive Bayes cuts a column of numbers into."""
+"""The number of bins of a number column for naive Bayes."""
 _MOST_CLASSES = 100
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of held-out originals that were classified right."""
+    """The share of held-out originals that were classified correctly."""
 
     released: float
-    """By the model trained on the release."""
+    """Of the model trained on the release."""
     original: float
-    """By the same model trained on the originals."""
+    """Of the same model trained on the originals."""
     zero_r: float
-    """By always saying the most frequent class of the originals."""
+    """Of always predicting the most frequent class of the originals."""
 
     @property
     def kept(self) -> float | None:
-        """How much of what the model gains over ZeroR is left; None where originals gain nothing either."""
+        """The share of the model's gain over ZeroR that remains; None if the originals gain nothing either."""
         gain = self.original - self.zero_r
         return round((self.released - self.zero_r) / gain, 12) if gain > 0 else None
 
@@ -67,13 +67,13 @@ def classification_accuracy(
 ) -> Mapping[str, Accuracy]:
     """The accuracy of each model in cross-validation; a held-out person's published row is not trained on either.
 
-    `rows` says which original row each published row was made from (`release.details["rows"]`). `columns` are what
-    is learnt from; without them, every published column but the target. A published target that covers several
-    classes counts as each of them in equal parts. Without `randomness` the folds are the same each time.
+    `rows` maps each published row to its original row (`release.details["rows"]`). `columns` are the features; by
+    default every published column but the target. A published target that covers several classes counts as each of them
+    in equal parts. Without `randomness` the folds are the same each time.
     """
     strange = [name for name in models if name not in MODELS]
     if strange or folds < 2:
-        raise PolicyError(f"folds are 2 or more, and models are of {', '.join(MODELS)}")
+        raise PolicyError(f"folds must be 2 or more, and models must be among {', '.join(MODELS)}")
     names = [name for name in choose_compared_columns(original, published, columns) if name != target]
     choose_compared_columns(original, published, [target])
     if not names:
@@ -83,7 +83,7 @@ def classification_accuracy(
     fold_of = _assign_folds(classes.true, _flag_counted_people(original), folds, chance)
     spaces = [_FeatureSpace.of(original, name) for name in names]
     after = [space.domain.read(published.frame[space.name], space.holes) for space in spaces]
-    # A tree splits on one value at a time, which shares of values would mislead: it learns from drawn values.
+    # A tree splits on one value at a time, so shares of values would mislead it: it learns from drawn values.
     drawn_readings = [_draw_leaves(reading, chance.generator()) for reading in after] if "tree" in models else after
     source = _check_row_origins(original, published, rows)
     released = _TrainingExamples.of(spaces, after, classes.published, source)
@@ -108,7 +108,7 @@ def classification_accuracy(
 def _count_right_answers(
     model: str, lessons: _TrainingExamples, true: _TrainingExamples, fold: tuple[Flags, Flags], answers: Ints, seed: int
 ) -> int:
-    """How many held-out originals a model gets right that learnt from the others."""
+    """How many held-out originals are classified correctly by a model trained on the others."""
     test, train = fold
     learnt = _train_model(model, lessons.lesson(train, model), seed)
     return int((learnt(true.features(model)[true.group[test]]) == answers[test]).sum())
@@ -116,7 +116,7 @@ def _count_right_answers(
 
 @dataclass(frozen=True)
 class _LabelledRows:
-    """Which row counts as which class, and by how much."""
+    """The class of each row, with a weight."""
 
     row: Ints
     label: Ints
@@ -125,7 +125,7 @@ class _LabelledRows:
 
 @dataclass(frozen=True)
 class _TargetClasses:
-    """The target: classes are the values that somebody has, −1 is a missing one."""
+    """The target: classes are the values that occur, −1 is a missing value."""
 
     true: Ints
     published: _LabelledRows
@@ -138,8 +138,8 @@ class _TargetClasses:
         seen = np.unique(codes[codes < len(domain.leaves)])
         if not 2 <= len(seen) <= _MOST_CLASSES:
             raise DataError(
-                f'{original.source}: "{target}" has {len(seen)} values, and a target has 2 to {_MOST_CLASSES}; '
-                "choose another one, or group its values first"
+                f'{original.source}: "{target}" has {len(seen)} values, but a target needs 2 to {_MOST_CLASSES}; '
+                "choose another column, or group its values first"
             )
         number = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
         number[seen] = np.arange(len(seen))
@@ -157,17 +157,17 @@ class _TargetClasses:
 
 @dataclass(frozen=True)
 class _TrainingExamples:
-    """Rows to learn from; those that look alike are one example with a weight."""
+    """Rows to train on; identical rows are one weighted example."""
 
     group: Ints
-    """Which of the distinct rows each row is."""
+    """The distinct row of each row."""
     numbers: Floats
     """The features of the distinct rows for trees and regressions."""
     bins: Floats
-    """Their features for naive Bayes: how much of each value, or part of the numbers, a cell may be."""
+    """The features of the distinct rows for naive Bayes: how much of each value, or bin, a cell may be."""
     labelled: _LabelledRows
     person: Ints
-    """The original row that each row was made from."""
+    """The original row of each row."""
 
     @classmethod
     def of(
@@ -183,7 +183,7 @@ class _TrainingExamples:
         return self.bins if model == "naive_bayes" else self.numbers
 
     def lesson(self, train: Flags, model: str) -> tuple[Floats, Ints, Floats]:
-        """Features, classes and weights of the examples made from people who may be learnt from."""
+        """Features, classes and weights of the examples made from people in the training set."""
         given = self.labelled
         some = train[self.person[given.row]]
         classes = int(given.label.max(initial=0)) + 1
@@ -195,7 +195,7 @@ class _TrainingExamples:
 
 @dataclass(frozen=True)
 class _FeatureSpace:
-    """The features of one column, as values of its leaves, with the missing value last."""
+    """The features of one column by leaf, with the missing value last."""
 
     name: str
     domain: Domain
@@ -216,7 +216,7 @@ class _FeatureSpace:
 
 
 def _draw_leaves(reading: ColumnReading, generator: np.random.Generator) -> ColumnReading:
-    """One leaf for each row, drawn evenly from those that its label covers."""
+    """One leaf per row, drawn uniformly from those that its label covers."""
     cover, leaves = reading.cover, len(reading.cover.order)
     ends = np.cumsum(cover.stop - cover.start)
     before = np.cumsum(cover.counts) - cover.counts
@@ -229,7 +229,7 @@ def _draw_leaves(reading: ColumnReading, generator: np.random.Generator) -> Colu
 
 
 def _scale_numbers(numbers: Floats, people: Ints) -> Floats:
-    """Numbers in standard deviations from their mean; a missing one is at the mean, and has a mark of its own."""
+    """Numbers in standard deviations from their mean; a missing number is at the mean, with its own indicator."""
     mean = np.average(numbers, weights=people[:-1])
     spread = np.sqrt(np.average((numbers - mean) ** 2, weights=people[:-1]))
     scaled = np.append((numbers - mean) / (spread or 1.0), 0.0)
@@ -239,7 +239,7 @@ def _scale_numbers(numbers: Floats, people: Ints) -> Floats:
 
 
 def _bin_numbers(numbers: Floats, people: Ints) -> Floats:
-    """One feature a part of the numbers, with about as many people in each; the last is for missing ones."""
+    """One feature per bin, with about equally many people in each; the last is for missing values."""
     order = np.argsort(numbers, kind="stable")
     before = np.cumsum(people[:-1][order]) - people[:-1][order]
     part = np.empty(len(people), dtype=np.int64)
@@ -250,7 +250,7 @@ def _bin_numbers(numbers: Floats, people: Ints) -> Floats:
 
 
 def _build_indicators(people: Ints) -> Floats:
-    """One feature for each of the most frequent values, one for all others."""
+    """One feature for each of the most frequent values, and one for all others."""
     frequent = np.argsort(-people, kind="stable")[:_MOST_FEATURES]
     feature = np.full(len(people), len(frequent))
     feature[frequent] = np.arange(len(frequent))
@@ -259,7 +259,7 @@ def _build_indicators(people: Ints) -> Floats:
 
 
 def _group_alike_rows(columns: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """The number of each row's kind, and a row of each kind."""
+    """The group of each row, identical rows together, and one row of each group."""
     kind = np.zeros(len(columns[0]), dtype=np.int64)
     chosen = np.zeros(0, dtype=np.int64)
     for codes in columns:
@@ -273,9 +273,9 @@ def _check_row_origins(original: Table, published: Table, rows: Sequence[int] | 
     origins = np.arange(len(original)) if rows is None else np.asarray(rows, dtype=np.int64)
     if len(origins) != len(published) or (len(origins) and (origins.min() < 0 or origins.max() >= len(original))):
         raise DataError(
-            f"{published.source}: {len(published)} rows are published of {len(original)}, {len(origins)} accounted "
+            f"{published.source}: {len(published)} rows are published from {len(original)}, {len(origins)} accounted "
             "for; "
-            'say which original row each was made from: rows=release.details["rows"]'
+            'give the original row of each: rows=release.details["rows"]'
         )
     return origins
 
@@ -288,7 +288,7 @@ def _flag_counted_people(original: Table) -> Flags:
 
 
 def _assign_folds(true: Ints, is_counted: Flags, folds: int, chance: Randomness) -> Ints:
-    """The fold of each person, classes dealt out evenly; −1 for people who are not tested or learnt from."""
+    """The fold of each person, stratified by class; −1 for people who are excluded."""
     order = chance.generator().permutation(np.flatnonzero((true >= 0) & is_counted))
     if len(order) < folds:
         raise DataError(f"{len(order)} rows have a target, too few for {folds} folds; take fewer folds")
@@ -299,7 +299,7 @@ def _assign_folds(true: Ints, is_counted: Flags, folds: int, chance: Randomness)
 
 
 def _train_model(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> Callable[[Floats], Ints]:
-    """A trained model as a function; one class alone is always said, and nothing is learnt from no rows."""
+    """A trained model as a function; with a single class it always predicts that one, and without rows nothing."""
     features, classes, weights = lesson
     known = np.unique(classes)
     if len(known) < 2:
@@ -308,7 +308,7 @@ def _train_model(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> 
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     trained = _make_untrained_model(model, float(weights.sum()), seed)
-    # Threads wait for each other longer than they work on so little; one of them also adds up in one order.
+    # On so little data threads cost more than they save; a single thread also adds up in a fixed order.
     with threadpool_limits(1), warnings.catch_warnings():
         # A regression that stops early is still the analyst's regression.
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -317,7 +317,7 @@ def _train_model(model: str, lesson: tuple[Floats, Ints, Floats], seed: int) -> 
 
 
 def _make_sparse(features: Floats) -> Any:
-    """Most features of a row are 0; only the others are worked on."""
+    """Most features of a row are 0, so a sparse matrix saves work."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix(features)
@@ -327,7 +327,7 @@ def _make_untrained_model(model: str, weight: float, seed: int) -> Any:
     if model == "tree":
         from sklearn.tree import DecisionTreeClassifier
 
-        # A leaf has five rows and a five-hundredth of them, by weight: examples that look alike are one.
+        # A leaf has at least five rows and a five-hundredth of them, by weight, since identical examples are merged.
         least = min(max(5 / weight, 1 / 500), 0.5)
         return DecisionTreeClassifier(min_weight_fraction_leaf=least, random_state=seed)
     if model == "logistic":

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """How far a release moved from its original: distributions of columns and pairs, entropy, precision, class sizes.
 
-A published label is read as its leaves, each as likely as the other (Xiao & Tao 2006; Kifer & Gehrke 2006), so every
-measure is defined where one column holds labels of several levels, ranges and sets. A missing cell is one value
-more; a suppressed cell is spread over everything. The numbers tell what the data were like before: they are for the
-custodian, and leave only as far as a certificate says so.
+A published label counts as its leaves, all equally likely (Xiao & Tao 2006; Kifer & Gehrke 2006), so every measure is
+defined even if one column holds labels of several levels, ranges and sets. A missing cell is a value of its own; a
+suppressed cell is spread over all values. The results describe the original data: they are for the custodian, and are
+published only as far as a certificate contains them.
 
-KL is Kullback and Leibler (1951), in bits, of the original from the release. Non-uniform entropy: de Waal &
-Willenborg (1999), Gionis & Tassa (2009). Precision: Sweeney (2002). C_avg: LeFevre, DeWitt & Ramakrishnan (2006).
+KL is Kullback and Leibler (1951), in bits, of the original from the release. Non-uniform entropy: de Waal & Willenborg
+(1999), Gionis & Tassa (2009). Precision: Sweeney (2002). C_avg: LeFevre, DeWitt & Ramakrishnan (2006).
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import ColumnReading, Domain, LabelCover
+from sfumato.data.label_cover import ColumnReading, LabelCover
+from sfumato.data.published_labels import Domain
 from sfumato.data.roles import Role
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
@@ -31,31 +32,31 @@ from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table
 
 Distance = Literal["total_variation", "kl"]
-"""`total_variation`: half the sum of differences, 0 to 1. `kl`: bits lost by taking the release for the original."""
+"""`total_variation`: half the sum of differences, 0 to 1. `kl`: bits lost by using the release for the original."""
 
 _DIGITS = 12
 _ENTRIES = 4_000_000
-"""How many numbers a step holds at once."""
+"""The most numbers that a step holds in memory at once."""
 
 
 @dataclass(frozen=True)
 class NonUniformEntropy:
-    """What it takes to guess originals from published cells by how frequent the originals are."""
+    """The information lost about original cells, given how frequent the original values are."""
 
     bits: float
     """The mean over cells of log₂ (people with a value that the label covers / people with the original value)."""
     share: float
     """The mean over columns of their shares: 0 is the original, 1 is everything suppressed."""
     columns: Mapping[str, float]
-    """Each column's entropy as a share of what it would be were every cell suppressed."""
+    """Each column's entropy as a share of its entropy if every cell were suppressed."""
 
 
 def marginal_distance(
     original: Table, published: Table, kind: Distance = "total_variation", columns: Sequence[str] | None = None
 ) -> Mapping[str, float]:
-    """How far each column's distribution moved; without `columns`, every published column that names nobody.
+    """How far each column's distribution moved; by default for every published column that is not identifying.
 
-    KL is infinite where an original value can be read from no published row, as when rows were left out.
+    KL is infinite if an original value is covered by no published row, for example because rows were left out.
     """
     truth = select_counted_rows(original)
     distances = {}
@@ -76,7 +77,7 @@ def pair_distance(
     pairs: int | None = None,
     randomness: Randomness | None = None,
 ) -> Mapping[tuple[str, str], float]:
-    """How far the joint distribution of each two columns moved; of all pairs, or of so many drawn by chance."""
+    """How far the joint distribution of each pair of columns moved; for all pairs, or a random sample of them."""
     truth = select_counted_rows(original)
     every = list(combinations(choose_compared_columns(original, published, columns), 2))
     if pairs is not None and pairs < len(every):
@@ -95,36 +96,43 @@ def pair_distance(
 
 
 def non_uniform_entropy(original: Table, published: Table, columns: Sequence[str] | None = None) -> NonUniformEntropy:
-    """How many bits of each quasi-identifying cell were lost; a row that was left out lost them all."""
+    """How many bits of each quasi-identifying cell were lost; a row that was left out lost all of them."""
     truth = select_counted_rows(original)
-    left_out = _count_left_out(truth, published)
+    _count_left_out(truth, published)
     shares, bits = {}, 0.0
     names = _choose_quasi_identifying(original, columns)
     for name in names:
         before, after = read_column(truth, published, name)
         people = before.spread()
         under = after.cover.total(people)
-        if (under < 0.5).any():
-            cells = int(after.rows[under < 0.5].sum())
+        # What is still known beyond the whole table: nothing of a row that was left out.
+        most, kept = (
+            float(rows @ _count_bits(seen, len(truth))) for rows, seen in ((people, people), (after.rows, under))
+        )
+        shares[name] = round(1 - kept / most, _DIGITS) + 0.0 if most else 0.0
+        if (under < 0.5).any() or shares[name] < 0:
             raise DataError(
-                f'column "{name}": {cells} published cells stand for values that no original cell has; non-uniform '
-                "entropy is defined for generalized tables only"
+                f'column "{name}": published cells stand for values that no original cell has, or too few have; '
+                "non-uniform entropy is defined for generalized tables only"
             )
-        known = float((people[people > 0] * np.log2(people[people > 0])).sum())
-        most = len(truth) * np.log2(len(truth)) - known
-        lost = float(after.rows @ np.log2(under)) + left_out * np.log2(len(truth)) - known
-        bits += lost
-        shares[name] = round(float(lost / most), _DIGITS) + 0.0 if most > 0 else 0.0
+        bits += most - kept
     mean = sum(shares.values()) / len(shares)
     cells = len(truth) * len(names)
-    return NonUniformEntropy(round(float(bits) / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
+    return NonUniformEntropy(round(bits / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
+
+
+def _count_bits(people: Floats, everybody: int) -> Floats:
+    """log₂ (everybody / people), exact to the last digits where nearly everybody is meant; 0 for nobody."""
+    missing = np.where(people > 0, everybody - people, 0.0)
+    return np.asarray(-np.log1p(-missing / everybody) / np.log(2))
 
 
 def precision(original: Table, published: Table, columns: Sequence[str] | None = None) -> float:
-    """Sweeney's Prec: 1 − the mean over quasi-identifying cells of level / height; a suppressed cell or row is at 1.
+    """Sweeney's Prec: 1 − the mean over quasi-identifying cells of level / height; a suppressed cell or row counts as
+    1.
 
-    A label is at the lowest level at which it has its widest meaning; a range or a set is at the lowest level that
-    has one label for all of it.
+    A label is at the lowest level at which it has its widest meaning; a range or a set is at the lowest level that has
+    one label for all of it.
     """
     truth = select_counted_rows(original)
     left_out = _count_left_out(truth, published)
@@ -140,14 +148,14 @@ def precision(original: Table, published: Table, columns: Sequence[str] | None =
 
 
 def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> float:
-    """The normalized average class size (rows / classes) / k: 1 is as small as classes of k people can be."""
+    """The normalized average class size (rows / classes) / k: 1 is the minimum for classes of k people."""
     if k < 1:
-        raise PolicyError(f"k = {k}: classes hold at least one person; give k ≥ 1")
+        raise PolicyError(f"k = {k}: give k ≥ 1, since a class holds at least one person")
     return round(average_class_size(table, starred_rows) / k, _DIGITS)
 
 
 def select_counted_rows(original: Table) -> Table:
-    """The originals who count: all, unless the table says that people with missing cells are dropped."""
+    """The originals that count: all, unless the table declares that rows with missing cells are dropped."""
     if original.missing is Missing.DROP:
         original = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
     if not len(original):
@@ -156,7 +164,7 @@ def select_counted_rows(original: Table) -> Table:
 
 
 def choose_compared_columns(original: Table, published: Table, columns: Sequence[str] | None) -> list[str]:
-    """The columns asked for, or every published one that names nobody; an error if one is not in both tables."""
+    """The requested columns, or every published one that is not identifying; an error if one is not in both tables."""
     there = set(original.frame.columns)
     if columns is None:
         naming = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
@@ -175,7 +183,7 @@ def choose_compared_columns(original: Table, published: Table, columns: Sequence
 
 
 def read_column(truth: Table, published: Table, name: str) -> tuple[ColumnReading, ColumnReading]:
-    """A column before and after, read over the same leaves."""
+    """A column before and after, over the same leaves."""
     column = truth.frame[name]
     domain = Domain.of(column, truth.hierarchies.get(name))
     return domain.exact(column), domain.read(published.frame[name], column.null_count() > 0)
@@ -191,8 +199,8 @@ def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) ->
 def _count_left_out(truth: Table, published: Table) -> int:
     if len(published) > len(truth):
         raise DataError(
-            f"{published.source}: {len(published)} rows are published of {len(truth)} originals; this measure is "
-            "defined where each published row is one of the originals"
+            f"{published.source}: {len(published)} rows are published from {len(truth)} originals; this measure is "
+            "defined only if each published row is one of the originals"
         )
     return len(truth) - len(published)
 
@@ -203,7 +211,7 @@ def _compute_distance(before: Floats, after: Floats, rows: int, published: int, 
     if kind == "total_variation":
         return abs(round(1 - float(np.minimum(true, read).sum()), _DIGITS))
     if kind != "kl":
-        raise PolicyError(f'the distance "{kind}" is not known; choose total_variation or kl')
+        raise PolicyError(f'the distance "{kind}" does not exist; choose total_variation or kl')
     if (read <= 0).any():
         return float("inf")
     return abs(round(float((true * np.log2(true / read)).sum()), _DIGITS))
@@ -231,7 +239,7 @@ def _cross_codes(first: Ints, second: Ints) -> _CodePairs:
 
 
 def _count_joint_rows(first_reading: ColumnReading, other: ColumnReading, first: Ints, second: Ints) -> Floats:
-    """The rows that a release, spread evenly, has at given pairs of leaves."""
+    """The expected number of release rows at given pairs of leaves, with labels spread evenly."""
     from scipy.sparse import csr_matrix
 
     leaves = np.unique(first)
@@ -296,7 +304,7 @@ def _index_own_levels(hierarchy: Hierarchy) -> dict[str, int]:
 
 
 def _find_cover_extremes(cover: LabelCover, values: Ints | Any) -> tuple[Ints, Ints]:
-    """The least and the greatest of the leaves' values over what each label covers."""
+    """The smallest and largest of the leaves' values covered by each label."""
     ordered = np.append(np.asarray(values, dtype=np.int64)[cover.order], 0)
     ends = np.column_stack([cover.start, cover.stop]).ravel()
     least = np.full(cover.labels, np.iinfo(np.int64).max)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a release does to numbers: mean, deviation, skewness and quantiles of each column, and how columns go together.
+"""What a release does to numbers: mean, deviation, skewness and quantiles of each column, and correlations.
 
-Plain differences, before and after. Added noise keeps means and spreads out everything else; what an analyst can win
-back is another matter (`sfumato.mine.reconstruct_distribution`).
+Plain differences, before and after. Added noise keeps means and widens the rest;
+`sfumato.mine.reconstruct_distribution` estimates what an analyst can recover.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True)
 class NumberMoments:
-    """One column's, of the cells that are known; dates count in days since 1970. None where there is nothing."""
+    """The moments of one column's known cells; dates count in days since 1970. None without values."""
 
     count: int
     mean: float | None
     std: float | None
-    """Of the values as they are: divided by their number."""
+    """The population standard deviation (divided by the number of values)."""
     skewness: float | None
-    """None also where all values are the same."""
+    """Also None if all values are the same."""
     quantiles: tuple[float, ...]
-    """At the shares that were asked for; empty where there is nothing."""
+    """At the requested shares; empty without values."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,20 @@ class ColumnMoments:
 
     @property
     def mean_shift(self) -> float | None:
-        """By how many deviations of the original the mean moved; None where there is none."""
+        """By how many original standard deviations the mean moved; None without a deviation."""
         if self.before.mean is None or self.after.mean is None or not self.before.std:
             return None
         return (self.after.mean - self.before.mean) / self.before.std
 
     @property
     def std_ratio(self) -> float | None:
-        """How much wider the published values are spread; None where the originals are not spread at all."""
+        """The ratio of the published to the original standard deviation; None if the original is 0."""
         return self.after.std / self.before.std if self.before.std and self.after.std is not None else None
 
 
 @dataclass(frozen=True)
 class MomentTable:
-    """The moments of all columns of numbers."""
+    """The moments of all number columns."""
 
     columns: tuple[ColumnMoments, ...]
     shares: tuple[float, ...]
@@ -67,7 +67,7 @@ class MomentTable:
         for moments_of_column in self.columns:
             if moments_of_column.column == column:
                 return moments_of_column
-        raise DataError(f'"{column}" is no column of numbers in both; there are: {", ".join(self.names)}')
+        raise DataError(f'"{column}" is not a column of numbers in both tables; those are: {", ".join(self.names)}')
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class MomentTable:
         return tuple(moments_of_column.column for moments_of_column in self.columns)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a column and measure: `column`, `measure`, `before`, `after`."""
+        """One row per column and measure: `column`, `measure`, `before`, `after`."""
         rows = [
             (moments_of_column.column, *row)
             for moments_of_column in self.columns
@@ -97,18 +97,18 @@ class MomentTable:
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """How columns go together, before and after; NaN where a column does not vary."""
+    """Correlations before and after; NaN where a column is constant."""
 
     columns: tuple[str, ...]
     before: Floats
     after: Floats
     largest: float
-    """The largest absolute difference over all pairs; what does not vary goes with nothing, so it counts as 0."""
+    """The largest absolute difference over all pairs; a constant column counts as uncorrelated."""
     mean: float
     """The mean absolute difference over all pairs."""
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a pair: `one`, `other`, `before`, `after`."""
+        """One row per pair: `one`, `other`, `before`, `after`."""
         pairs = [(row, to) for row in range(len(self.columns)) for to in range(row + 1, len(self.columns))]
         return pl.DataFrame(
             {
@@ -123,10 +123,10 @@ class Correlations:
 def moments(
     original: Any, published: Any, columns: Sequence[str] | None = None, quantiles: Sequence[float] = QUANTILES
 ) -> MomentTable:
-    """The moments of every column of numbers or dates that both have; rows need not be the same, or as many."""
+    """The moments of every number or date column in both tables; the rows may differ."""
     shares = tuple(float(quantile) for quantile in quantiles)
     if not all(0 <= quantile <= 1 for quantile in shares):
-        raise PolicyError("a quantile is asked for at a share between 0 and 1")
+        raise PolicyError("quantiles must be shares between 0 and 1")
     first, second = _get_frame(original), _get_frame(published)
     names = _choose_number_columns(first, second, columns)
     table = (
@@ -154,7 +154,7 @@ def correlations(original: Any, published: Any, columns: Sequence[str] | None = 
 def _get_frame(data: Any) -> pl.DataFrame:
     frame = getattr(data, "frame", data)
     if not isinstance(frame, pl.DataFrame):
-        raise DataError("moments are taken of tables or polars frames")
+        raise DataError("moments need tables or polars frames")
     return frame
 
 
@@ -164,7 +164,7 @@ def _choose_number_columns(first: pl.DataFrame, second: pl.DataFrame, wanted: Se
         return tuple(name for name in both if _is_number_column(first[name]) and _is_number_column(second[name]))
     strange = [n for n in wanted if n not in both or not (_is_number_column(first[n]) and _is_number_column(second[n]))]
     if strange:
-        raise DataError(f"{quote_names(strange)} is no column of numbers or dates in both tables")
+        raise DataError(f"{quote_names(strange)} is not a column of numbers or dates in both tables")
     return tuple(wanted)
 
 

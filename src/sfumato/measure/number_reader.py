@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which columns hold numbers, however they are kept, and how a published column is read beside them.
+"""Detect which columns hold numbers, however they are stored, and read a published column the same way.
 
-Dates, moments, times and amounts come as text from a file, and some are kept so: what counts is whether all originals
-are such. A release that was written and read again may hold text where they hold dates, and the reverse.
+Dates, timestamps, times and amounts come as text from a file, and some stay text: what counts is whether all originals
+parse. A release that was written and read again may hold text where the originals hold dates, and the reverse.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _MOMENT = (
     r"^(?:(?<day>\d{4}-\d{2}-\d{2})[T ])?(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)"
     r"(?:\.(?<part>\d{1,9}))?)?(?<zone>Z| ?[+-]\d{2}:?\d{2}| [A-Z]{1,5})?$"
 )
-# The last second that is told in billionths in 63 bits.
+# The last second whose nanoseconds fit in 63 bits.
 _FARTHEST = 9_000_000_000
 
 
 def choose_number_reader(original: pl.Series) -> Reader | None:
-    """How to read a column as numbers if the originals all are; None if they are words.
+    """How to read a column as numbers if all originals are numbers; None if they are words.
 
-    What is read is a number as it stands, a day, a moment in parts of a second, or the value of an amount; a cell that
-    is nothing of the kind becomes missing.
+    It reads a number as it is, a day, a timestamp in fractions of a second, or the value of an amount; any other cell
+    becomes missing.
     """
     if original.dtype.is_numeric():
         return lambda column: _cast_to_numbers(column, original.dtype)
@@ -58,7 +58,7 @@ def _cast_to_floats(column: pl.Series) -> pl.Series:
 
 
 def _choose_moment_reader(texts: pl.Series) -> Reader | None:
-    """Moments of one zone, all with a day or all without."""
+    """Timestamps of one zone, either all with a date or all without."""
     parts = texts.str.extract_groups(_MOMENT).struct.unnest()
     digits = max(parts["part"].str.len_chars().drop_nulls().to_list(), default=0)
     with_day = parts["day"].null_count() == 0

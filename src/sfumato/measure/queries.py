@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """How far aggregates move: random COUNT and SUM queries, answered from the originals and from the release.
 
-An analyst who asks the release "how many women between 30 and 39 live here" spreads each published row evenly over
-what its labels cover, column by column (Xiao & Tao 2006; LeFevre, DeWitt & Ramakrishnan 2006); a suppressed row is
-spread over everything, a missing cell answers no condition, and a row that was left out is not there to be counted.
-The errors are computed from the originals: they are for the custodian, and say nothing about a single person.
+An analyst who asks the release "how many women between 30 and 39 live here" spreads each published row evenly over what
+its labels cover, column by column (Xiao & Tao 2006; LeFevre, DeWitt & Ramakrishnan 2006). A suppressed row is spread
+over everything, a missing cell matches no condition, and a row that was left out is not counted. The errors are
+computed from the originals: they are for the custodian, and say nothing about a single person.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.published_labels import ColumnReading, Domain
+from sfumato.data.label_cover import ColumnReading
+from sfumato.data.published_labels import Domain
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.distances import choose_compared_columns, select_counted_rows
 from sfumato.randomness import Randomness
 from sfumato.table import Table
 
 QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.95)
-"""Which quantiles of the errors are told."""
+"""The quantiles of the errors that are reported."""
 
 _DIGITS = 12
 _ENTRIES = 4_000_000
@@ -35,7 +36,7 @@ class QueryErrors:
     """Relative errors |answer from the release − true answer| / |true answer| of many queries."""
 
     queries: int
-    """How many queries have a true answer other than 0, which an error can be relative to."""
+    """How many queries have a nonzero true answer, so that a relative error exists."""
     median: float
     """The median error."""
     mean: float
@@ -45,7 +46,7 @@ class QueryErrors:
 
     @classmethod
     def compare_answers(cls, true: Floats, read: Floats) -> QueryErrors:
-        """Compare answers; without a single one to compare, everything is 0."""
+        """Compare answers; all errors are 0 if there are none to compare."""
         asked = true != 0
         errors = np.round(np.abs(read[asked] - true[asked]) / np.abs(true[asked]), _DIGITS)
         if not len(errors):
@@ -57,19 +58,19 @@ class QueryErrors:
 
 @dataclass(frozen=True)
 class QueryAccuracy:
-    """What queries cost: their errors on the release."""
+    """The errors of queries on the release."""
 
     count: QueryErrors
     """The errors of COUNT."""
     sum: QueryErrors | None
-    """The errors of SUM over `sum_column`; None if there is no column of numbers."""
+    """The errors of SUM over `sum_column`; None without a number column."""
     sum_column: str | None
     """The column that was summed."""
 
 
 @dataclass(frozen=True)
 class AggregateQuery:
-    """Conditions that a row satisfies together: for each column, which leaves will do."""
+    """Conditions that a row must satisfy together: for each column, the leaves that match."""
 
     conditions: Mapping[str, Flags]
 
@@ -85,14 +86,14 @@ def query_accuracy(
     columns: Sequence[str] | None = None,
     sum_column: str | None = None,
 ) -> QueryAccuracy:
-    """The errors of random queries; without `columns`, over the quasi-identifying and the sensitive ones.
+    """The errors of random queries; by default over the quasi-identifying and sensitive columns.
 
-    Each query is drawn around a person, so that it has an answer: a range of a numeric column's values, or a subset
-    of another column's, of the size that gives `selectivity` if columns were independent and even. SUM is over
-    `sum_column`, or the first column of numbers. Without `randomness` the same queries are drawn each time.
+    Each query is drawn around a person, so that it has an answer: a range of a number column's values, or a subset of
+    another column's, sized to give `selectivity` if columns were independent and uniform. SUM is over `sum_column`, or
+    the first number column. Without `randomness` the same queries are drawn each time.
     """
     if queries < 1 or columns_per_query < 1 or not 0 < selectivity <= 1:
-        raise PolicyError("queries and columns_per_query are at least 1, selectivity is above 0 and at most 1")
+        raise PolicyError("queries and columns_per_query must be at least 1; selectivity must be above 0 and at most 1")
     truth = select_counted_rows(original)
     if columns is None:
         columns = [name for name in (*truth.quasi_identifying, *truth.sensitive) if name in published.frame.columns]
@@ -113,7 +114,7 @@ def query_accuracy(
 
 @dataclass(frozen=True)
 class _QueryTable:
-    """A table that queries are put to: every column read over its leaves."""
+    """A table to query, with every column read over its leaves."""
 
     domains: Mapping[str, Domain]
     readings: Mapping[str, ColumnReading]
@@ -145,7 +146,7 @@ class _QueryTable:
         return answers
 
     def _alike(self, names: tuple[str, ...], summed: str | None) -> _AlikeRows:
-        """The distinct rows of some columns, with how many there are, or with their sum of another column."""
+        """The distinct rows of some columns, with their count, or with their sum of another column."""
         rows = pl.DataFrame({name: self.readings[name].codes for name in names})
         means = np.ones(rows.height) if summed is None else self._expect_amounts(summed)
         weighed = (
@@ -205,7 +206,7 @@ def _draw_queries(
     selectivity: float,
     generator: np.random.Generator,
 ) -> list[AggregateQuery]:
-    """Random queries, each with one quasi-identifying column at least where there is one."""
+    """Random queries, each with at least one quasi-identifying column if there is one."""
     queries, wide = size[0], min(size[1], len(names))
     share = selectivity ** (1 / wide)
     leaders = [i for i, name in enumerate(names) if name in first] or list(range(len(names)))
@@ -222,11 +223,11 @@ def _draw_queries(
 
 @dataclass(frozen=True)
 class _SeenLeaves:
-    """The leaves of a column that somebody has, in the order in which a range runs through them."""
+    """The leaves of a column that occur, in the order that a range uses."""
 
     leaves: Ints
     place: Ints
-    """Where each person's leaf is among them; −1 for a missing one."""
+    """The index of each person's leaf among them; −1 for a missing value."""
     ordered: bool
     size: int
 
@@ -241,7 +242,7 @@ class _SeenLeaves:
         return cls(known, places[codes], domain.numbers is not None, len(domain.leaves) + 1)
 
     def condition(self, person: int, share: float, generator: np.random.Generator) -> Flags:
-        """Some of the leaves, the person's among them: neighbours if the column is ordered, any otherwise."""
+        """Some of the leaves, including the person's: neighbours if the column is ordered, any otherwise."""
         wanted = np.zeros(self.size, dtype=np.bool_)
         if not len(self.leaves):
             return wanted

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether a release still says only what is true: each cell the original, a generalization of it, or suppressed."""
+"""Whether a release is truthful: each cell is the original, a generalization of it, or suppressed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from sfumato.table import Table
 
 
 def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
-    """How many published cells neither are their original nor lie above it in the column's hierarchy.
+    """How many published cells are neither their original nor above it in the column's hierarchy.
 
-    `rows` says which original row each published row was made from.
+    `rows` maps each published row to its original row.
     """
     if len(rows) != len(published):
-        raise DataError(f"{published.source}: {len(published)} rows are published, {len(rows)} are accounted for")
+        raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
     generalized = set(original.quasi_identifying)
     wrong = 0
     for name in published.frame.columns:
@@ -37,9 +37,9 @@ def untrue_cells(published: Table, original: Table, rows: Ints) -> int:
 
 
 def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
-    """How many published cells say something else than their original; an empty cell says nothing."""
+    """How many published cells differ from their original; an empty cell does not count."""
     if len(rows) != len(published):
-        raise DataError(f"{published.source}: {len(published)} rows are published, {len(rows)} are accounted for")
+        raise DataError(f"{published.source}: {len(published)} rows are published, but `rows` lists {len(rows)}")
     wrong = 0
     for name in published.frame.columns:
         before, after = spell_cells(original.frame[name][rows]), spell_cells(published.frame[name])
@@ -48,7 +48,7 @@ def count_changed_cells(published: Table, original: Table, rows: Ints) -> int:
 
 
 def cover_cells(before: pl.Series, after: pl.Series, domain: Domain) -> Flags:
-    """Pair by pair of spelt cells, whether the published one is a label above the original.
+    """For each pair of cells, as text, whether the published one is a label above the original.
 
     A missing cell may only take a label that covers every value.
     """

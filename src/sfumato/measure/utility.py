@@ -12,7 +12,7 @@ from sfumato.table import Table
 
 
 def discernibility(table: Table, starred_rows: StarredRows = "class", rows: int | None = None) -> int:
-    """Σ over classes of |class|², and |D| for every suppressed row; `rows` is |D| where rows were left out."""
+    """Σ over classes of |class|², and |D| for every suppressed row; `rows` is |D| if rows were left out."""
     total = len(table) if rows is None else rows
     class_frame = crowds(table, None, starred_rows)
     published = int(class_frame.select((pl.col("rows") * pl.col("crowd")).sum()).item())
@@ -20,21 +20,23 @@ def discernibility(table: Table, starred_rows: StarredRows = "class", rows: int 
 
 
 def average_class_size(table: Table, starred_rows: StarredRows = "class") -> float:
-    """Published rows for each class."""
+    """Published rows per class."""
     class_frame = crowds(table, None, starred_rows)
     return float(class_frame["rows"].sum()) / len(class_frame) if len(class_frame) else 0.0
 
 
 def column_loss(published: pl.Series, domain: Domain) -> float:
     """The mean over cells of (values that the label covers − 1) / (values − 1); a suppressed cell loses 1."""
-    labels = published if published.dtype.is_numeric() else spell_cells(published)  # a number may be a mean, no label
+    labels = (
+        published if published.dtype.is_numeric() else spell_cells(published)
+    )  # a number may be a mean, not a label
     counts = labels.alias("label").value_counts(name="count")
     lost = domain.losses(counts["label"]) @ counts["count"].to_numpy()
     return float(lost) / len(published) if len(published) else 0.0
 
 
 def domain_of(table: Table, name: str, original: Table | None = None) -> Domain:
-    """The values that a published column may stand for: the hierarchy's leaves, else those of the originals."""
+    """The values that a published column may stand for: the hierarchy's leaves, or else those of the originals."""
     values = (original or table).frame[name]
     if original is None and values.dtype == pl.String:
         values = values.filter((values != SUPPRESSED).fill_null(True))
@@ -42,16 +44,16 @@ def domain_of(table: Table, name: str, original: Table | None = None) -> Domain:
 
 
 def loss(table: Table, original: Table | None = None) -> float:
-    """The mean loss over all quasi-identifying cells; ranges and sets need the originals to be counted against."""
+    """The mean loss over all quasi-identifying cells; ranges and sets need the originals for their size."""
     names = table.quasi_identifying
     return sum(column_loss(table.frame[name], domain_of(table, name, original)) for name in names) / len(names)
 
 
 def distribution(original: pl.Series, published: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:
-    """How often each published label stands for a person, before and after: `value`, `original`, `published`.
+    """How many people each published label stands for, before and after: `value`, `original`, `published`.
 
-    Original cells are counted under the published label that covers them, so that only what suppression took
-    away shows as a difference, beside the coarser labels themselves.
+    Original cells are counted under the published label that covers them, so apart from the coarser labels only
+    suppression shows as a difference.
     """
     after = spell_cells(published).alias("value").fill_null("(missing)").value_counts(name="published")
     labels = set(after["value"]) - {SUPPRESSED}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst or an adversary does with data: find rules and patterns in it, plain functions each.
+"""What an analyst or an adversary does with data: find rules, patterns and estimates in it, with plain functions.
 
 The public names are those in the typing block.
 """

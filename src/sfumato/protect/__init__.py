@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Methods that protect, one module each, and the models that classes of people must satisfy.
+"""Protection methods, one module each, and the privacy models that equivalence classes must satisfy.
 
-Whatever has a tag (`method: Literal["…"]`, `model: Literal["…"]`) in a module of this package is found and needs no
-line here; its typed name is at the root, `sfumato.Generalize`. Other public names stand in the typing block.
+Every class with a tag (`method: Literal["…"]`, `model: Literal["…"]`) in this package is discovered and needs no line
+here; its typed name is at the root, `sfumato.Generalize`. Other public names are in the typing block.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Promises that several methods make of a table, each checked by a measure of its own."""
+"""Claims that several methods make about a table, each checked by its own measure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def claim_with_originals(
     arguments: Mapping[str, Any],
     meaning: str,
 ) -> Claim:
-    """Something that only someone with the originals can check, called as its measure is."""
+    """A claim that can only be checked with the originals, named like its measure."""
     return Claim(
         property=measure,
         threshold=threshold,
@@ -42,7 +42,7 @@ def claim_with_originals(
 
 
 def claim_nothing_untrue() -> Claim:
-    """Every published cell covers its original; only someone with the originals can check."""
+    """Every published cell covers its original; only checkable with the originals."""
     return Claim(
         property="untrue_cells",
         threshold=0,
@@ -54,7 +54,7 @@ def claim_nothing_untrue() -> Claim:
 
 
 def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = False) -> Claim:
-    """The share of suppressed rows is within the limit; rows left out can only be counted with the originals."""
+    """The share of suppressed rows is within the limit; omitted rows can only be counted with the originals."""
     return Claim(
         property="suppressed_share",
         threshold=limit,

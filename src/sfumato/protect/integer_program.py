@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An integer program, put together line by line and handed to HiGHS, which can be left alone but also interrupted."""
+"""An integer program, built line by line and solved by HiGHS in an interruptible thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sfumato.progress import report_progress
 
 @dataclass(frozen=True, eq=False)
 class ProgramAnswer:
-    """A solution, and the least that any could cost."""
+    """A solution and the lower bound of the cost."""
 
     values: Floats
     bound: int
@@ -27,7 +27,7 @@ class ProgramAnswer:
 
 @dataclass(frozen=True, eq=False)
 class IntegerProgram:
-    """Whole numbers from 0 to `upper`, and sums of them within limits."""
+    """Integer variables from 0 to `upper`, and linear constraints on them."""
 
     upper: Floats
     columns: list[Ints] = field(default_factory=list)
@@ -37,15 +37,15 @@ class IntegerProgram:
 
     @classmethod
     def of(cls, upper: Floats) -> IntegerProgram:
-        """No limits yet."""
+        """A program without constraints."""
         return cls(upper)
 
     def at_most(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
-        """The weighted sum is no larger than the limit."""
+        """The weighted sum is at most the limit."""
         self._add(columns, weights, -np.inf, limit)
 
     def at_least(self, columns: npt.NDArray[np.integer], weights: Floats, limit: float) -> None:
-        """The weighted sum is no smaller than the limit."""
+        """The weighted sum is at least the limit."""
         self._add(columns, weights, limit, np.inf)
 
     def _add(self, columns: npt.NDArray[np.integer], weights: Floats, low: float, high: float) -> None:
@@ -55,7 +55,7 @@ class IntegerProgram:
         self.high.append(high)
 
     def limit_costs(self, costs: Floats, most: float) -> IntegerProgram:
-        """The same program where the costs are no larger than `most`."""
+        """The same program with the cost at most `most`."""
         columns = np.flatnonzero(costs)
         return IntegerProgram(
             self.upper,
@@ -67,13 +67,13 @@ class IntegerProgram:
 
 
 def solve_program(program: IntegerProgram, costs: Floats, seconds: float) -> ProgramAnswer | None:
-    """The cheapest whole numbers found in the time; None if none were found."""
+    """The cheapest solution found in the time; None if none was found."""
     done = _run_solver(program, costs, seconds)
     if done.x is None:
         return None
     values: Floats = np.round(np.asarray(done.x)).astype(np.float64)
     cost = round(float(costs @ values))
-    # Costs are whole, so the bound may be rounded up; a millionth is HiGHS's own tolerance.
+    # Costs are integers, so the bound may be rounded up; 1e-6 is HiGHS's own tolerance.
     bound = cost if done.status == 0 else max(0, ceil(float(done.mip_dual_bound) - 1e-6))
     return ProgramAnswer(values, min(bound, cost), done.status == 0)
 
@@ -98,7 +98,7 @@ def _run_solver(program: IntegerProgram, costs: Floats, seconds: float) -> Any:
 
 
 def _await_solver(work: Callable[[], Any]) -> Any:
-    """Wait for the solver in a thread of its own, and tell so that somebody can interrupt."""
+    """Wait for the solver in its own thread and report progress, so that it can be interrupted."""
     results: list[Any] = []
     failed: list[BaseException] = []
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a method is: a frozen description of how to protect, the same in Python, a policy file and a form."""
+"""The interface of a method: a frozen description of how to protect, the same in Python, a policy file and a form."""
 
 from __future__ import annotations
 
@@ -13,63 +13,63 @@ from sfumato.release import Release
 
 
 class Method(Description, ABC):
-    """A way to protect data.
+    """A protection method.
 
-    A subclass has a tag (`method: Literal["…"]`), fields with docstrings, and a class docstring that says
-    what is guaranteed, against whom, with which limits, and in which paper.
+    A subclass has a tag (`method: Literal["…"]`), fields with docstrings, and a class docstring with the guarantee, the
+    adversary, the limits and the paper.
     """
 
     shape: ClassVar[str] = "table"
-    """The shape of data it takes: `table`, `baskets` or `sequences`."""
+    """The shape of the data it takes: `table`, `baskets` or `sequences`."""
     gives: ClassVar[str] = "table"
-    """The shape of its release: mostly that of the data, but patterns may be all that leaves of baskets."""
+    """The shape of its release: usually that of the data, but baskets may be released as patterns only."""
     maturity: ClassVar[str] = "stable"
-    """`stable`, or `for study` where the literature knows a break."""
+    """`stable`, or `for study` if the literature knows a break."""
     by_chance: ClassVar[bool] = False
-    """Whether published values are drawn by chance, and not the originals or something coarser."""
+    """Whether published values are random draws rather than the originals or something coarser."""
     utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets"]] = "classes"
-    """What an analyst loses by it, and so which measures of utility make sense."""
+    """What an analyst loses by it; this determines which utility measures make sense."""
     section: ClassVar[Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns"]] = ""
-    """Its own part of the custodian's report, if it has one."""
+    """Its own section of the custodian's report, if any."""
     truthful: ClassVar[bool] = True
     """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
 
-    A mean or a cap is a number like any other: labels do not show what it lost, so the method's own loss is told.
+    A mean or a cap is a number like any other: labels do not show the loss, so the method's own loss is reported.
     """
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
     hides_in_crowds: ClassVar[bool] = False
-    """Whether people hide in crowds while their sensitive cells are published as they are.
+    """Whether people hide in equivalence classes while their sensitive cells are published unchanged.
 
-    What is measured against the originals of such a release is about quasi-identifying values, which the adversary is
-    taken to know, and leaves in coarse steps. Where chance, blanking, swapping, coding or hiding protects, it is about
-    the secret itself, and stays.
+    Measurements against the originals of such a release are about quasi-identifying values, which the adversary is
+    assumed to know, and are published in coarse steps. If randomness, suppression, swapping, coding or hiding protects,
+    they are about the secret itself and stay private.
     """
 
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:
-        """Make a release. The data is not changed; `ImpossibleRelease` if there is none."""
+        """Make a release without changing the data; raise `ImpossibleRelease` if there is none."""
 
     def refuse_undeclared(self, data: Any) -> None:
-        """Stop where the release would tell something of the data that the custodian has not said may be known.
+        """Stop if the release would disclose something about the data that the custodian has not declared public.
 
-        A policy asks before it publishes. In Python a release is made all the same, and marked.
+        A policy calls this before it publishes. In Python a release is made anyway, and marked.
         """
 
     def described(self) -> dict[str, Any]:
-        """The method and its parameters, for a certificate that leaves: a method leaves out what must stay."""
+        """The method and its parameters, for a published certificate; a method omits what must stay private."""
         return self.model_dump(mode="json")
 
 
 class KeyedMethod(Method):
-    """A way to protect that has a secret: a key that is drawn first, stays home, and decodes what is found."""
+    """A protection method with a secret: a key that is drawn first, stays private and decodes what is mined."""
 
     @abstractmethod
     def new_key(self, data: Any, randomness: Randomness | None = None) -> Key:
-        """Draw a secret for some data."""
+        """Draw a secret for the data."""
 
     @abstractmethod
-    def protect(  # type: ignore[override]  # the secret stands where chance stands elsewhere: it was drawn with it
+    def protect(  # type: ignore[override]  # the secret replaces the randomness: it was drawn with it
         self, data: Any, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
-        """Make a release under a key; the release does not hold it."""
+        """Make a release with a key; the release does not contain it."""

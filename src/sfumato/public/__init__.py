@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What is public knowledge about a release, for methods, miners and attacks alike: laws of chance, thresholds, keys."""
+"""Public knowledge about a release, for methods, miners and attacks: probability laws, thresholds, keys."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Randomized answers: with which probability somebody who means one thing is made to say another.
+"""Randomized answers: the probability of each published answer for each true one.
 
-Shared by the method that randomizes, the estimators of an analyst and the attacks. A channel is public: who does not
-know it cannot estimate anything, and its privacy does not rest on being unknown. Warner, *Randomized response: a survey
-technique for eliminating evasive answer bias* (JASA 1965); for many categories Kairouz, Bonawitz, Ramage
-(2016), and the optimized unary encoding of Wang, Blocki, Li, Jha (USENIX Security 2017).
+Shared by the method that randomizes, the analyst's estimators and the attacks. A channel is public: without it nothing
+can be estimated, and its privacy does not depend on secrecy. Warner, *Randomized response: a survey technique for
+eliminating evasive answer bias* (JASA 1965); for many categories Kairouz, Bonawitz, Ramage (2016), and the optimized
+unary encoding of Wang, Blocki, Li, Jha (USENIX Security 2017).
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ KINDS = ("warner", "k_ary", "unary")
 NO_ANSWER, STRANGE = -1, -2
 _CELLS = 4_000_000
 MARK = "x"
-"""A cell of bits begins with it, so that no reader of the file takes the hexadecimal digits for a number."""
+"""The prefix of a cell of bits, so that no reader of the file takes the hexadecimal digits for a number."""
 
 
 class AnswerChannel(Description):
-    """How one column's answers came about. It is public."""
+    """How one column's answers were randomized. It is public."""
 
     kind: Kind
-    """`warner` of two answers, `k_ary` of more; `unary`: a cell has one bit for each category."""
+    """`warner` for two answers, `k_ary` for more; `unary`: a cell has one bit per category."""
     p: float = Field(ge=0.0, le=1.0)
     """The probability of the true answer; `unary`: that the true category's bit is set."""
     q: float = Field(ge=0.0, le=1.0)
     """The probability of each other answer; `unary`: that another category's bit is set."""
     categories: tuple[str | None, ...] = Field(min_length=2)
-    """The possible answers as they are spelt, in the order of the bits; null where "missing" is an answer."""
+    """The possible answers as they are spelled, in the order of the bits; null if "missing" is an answer."""
     memoized: bool = False
-    """Whether a person who is asked again says the same."""
+    """Whether a person who is asked again gives the same answer."""
     repeats: float = Field(default=1.0, ge=1.0)
-    """How much answers given more than once widen a variance: Σ m² / n if the same answer stands in m rows."""
+    """The factor by which repeated answers increase a variance: Σ m² / n if the same answer occurs in m rows."""
 
     @model_validator(mode="after")
     def _check_sound(self) -> AnswerChannel:
@@ -54,24 +54,24 @@ class AnswerChannel(Description):
         if self.kind != "unary" and abs(self.p + others * self.q - 1) > 1e-9:
             raise ValueError("the probabilities of all answers do not add up to 1")
         if len(set(self.categories)) <= others or (self.kind == "warner" and others != 1):
-            raise ValueError("the categories do not fit the kind, or one stands there twice")
+            raise ValueError("the categories do not fit the kind, or one is listed twice")
         return self
 
     @classmethod
     def of(cls, given: Any) -> AnswerChannel:
-        """A channel as a release tells it, or itself."""
+        """Parse a channel as published in a release, or return it unchanged."""
         if isinstance(given, cls):
             return given
         try:
             return cls.model_validate({name: given[name] for name in cls.model_fields if name in given})
         except (ValidationError, TypeError):
             raise DataError(
-                "randomized answers are told as kind (warner, k_ary or unary), p, q and two or more categories"
+                "a channel of randomized answers needs kind (warner, k_ary or unary), p, q and two or more categories"
             ) from None
 
     @property
     def one_answer(self) -> bool:
-        """Whether a cell holds one category, and not bits."""
+        """Whether a cell holds one category rather than bits."""
         return self.kind != "unary"
 
     @property
@@ -89,12 +89,12 @@ class AnswerChannel(Description):
         return abs(log(self.p * (1 - self.q) / ((1 - self.p) * self.q)))
 
     def matrix(self) -> Floats:
-        """The probability of each answer (row) for each truth (column); of bits, the probability that each is set."""
+        """The probability of each answer (row) for each truth (column); for bits, the probability that each is set."""
         size = len(self.categories)
         return np.full((size, size), self.q) + (self.p - self.q) * np.eye(size)
 
     def codes(self, cells: pl.Series) -> Ints:
-        """The number of each cell's category, `NO_ANSWER` where it is missing, `STRANGE` where it is no category."""
+        """The number of each cell's category, `NO_ANSWER` if it is missing, `STRANGE` if it is not a category."""
         known = [name for name in self.categories if name is not None]
         places = [index for index, name in enumerate(self.categories) if name is not None]
         missing = self.categories.index(None) if None in self.categories else NO_ANSWER
@@ -103,11 +103,11 @@ class AnswerChannel(Description):
         return codes.zip_with(texts.is_not_null(), pl.Series([missing], dtype=pl.Int64)).to_numpy().astype(np.int64)
 
     def bits(self, cells: pl.Series) -> Bytes:
-        """The bits of cells that are not missing, one row a cell."""
+        """The bits of cells that are not missing, one row per cell."""
         return np.unpackbits(self.packed(cells), axis=1, count=len(self.categories))
 
     def packed(self, cells: pl.Series) -> Bytes:
-        """The bits of cells that are not missing, eight in a byte, the first category's the highest."""
+        """The bits of cells that are not missing, eight per byte, the first category's the highest."""
         width = len(self.categories)
         taken = (width + 7) // 8
         texts = cells.drop_nulls()
@@ -118,30 +118,30 @@ class AnswerChannel(Description):
             digits = _DIGITS[joined[:, 1:]]
             if int(digits.max()) < 16:
                 return np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
-        raise DataError(f"{len(texts)} answers of {width} bits are not all spelt as such; read the release again")
+        raise DataError(f"{len(texts)} answers of {width} bits are not all spelled as such; read the release again")
 
 
 _DIGITS = np.asarray(
     [int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 255 for byte in range(256)], "u1"
 )
-"""What a byte of text is as a hexadecimal digit; 255 if it is none."""
+"""The hexadecimal digit of each byte of text; 255 if it is none."""
 
 
 def answer_by_chance(truth: Ints, channel: AnswerChannel, draw: Callable[[slice, int], Floats]) -> Ints | Bytes:
     """An answer for each truth: the number of a category, or bits.
 
-    `drawn` gives numbers between 0 and 1: as many as it is told for each of some rows.
+    `drawn` gives numbers between 0 and 1: as many as requested for each of some rows.
     """
     size = len(channel.categories)
     if channel.one_answer:
         chance = draw(slice(0, len(truth)), 1)[:, 0]
-        # What is left of the draw, once it is not the truth, says which of the others it is.
+        # If the draw is not the truth, its remainder selects one of the others.
         other = np.minimum(((chance - channel.p) / (1 - channel.p) * (size - 1)).astype(np.int64), size - 2)
         return np.where(chance < channel.p, truth, other + (other >= truth))
     bits = np.empty((len(truth), size), dtype=np.uint8)
     step = max(_CELLS // size, 1)
     for begin in range(0, len(truth), step):
-        report_progress("asking everybody", begin, len(truth))
+        report_progress("randomizing answers", begin, len(truth))
         chance = draw(slice(begin, begin + step), size)
         bits[begin : begin + step] = chance < channel.q
         rows, own = np.arange(len(chance)), truth[begin : begin + step]
@@ -150,7 +150,7 @@ def answer_by_chance(truth: Ints, channel: AnswerChannel, draw: Callable[[slice,
 
 
 def cast_categories(categories: Sequence[str | None], kind: pl.DataType) -> pl.Series | None:
-    """Categories as values of a column's type; None where they are not spelt as its cells are."""
+    """Categories as values of a column's type; None if they are not spelled like its cells."""
     texts = pl.Series(list(categories), dtype=pl.String)
     if kind == pl.Boolean:
         values = texts.replace_strict(["true", "false"], [True, False], default=None, return_dtype=pl.Boolean)
@@ -180,26 +180,27 @@ def spell_bits(bits: Bytes) -> pl.Series:
 def design_channel(
     kind: Kind | Literal["auto"], categories: Sequence[str | None], p: float | None, epsilon: float | None
 ) -> AnswerChannel:
-    """The channel that an argument asks for: by the probability of the truth, or by ε.
+    """The requested channel: by the probability of the truth, or by ε.
 
-    Given ε, `auto` takes the kind whose estimates vary less: unary from k = 3 e^ε + 2 categories on. Whoever gives p
-    means that an answer is true with that probability, which is a single answer.
+    Given ε, `auto` chooses the kind whose estimates vary less: unary from k = 3 e^ε + 2 categories. A given p means
+    that an answer is true with that probability, which requires a single answer.
     """
     size = len(categories)
     if size < 2:
-        raise PolicyError(f"randomized answers need two or more categories, and there are {size}; name `categories`")
+        raise PolicyError(f"randomized answers need two or more categories, but there are {size}; list `categories`")
     if kind == "warner" and size != 2:
-        raise PolicyError(f"kind = warner is for two categories, and there are {size}; use k_ary or unary")
+        raise PolicyError(f"kind = warner needs two categories, but there are {size}; use k_ary or unary")
     if kind == "unary" and p is not None:
-        raise PolicyError("kind = unary keeps the true category's bit with probability 1/2, always; give `epsilon`")
+        raise PolicyError("kind = unary always keeps the true category's bit with probability 1/2; give `epsilon`")
     p = _compute_truth_probability(size, epsilon) if p is None else p
     if epsilon is not None and p >= 1.0:
         raise PolicyError(
-            f"epsilon = {epsilon:g} is so much that every answer is the truth itself, and nothing is protected; choose "
+            f"epsilon = {epsilon:g} is so large that every answer is the truth itself, and nothing is protected; "
+            "choose "
             "a smaller one, 10 at most"
         )
     if not 0.0 < p < 1.0:
-        reason = "is the truth itself" if p else "tells what is not true"
+        reason = "is the truth itself" if p else "discloses what is not true"
         raise PolicyError(
             f"p = {p:g}: every answer {reason}, so nothing is protected (ε is infinite); choose p between 0 and 1"
         )
@@ -216,9 +217,9 @@ def design_channel(
 
 
 def _compute_truth_probability(size: int, epsilon: float | None) -> float:
-    """The probability of the truth that gives ε; a negative ε is the other way round."""
+    """The probability of the truth that gives ε; a negative ε inverts answers."""
     if epsilon is None:
-        raise PolicyError("say how much is randomized: the probability `p` of the true answer, or `epsilon`")
+        raise PolicyError("set how much is randomized: the probability `p` of the true answer, or `epsilon`")
     return 1 / (1 + (size - 1) * exp(min(-epsilon, 700.0)))
 
 
@@ -228,16 +229,16 @@ def list_answered_columns(release: Release) -> tuple[str, ...]:
 
 
 def get_channel(release: Release, column: str) -> AnswerChannel:
-    """The channel of one column, as the release tells it."""
+    """The channel of one column, as published in the release."""
     names = list_answered_columns(release)
     if column not in names:
         where = f"; they are in: {', '.join(names)}" if names else ""
-        raise DataError(f'the release tells of no randomized answers in "{column}"{where}')
+        raise DataError(f'the release has no randomized answers in "{column}"{where}')
     return AnswerChannel.of(release.public[column])
 
 
 def describe_channel(channel: AnswerChannel, **more: Any) -> Mapping[str, Any]:
-    """What a release tells of a column."""
+    """The published parameters of a column."""
     facts: dict[str, Any] = channel.model_dump(mode="json") | {"epsilon": channel.epsilon}
     if channel.repeats == 1.0:
         del facts["repeats"]

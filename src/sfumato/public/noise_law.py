@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Noise that is added to numbers: how it is drawn, how dense it is, and how much privacy it gives.
 
-Privacy as Agrawal and Srikant define it (*Privacy-preserving data mining*, SIGMOD 2000): if a value can be
-told, with confidence c, to lie in an interval, the privacy at c is the interval's width. Uniform noise on [−α, α] gives
-c · 2α, Gaussian noise of deviation σ gives 2 Φ⁻¹((1 + c) / 2) · σ, and intervals of width W give c · W.
+Privacy as Agrawal and Srikant define it (*Privacy-preserving data mining*, SIGMOD 2000): if a value is known, with
+confidence c, to lie in an interval, the privacy at c is the interval's width. Uniform noise on [−α, α] gives c · 2α,
+Gaussian noise of deviation σ gives 2 Φ⁻¹((1 + c) / 2) · σ, and intervals of width W give c · W.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ _SPELT = {
     "stddev": "gaussian",
     "width": "discretize",
 }
-_ALSO = {"normal": "gaussian", "gauss": "gaussian", "correlated": "gaussian"}  # of one column alone it is Gaussian
-_CURE = 'noise is told as Noise(kind="gaussian", scale=2.5), ("gaussian", 2.5) or {"sigma": 2.5}'
+_ALSO = {"normal": "gaussian", "gauss": "gaussian", "correlated": "gaussian"}  # a single column of it is Gaussian
+_CURE = 'write noise as Noise(kind="gaussian", scale=2.5), ("gaussian", 2.5) or {"sigma": 2.5}'
 
 
 class Noise(Description):
-    """One column's noise. It is public: who does not know it cannot reconstruct anything."""
+    """One column's noise. It is public: without it nothing can be reconstructed."""
 
     kind: Literal["uniform", "gaussian", "discretize"]
     """`uniform` on [−scale, scale], `gaussian` of deviation `scale`, or intervals of width `scale`."""
     scale: float = Field(gt=0.0, allow_inf_nan=False)
     """α, σ or W, in the column's own unit (days for dates)."""
     step: float = Field(default=0.0, ge=0.0)
-    """What published values are rounded to: 1 for integers and dates, 0 where they are not."""
+    """What published values are rounded to: 1 for integers and dates, 0 if they are not rounded."""
     origin: float = 0.0
-    """Where the first interval begins, for `discretize`."""
+    """The start of the first interval, for `discretize`."""
     grid: float = Field(default=0.0, ge=0.0)
-    """What published numbers are whole multiples of, originals and noise having been rounded to it: for numbers that
-    are not whole far less than the scale, so that an estimate need not heed it; 0 if nothing is known of it."""
+    """The unit of published numbers, to which originals and noise were rounded: for fractions far smaller than the
+    scale, so that estimates can ignore it; 0 if unknown."""
 
     @classmethod
     def of(cls, given: Any) -> Noise:
@@ -66,7 +66,8 @@ class Noise(Description):
         except ValidationError as error:
             wrong = ", ".join(dict.fromkeys(".".join(map(str, problem["loc"])) for problem in error.errors()))
             raise PolicyError(
-                f"this is no noise: look at its {wrong} (the kind is uniform, gaussian or discretize, and the scale a "
+                f"this is not valid noise: check its {wrong} (the kind must be uniform, gaussian or discretize, "
+                "and the scale a "
                 f"finite number above 0); {_CURE}"
             ) from None
 
@@ -74,35 +75,35 @@ class Noise(Description):
     def for_privacy(
         cls, kind: Literal["uniform", "gaussian", "discretize"], width: float, confidence: float, step: float = 0.0
     ) -> Noise:
-        """The noise under which a value is told to within `width` with the confidence, and no better."""
+        """The noise under which a value is known, with the confidence, only to within `width`."""
         return cls(kind=kind, scale=width / _compute_unit_interval(kind, confidence), step=step)
 
     def interval(self, confidence: float) -> float:
-        """The width of the interval that a value is told to lie in, with a confidence."""
+        """The width of the interval that contains a value with a confidence."""
         return _compute_unit_interval(self.kind, confidence) * self.scale
 
     @property
     def variance(self) -> float:
-        """The variance of what is added, rounding left aside."""
+        """The variance of the noise, without rounding."""
         return {"uniform": 1 / 3, "gaussian": 1.0, "discretize": 1 / 12}[self.kind] * self.scale**2
 
     def draw(self, chance: np.random.Generator, count: int) -> Floats:
-        """What is added to `count` values, before rounding."""
+        """The noise for `count` values, before rounding."""
         if self.kind == "uniform":
             return chance.uniform(-self.scale, self.scale, count)
         if self.kind == "gaussian":
             return chance.normal(0.0, self.scale, count)
-        raise PolicyError("intervals add nothing to a value; they stand in its place")
+        raise PolicyError("intervals add nothing to a value; they replace it")
 
     def density(self, points: Floats) -> Floats:
-        """How dense the noise is at some differences, rounding left aside."""
+        """The density of the noise at some differences, without rounding."""
         if self.kind == "gaussian":
             return np.asarray(np.exp(-0.5 * (points / self.scale) ** 2) / (self.scale * np.sqrt(2 * np.pi)))
         half = self.scale if self.kind == "uniform" else self.scale / 2
         return np.where(np.abs(points) <= half, 1 / (2 * half), 0.0)
 
     def below(self, points: Floats) -> Floats:
-        """The probability that the noise is at most so much."""
+        """The probability that the noise is at most this value."""
         if self.kind == "gaussian":
             from scipy.special import ndtr
 
@@ -119,24 +120,24 @@ def _normalize_kind(given: Any) -> Any:
 
 
 def _normalize_noise(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Kind, scale, step, origin and grid, however the first two are spelt; what else a release tells is left aside."""
+    """Kind, scale, step, origin and grid, however the first two are spelled; other published parameters are ignored."""
     known = {name: given[name] for name in Noise.model_fields if name in given}
     if "kind" in known:
         known["kind"] = _normalize_kind(known["kind"])
     spelt = [name for name in _SPELT if name in given]
     if len(spelt) + ("scale" in known) > 1:
-        raise PolicyError(f"the noise's scale is told twice: {', '.join([*spelt, *{'scale'} & known.keys()])}")
+        raise PolicyError(f"the noise's scale is given twice: {', '.join([*spelt, *{'scale'} & known.keys()])}")
     for name in spelt:
         if known.setdefault("kind", _SPELT[name]) != _SPELT[name]:
-            raise PolicyError(f'"{name}" is of {_SPELT[name]} noise, and the kind says otherwise; use "scale"')
+            raise PolicyError(f'"{name}" belongs to {_SPELT[name]} noise, but the kind differs; use "scale"')
         known["scale"] = given[name]
     return known
 
 
 def _compute_unit_interval(kind: str, confidence: float) -> float:
-    """How wide the interval is for noise of scale 1."""
+    """The width of the interval for noise of scale 1."""
     if not 0.0 < confidence < 1.0:
-        raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
+        raise PolicyError(f"a confidence must be between 0 and 1, not {confidence:g}")
     if kind == "gaussian":
         from statistics import NormalDist
 
@@ -148,17 +149,17 @@ def privacy_level(noise: Any, range: Any, confidence: float = 0.95) -> float:  #
     """How much privacy noise gives: the interval's width as a share of the range (its ends, or its width)."""
     width = float(range[1]) - float(range[0]) if np.ndim(range) else float(range)
     if not (np.isfinite(width) and width > 0):
-        raise PolicyError("a privacy level is a share of a range, and this range has no width")
+        raise PolicyError("a privacy level is a share of a range, but this range has no width")
     return Noise.of(noise).interval(confidence) / width
 
 
 def read_numbers(column: pl.Series) -> Floats:
-    """A column as numbers, missing ones NaN; dates, also those spelt 2009-06-30, count in days since 1970."""
+    """A column as numbers, missing ones NaN; dates, including text such as 2009-06-30, count in days since 1970."""
     numbers = column
     if column.dtype == pl.String:
         numbers = column.str.to_date("%Y-%m-%d", strict=False)
         if numbers.null_count() > column.null_count():
-            raise DataError(f'"{column.name}" holds text, and noise is in numbers and dates (spelt 2009-06-30) alone')
+            raise DataError(f'"{column.name}" holds text; noise is only in numbers and dates (such as 2009-06-30)')
     elif not (column.dtype.is_numeric() or column.dtype == pl.Date):
         raise DataError(f'"{column.name}" holds neither numbers nor dates, but {column.dtype}')
     return np.asarray(numbers.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)
@@ -171,16 +172,16 @@ def list_noisy_columns(release: Release) -> tuple[str, ...]:
 
 
 def get_noise(release: Release, column: str) -> Noise:
-    """The noise of one column, as the release tells it."""
+    """The noise of one column, as published in the release."""
     if column not in list_noisy_columns(release):
         raise DataError(
-            f'the release tells of no noise in "{column}"; noise is in: {", ".join(list_noisy_columns(release))}'
+            f'the release has no noise in "{column}"; noise is in: {", ".join(list_noisy_columns(release))}'
         )
     return Noise.of(release.public[column])
 
 
 def get_noise_covariance(release: Release, columns: tuple[str, ...]) -> Floats:
-    """The covariance of what was added to some columns; only `correlated` noise goes together."""
+    """The covariance of the noise of some columns; only `correlated` noise is dependent."""
     covariance = np.diag([get_noise(release, name).variance for name in columns])
     for row, name in enumerate(columns):
         together: Mapping[str, float] = release.public[name].get("covariance", {})

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Keys that tell when they were changed, and keys for baskets that tell when they belong to other baskets.
+"""Keys that detect modification, and keys for baskets that detect other baskets.
 
-A seal over its content tells a key that was changed or damaged; a fingerprint of the baskets tells one that belongs to
-others. Both are refused, since a wrong key would decode to wrong itemsets. Neither ever leaves with a release.
+A seal over its content detects a key that was modified or damaged; a fingerprint of the baskets detects one that
+belongs to others. Both are refused, since a wrong key would decode to wrong itemsets. Neither is ever published with a
+release.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sfumato.key import Key
 from sfumato.randomness import Randomness
 
 FIRST_CODE, LAST_CODE = 10**9, 10**10
-"""Codes have ten digits: two keys hardly share one, so that a wrong key is noticed."""
+"""Codes have ten digits: two keys hardly share one, so that a wrong key is detected."""
 
 
 def seal_key(method: str, secret: Mapping[str, Any]) -> Key:
@@ -28,17 +29,17 @@ def seal_key(method: str, secret: Mapping[str, Any]) -> Key:
 
 
 def unseal_key(key: Key | None, method: str) -> dict[str, Any]:
-    """What a key holds; one that was changed, or that is another method's, is refused."""
+    """The content of a key; a modified key, or one of another method, is refused."""
     if not isinstance(key, Key):
-        raise PolicyError(f"{method} has a secret: make one with new_key(data), keep it, and give it to protect")
+        raise PolicyError(f"{method} needs a key: create one with new_key(data), keep it, and pass it to protect")
     secret = dict(key.secret)
     if key.method != method or secret.pop("seal", None) != _compute_seal(method, secret):
-        raise DataError(f"the key was changed or damaged, or is no key of {method}; find the one you saved")
+        raise DataError(f"the key was changed or damaged, or is not a key of {method}; use the one you saved")
     return secret
 
 
 def fingerprint_baskets(baskets: Baskets) -> str:
-    """The same for the same baskets in the same order."""
+    """A hash that is the same for the same baskets in the same order."""
     mark = hashlib.sha256(json.dumps(baskets.items).encode())
     mark.update(baskets.offsets.astype("<i8").tobytes())
     mark.update(baskets.codes.astype("<i4").tobytes())
@@ -46,18 +47,18 @@ def fingerprint_baskets(baskets: Baskets) -> str:
 
 
 def refuse_other_baskets(baskets: Baskets, known: str) -> None:
-    """Stop where baskets are not those that a key was drawn for."""
+    """Stop if the baskets are not those that a key was drawn for."""
     if fingerprint_baskets(baskets) != known:
         raise DataError(
-            f"the key was drawn for other baskets than these {len(baskets)}; find its own, or draw a new key"
+            f"the key was drawn for other baskets than these {len(baskets)}; use its own, or draw a new key"
         )
 
 
 def draw_codes(count: int, taken: Baskets, randomness: Randomness) -> list[int]:
     """Distinct numbers of ten digits, none of them an item of the baskets.
 
-    The provider sees them, so they come straight from the operating system: a generator's numbers might give away
-    what else it drew.
+    The provider sees them, so they come straight from the operating system: a generator's numbers might disclose what
+    else it drew.
     """
     known = {str(item) for item in taken.items}
     codes: dict[int, None] = {}
@@ -71,7 +72,7 @@ def draw_codes(count: int, taken: Baskets, randomness: Randomness) -> list[int]:
 
 
 def draw_bytes(randomness: Randomness) -> bytes:
-    """A secret of 256 bits."""
+    """A 256-bit secret."""
     return secrets.token_bytes(32) if randomness.for_publication else randomness.generator().bytes(32)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Thresholds taken exactly: a support as a count or a share, a confidence as a fraction.
+"""Exact thresholds: a support as a count or a share, a confidence as a fraction.
 
 A float is read as the decimal it is written as (0.8 is 4/5, not the nearest binary number), so that a rule at the
 threshold is on the side where a person would put it.
@@ -17,25 +17,25 @@ Confidence = Fraction | float | int
 
 
 def compute_least_count(min_support: Support, rows: int) -> int:
-    """The least number of rows that is frequent: the count itself, or a share of the rows, rounded up."""
+    """The smallest frequent number of rows: the count itself, or a share of the rows, rounded up."""
     if isinstance(min_support, bool) or not isinstance(min_support, int | float):
-        raise PolicyError("min_support is a whole number of rows, or a share of them above 0 and up to 1")
+        raise PolicyError("min_support must be a whole number of rows, or a share of them above 0 and at most 1")
     if isinstance(min_support, int):
         if min_support < 1:
-            raise PolicyError(f"min_support is at least 1 row, not {min_support}")
+            raise PolicyError(f"min_support must be at least 1 row, not {min_support}")
         return min_support
     if not 0 < min_support <= 1:
-        raise PolicyError("min_support as a share lies above 0 and is at most 1; give a whole number for a count")
+        raise PolicyError("min_support as a share must be above 0 and at most 1; give a whole number for a count")
     return max(1, ceil(Fraction(repr(min_support)) * rows))
 
 
 def parse_exact_confidence(confidence: Confidence, name: str = "confidence") -> Fraction:
     """A confidence between 0 and 1 as the fraction it is written as."""
     if isinstance(confidence, bool) or not isinstance(confidence, Fraction | float | int):
-        raise PolicyError(f"{name} is a number above 0 and up to 1")
+        raise PolicyError(f"{name} must be a number above 0 and at most 1")
     if isinstance(confidence, float) and not isfinite(confidence):
-        raise PolicyError(f"{name} is a finite number above 0 and up to 1")
+        raise PolicyError(f"{name} must be a finite number above 0 and at most 1")
     fraction = Fraction(repr(confidence)) if isinstance(confidence, float) else Fraction(confidence)
     if not 0 < fraction <= 1:
-        raise PolicyError(f"{name} lies above 0 and is at most 1")
+        raise PolicyError(f"{name} must be above 0 and at most 1")
     return fraction

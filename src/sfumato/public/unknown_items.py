@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Baskets in which it is not said whether some items are there: ``milk?`` stands for "milk, perhaps".
+"""Baskets with unknown items: ``milk?`` means "milk, perhaps".
 
-An item that is certain bears its name, one that is unknown its name and a question mark; an item without either is
-certainly not there. So such baskets are written and read like any others, and whoever overlooks the marks sees what is
-certain. The support of an itemset is then an interval, from the baskets that certainly hold it to those that may, and
-so is the confidence of a rule. Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules*
-(2001).
+A certain item is written as its name, an unknown one as its name and a question mark; any other item is certainly
+absent. So such baskets are written and read like any others, and a reader who ignores the marks sees what is certain.
+The support of an itemset is then an interval, from the baskets that certainly hold it to those that may, and so is the
+confidence of a rule. Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 @dataclass(frozen=True, slots=True)
 class KnownAndUnknown:
-    """Baskets with unknowns, taken apart; both have as many baskets as there were, in the same order."""
+    """Baskets with unknowns, separated; both have as many baskets as before, in the same order."""
 
     known: Baskets
     """What is certain."""
     unknown: Baskets
-    """What may be there, without the marks."""
+    """What may be present, without the marks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class PossibleInterval:
 
 
 def mark_unknowns(known: Baskets, rows: Sequence[int], items: Sequence[Item]) -> Baskets:
-    """The baskets, where it is left open whether basket `rows[i]` holds `items[i]`, which it does not certainly."""
+    """The baskets in which it is unknown whether basket `rows[i]` holds `items[i]`, which it does not certainly."""
     marked = sum(str(item).endswith(MARK) for item in (*known.items, *items))
     if marked:
         raise DataError(f'{marked} items end in "{MARK}", which marks an unknown; rename them first')
@@ -58,7 +57,7 @@ def mark_unknowns(known: Baskets, rows: Sequence[int], items: Sequence[Item]) ->
 
 
 def split_unknowns(published: Baskets) -> KnownAndUnknown:
-    """What is certain and what is unknown; names that are all whole numbers become numbers again."""
+    """What is certain and what is unknown; names that are all integers become integers again."""
     names = [str(item) for item in published.items]
     marked = np.array([name.endswith(MARK) for name in names], dtype=np.bool_)
     plain: list[Item] = [name.removesuffix(MARK) for name in names]
@@ -87,10 +86,10 @@ def bound_item_support(published: Baskets, items: Sequence[Item]) -> PossibleInt
 
 
 def bound_rule_confidence(published: Baskets, left: Sequence[Item], right: Sequence[Item]) -> PossibleInterval | None:
-    """The least and the greatest confidence that the unknowns leave open; None if the left side is nowhere.
+    """The smallest and the largest confidence that the unknowns allow; None if the left side never occurs.
 
-    Least: no unknown of the whole rule was there, and every one that makes up its left side alone was. Greatest: the
-    other way round. Both ends are reached by some way of filling in the unknowns.
+    Smallest: no unknown of the whole rule was present, and every one that completes only its left side was. Largest:
+    the other way round. Both ends are reached by some assignment of the unknowns.
     """
     parts = split_unknowns(published)
     left_certain, left_possible = _flag_certain(parts, left), _flag_possible(parts, left)
@@ -98,7 +97,7 @@ def bound_rule_confidence(published: Baskets, left: Sequence[Item], right: Seque
     if not left_possible.any():
         return None
     held = int((left_certain & right_certain).sum())
-    # A basket that certainly has the right side can only choose whether it counts on both sides or on none.
+    # A basket that certainly has the right side can only count on both sides or on none.
     without = int((left_possible & ~right_certain).sum())
     low = Fraction(held, held + without) if held + without else Fraction(1)
     may = int((left_possible & right_possible).sum())

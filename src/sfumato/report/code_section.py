@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of the internal report about codes for trees: which columns are sheltered from sorting, and which not."""
+"""The section of the internal report about codes for trees: which columns are protected against sorting."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ from sfumato.table import Table
 
 
 def build_code_section(release: Release, original: Table) -> ReportSection:
-    """What shelters each encoded column, by the recipe of Bu, Lakshmanan, Ng and Ramesh (2007), Section 5.4."""
+    """What protects each encoded column (Bu, Lakshmanan, Ng and Ramesh 2007, Section 5.4)."""
     method = release.method
     columns = [name for name in release.details.get("pieces", {}) if original.frame[name].count()]
     shelters = shelter(original, method.target, columns, method.min_width)
     unsafe = sum(not shelter.safe for shelter in shelters)
     intro = (
-        f"{wording.count_noun(len(shelters), 'column')} of numbers became codes. The key is in private/ and decodes "
-        "the tree. "
-        f"{wording.count_noun(unsafe, 'column is', 'columns are')} not safe from somebody who sorts the codes and "
-        "knows the "
-        "least and the greatest value."
+        f"{wording.count_noun(len(shelters), 'numeric column was', 'numeric columns were')} encoded. The key in "
+        f"private/ decodes the tree. {wording.count_noun(unsafe, 'column is', 'columns are')} not safe from someone "
+        "who sorts the codes and knows the smallest and the largest value."
     )
     notes = tuple(f"{shelter.column}: {shelter.advice}" for shelter in shelters)
     return ReportSection(
-        "codes", "What shelters the codes", intro, (_build_shelter_figure(shelters),) if shelters else (), notes
+        "codes", "What protects the codes", intro, (_build_shelter_figure(shelters),) if shelters else (), notes
     )
 
 
@@ -42,12 +40,12 @@ def _build_shelter_figure(shelters: tuple[ColumnShelter, ...]) -> ReportFigure:
         for shelter in shelters
     )
     return ReportFigure(
-        "What sorting cracks at worst",
+        "What sorting reveals at worst",
         _draw_shelter_bars(shelters),
-        "For each column the share of values that sorting finds within 2 % of the range, at worst.",
-        "The share of values that sorting finds within 2 % of the range, at worst. Pure pieces and gaps in the domain "
-        "shelter a column.",
-        ("Column", "Values", "Gaps", "In pure pieces", "Cracked at worst"),
+        "For each column, the share of values that sorting reveals to within 2 % of the range, at worst.",
+        "The share of values that sorting reveals to within 2 % of the range, at worst. Pure pieces and gaps in the "
+        "domain protect a column.",
+        ("Column", "Values", "Gaps", "In pure pieces", "Revealed at worst"),
         rows,
         wide=True,
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What the report says, worked out before it is laid out.
+"""The content of the report, computed before layout.
 
-The page that leaves is made from the certificate and the released data alone: it has no originals to speak of.
+The page that leaves is made from the certificate and the released data alone.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.measure.changes import ColumnDifference
-from sfumato.report import wording
+from sfumato.report import loss_words, wording
 from sfumato.report.findings import name_loss_kind
 from sfumato.report.run_account import RunAccount
 
 
 @dataclass(frozen=True)
 class GateLine:
-    """One limit of the release gate, and what was found."""
+    """One limit of the release gate, and the measured value."""
 
     name: str
     meaning: str
@@ -53,7 +53,7 @@ class KeyFigure:
 
 @dataclass(frozen=True)
 class ColumnRow:
-    """What was done to one column."""
+    """One row of the table of columns."""
 
     name: str
     role: str
@@ -68,7 +68,7 @@ class ColumnRow:
 
 
 def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
-    """Every limit of the gate beside what was found, in words."""
+    """Every limit of the gate, with the measured value."""
     rows = []
     for gate in body.get("gate", ()):
         title, meaning = wording.GATES.get(gate["gate"]) or _describe_risk_gate(gate["gate"])
@@ -78,13 +78,13 @@ def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
 
 
 def _describe_risk_gate(name: str) -> tuple[str, str]:
-    """A limit on one attack, `max_risk.ATTACK`; whatever else there is by its name."""
+    """A limit on one attack, `max_risk.ATTACK`; any other limit by its name."""
     limit_name, _, attack = name.partition(".")
     if limit_name != "max_risk" or not attack:
         return wording.space_name(name), ""
     return (
         f"Risk by {wording.space_name(attack)}",
-        "The share of guesses that are right, at the upper end of its interval.",
+        "The share of right guesses, at the upper end of its interval.",
     )
 
 
@@ -100,7 +100,7 @@ def state_verdict(body: Mapping[str, Any]) -> ReportVerdict:
     warning = (
         ""
         if body.get("for_publication", True)
-        else "Not for publication: chance came from a seed, and whoever knows the seed can replay it."
+        else "Not for publication: random numbers came from a seed, and anyone who knows the seed can reproduce them."
     )
     if broken:
         reason = f"{wording.count_noun(len(broken), 'claim does', 'claims do')} not hold on the written file."
@@ -115,23 +115,23 @@ def state_verdict(body: Mapping[str, Any]) -> ReportVerdict:
 
 
 def are_rows_drawn(account: RunAccount) -> bool:
-    """Whether no published cell is anybody's own: every column is drawn, and no row is a person's."""
+    """Whether every column is synthetic, so that no row belongs to a person."""
     names, public = getattr(getattr(account.published, "frame", None), "columns", ()), account.certificate.get("public")
     return bool(names) and all((public or {}).get(name, {}).get("kind") == "synthetic" for name in names)
 
 
 def name_things(account: RunAccount) -> str:
-    """What the release is made of: people, unless their rows are drawn."""
+    """What the rows of a release are: people, unless the rows are synthetic."""
     return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]][0]
 
 
 def list_tiles(account: RunAccount) -> list[KeyFigure]:
-    """The key figures; who stands in which crowd means nothing where rows are drawn."""
+    """The key figures."""
     body, is_drawn = account.certificate, are_rows_drawn(account)
     made = [_build_size_tile(body["data"], name_things(account))]
     if account.sizes_after.height and not is_drawn:
         made.append(_build_crowd_tile(account))
-    if account.sizes_after.height and not is_drawn and body["suppression"]["rows"] is not None:
+    if may_suppress_rows(body) and body["suppression"]["rows"] is not None:
         made.append(
             KeyFigure(
                 wording.format_count(body["suppression"]["rows"]), "rows suppressed", _describe_suppressed_share(body)
@@ -140,12 +140,19 @@ def list_tiles(account: RunAccount) -> list[KeyFigure]:
     if account.internal:
         made += _list_method_tiles(body["losses"])
     made += [] if is_drawn else _list_linking_tiles(account)
-    return made + _list_kept_tiles(body)
+    return made + _list_kept_tiles(body, rounded=not account.internal)
+
+
+def may_suppress_rows(body: Mapping[str, Any]) -> bool:
+    """Whether rows were suppressed, or a limit on suppressed rows was promised."""
+    return bool(body["suppression"]["rows"]) or any(
+        claim["property"] == "suppressed_share" and claim["threshold"] > 0 for claim in body["claims"]
+    )
 
 
 def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
-    """How many people can be linked: for the custodian before and after, for others at the most."""
-    linking, caption = find_main_attack(account.certificate), "of people can be linked to their row"
+    """The share of people whom linking finds: before and after for the custodian, an upper bound for others."""
+    linking, caption = find_main_attack(account.certificate), "of people found by linking"
     if linking is None:
         return []
     if "risk_at_most" in linking:
@@ -162,16 +169,15 @@ def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
     return [KeyFigure(figure, caption, note, wide=True)]
 
 
-def _list_kept_tiles(body: Mapping[str, Any]) -> list[KeyFigure]:
-    """What is left: by the method's own loss where it takes no detail but swaps, adds or draws."""
+def _list_kept_tiles(body: Mapping[str, Any], *, rounded: bool = False) -> list[KeyFigure]:
+    """What is left: by the method's own loss where that is not detail."""
     by = name_loss_kind(body)
-    own = body["losses"].get("loss") if by in wording.KEPT_OF else None
-    if own is not None:
-        return [KeyFigure(wording.format_percent(1 - own), *wording.KEPT_OF[by])]
-    loss = body["utility"].get("loss")
+    words = loss_words.LOSS_OF.get(by, loss_words.DETAIL)
+    loss = body["losses" if by in loss_words.LOSS_OF else "utility"].get("loss")
     if loss is None:
         return []
-    return [KeyFigure(wording.format_percent(1 - loss), "of the detail kept", wording.KEPT[body["data"]["shape"]])]
+    note = f"{words.of}; rounded to steps of 5{wording.NBSP}%" if rounded else words.of
+    return [KeyFigure(wording.format_percent(max(0.0, 1 - loss)), words.kept, note)]
 
 
 def _build_size_tile(data: Mapping[str, Any], things: str) -> KeyFigure:
@@ -183,7 +189,7 @@ def _build_size_tile(data: Mapping[str, Any], things: str) -> KeyFigure:
 
 
 def describe_size(data: Mapping[str, Any]) -> str:
-    """How large the data file is: rows and columns, or what else it is made of."""
+    """The size of the data file."""
     if data["shape"] == "table":
         return f"{wording.format_count(data['rows'])} rows, {wording.format_count(data['columns'])} columns"
     things, parts = wording.THINGS[data["shape"]]
@@ -191,7 +197,7 @@ def describe_size(data: Mapping[str, Any]) -> str:
 
 
 def _list_method_tiles(losses: Mapping[str, Any]) -> list[KeyFigure]:
-    """Figures that only some methods have."""
+    """Figures of particular methods."""
     made = []
     if "derived_entries" in losses:
         hidden = losses["derived_entries"] + losses["private_entries"]
@@ -228,17 +234,17 @@ def _build_crowd_tile(account: RunAccount) -> KeyFigure:
 
 def _describe_suppressed_share(body: Mapping[str, Any]) -> str:
     shares = [claim["measured"] for claim in body["claims"] if claim["property"] == "suppressed_share"]
-    return f"{wording.format_percent(shares[0])} of all rows" if shares and shares[0] is not None else "of all rows"
+    return f"{wording.format_percent(shares[0])} of all rows" if shares and shares[0] is not None else ""
 
 
 def find_smallest_crowd(sizes: pl.DataFrame) -> int:
-    """The smallest crowd; 0 when there is none."""
+    """The size of the smallest class; 0 if there is none."""
     least = sizes["size"].min() if sizes.height else 0
     return int(least) if isinstance(least, int) else 0
 
 
 def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The linking attack that went furthest."""
+    """The linking attack with the largest risk."""
     linking = [attack for attack in body["attacks"] if attack.get("attack") == "linking"]
     return max(linking, key=lambda attack: float(attack.get("risk", attack.get("risk_at_most")) or 0), default=None)
 
@@ -251,11 +257,11 @@ BINS: tuple[tuple[str, int, int | None], ...] = (
     ("50–199", 50, 199),
     ("200+", 200, None),
 )
-"""Crowd sizes: how a bin is called, its smallest and its largest."""
+"""Bins of class sizes: label, smallest and largest size."""
 
 
 def compute_crowd_shares(sizes: pl.DataFrame) -> list[float]:
-    """The share of people in each bin of crowd sizes."""
+    """The share of people in each bin of class sizes."""
     total = int(sizes["rows"].sum()) if sizes.height else 0
     if not total:
         return [0.0] * len(BINS)
@@ -263,14 +269,14 @@ def compute_crowd_shares(sizes: pl.DataFrame) -> list[float]:
 
 
 def compute_share_between(sizes: pl.DataFrame, low: int, high: int | None) -> float:
-    """The share of people whose crowd is of these sizes."""
+    """The share of people in classes of these sizes."""
     total = int(sizes["rows"].sum()) if sizes.height else 0
     inside = (pl.col("size") >= low) & (pl.col("size") <= high if high is not None else pl.lit(True))
     return int(sizes.filter(inside)["rows"].sum()) / total if total else 0.0
 
 
 def list_column_rows(account: RunAccount) -> list[ColumnRow]:
-    """One line a released column: what the methods state of it, and, for the custodian, what was measured."""
+    """One row per released column: what the methods state and, for the custodian, what was measured."""
     stated = _stated_changes(account.certificate)
     return [_column_row(account, name, stated.get(name, [])) for name in account.distributions]
 
@@ -303,7 +309,7 @@ def _column_row(account: RunAccount, name: str, changes: list[Change]) -> Column
 
 
 def _describe_column(changes: list[Change], difference: ColumnDifference | None, *, nothing_left: bool) -> str:
-    """What was done to a column; for the custodian with the share of cells that differ, as measured."""
+    """What was done to a column; for the custodian with the measured share of changed cells."""
     said = describe_changes(changes) if changes else "changed by an unknown method"
     if nothing_left:
         said = f"{said}: no value is published"
@@ -318,14 +324,14 @@ def _count_original_values(account: RunAccount, name: str) -> int | None:
 
 
 def describe_roles(body: Mapping[str, Any]) -> str:
-    """What the roles that occur mean, as one sentence."""
+    """The meaning of the roles in use, as one sentence."""
     present = [wording.ROLES[role] for role in wording.ROLES if role in body.get("roles", {}).values()]
     meanings = "; ".join(f"{'a' if name[0] not in 'aeiou' else 'an'} {name} one {meaning}" for name, meaning in present)
     return f"Every column has a role: {meanings}." if meanings else ""
 
 
 def list_parameters(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each method with its parameters, and what its own fields say they mean."""
+    """Each method with its parameters and their docstrings."""
     from sfumato.protect import METHODS
 
     kinds = {kind.model_fields["method"].default: kind for kind in METHODS}

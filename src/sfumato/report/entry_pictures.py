@@ -22,10 +22,10 @@ _INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line"
 _PRIVATE, _BLANKED, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
 
 ROWS_ALONE = 40
-"""Up to so many rows, each is drawn for itself; more are drawn in bands."""
+"""The most rows that are drawn one by one; more are drawn in bands."""
 BANDS = 36
 COLUMNS = 30
-"""More columns than this are not drawn: those with the most hidden entries are."""
+"""The most columns that are drawn: those with the most hidden entries."""
 
 _KINDS = ("private", "blanked to protect them")
 
@@ -37,7 +37,7 @@ class ColumnExposure:
     column: str
     private: int
     exposed: int
-    """Private entries that a rule foretold rightly before anything was blanked."""
+    """Private entries that a rule predicts before anything else is blanked."""
     derived: int
     """Entries blanked to protect private ones, in this or other columns."""
 
@@ -157,7 +157,7 @@ def _choose_busiest_columns(hidden: Ints) -> list[int]:
 
 
 def build_legend() -> Spec:
-    """Above the picture, where the colours are told."""
+    """The legend above the picture."""
     look: Spec = {"labelColor": _INK, "labelFontSize": 12, "symbolOpacity": 1}
     # Fonts differ from browser to browser: room, so that a wider one does not run into the next symbol.
     return {"orient": "top", "title": None, "offset": 6, "columnPadding": 26, **look}
@@ -185,13 +185,13 @@ def build_title(title: str, note: str = "") -> Spec:
 
 
 def draw_exposure_by_column(exposures: Sequence[ColumnExposure], title: str | None = None) -> str:
-    """For each column: private entries, those of them that rules gave away, entries blanked."""
+    """For each column: private entries, those that rules predicted, entries blanked to protect them."""
     kept = _choose_busiest_columns(
         np.asarray([exposure.private + exposure.derived for exposure in exposures], dtype=np.int64)
     )
     drawn_ones = [exposures[index] for index in kept]
     names = wording.shorten_distinctly([exposure.column for exposure in drawn_ones], LABEL)
-    kinds = ("private", "given away by rules before", "blanked to protect them")
+    kinds = ("private", "predicted by rules before", "blanked to protect them")
     values: list[Spec] = [
         {"column": name, "kind": kind, "entries": count, "said": wording.format_count(count)}
         for name, exposure in zip(names, drawn_ones, strict=True)
@@ -229,7 +229,7 @@ def _build_name_axis() -> Spec:
 
 
 def draw_blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = None, title: str | None = None) -> str:
-    """How many entries are blanked (|K|) if so many are blanked at a time (k); `chosen` marks the k that was used."""
+    """How many entries are blanked to protect (|K|) by how many at a time (k); `chosen` marks the k that was used."""
     values = [
         {"factor": factor, "size": size, "said": wording.format_count(size), "chosen": factor == chosen}
         for factor, size in sorted(sizes)
@@ -246,7 +246,7 @@ def draw_blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = N
         "y": {
             "field": "size",
             "type": "quantitative",
-            "title": "entries blanked in all",
+            "title": "entries blanked to protect",
             "scale": {"zero": True, "nice": True},
             "axis": {"format": ",~r", "tickCount": 4},
         },
@@ -262,7 +262,7 @@ def draw_blanking_curve(sizes: Sequence[tuple[int, int]], chosen: int | None = N
         },
         {"mark": {**text, "color": _INK}, "encoding": {"text": {"field": "said"}}},
     ]
-    heading = title if title is not None else "Blanking fewer at a time blanks fewer in all"
+    heading = title if title is not None else "Blanking fewer at a time blanks fewer"
     note = (
         "" if chosen is None else f"The larger red spot: as in this release, {wording.format_count(chosen)} at a time."
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of the internal report about blanked entries: where they are, why, and what rules are left."""
+"""The section of the internal report about blanked entries: where they are, why, and which rules are left."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXAMPLES = 12
 FACTORS = (100, 30, 10, 3, 1)
 """Blanking factors that are compared in a picture."""
 _PATIENCE = 3.0
-"""Seconds after which no further one is tried."""
+"""Seconds after which no further factor is tried."""
 
 
 def build_entry_section(release: Release, original: Table, published: Table) -> ReportSection:
@@ -42,15 +42,28 @@ def build_entry_section(release: Release, original: Table, published: Table) -> 
         figures.append(_build_curve_figure(sizes, _get_blanking_factor(release)))
     private, derived = len(details["private"]), len(details["derived"])
     exposed = sum(exposure.exposed for exposure in exposures)
-    intro = (
-        f"{wording.count_noun(private, 'entry', 'entries')} were to stay private. Blanking them alone would not have "
-        "been "
-        f"enough: rules found in what is left would have told {wording.format_count(exposed)} of them. "
-        f"{wording.count_noun(derived, 'further entry', 'further entries')} were blanked, and no such rule is left."
-    )
+    left = _list_rule_spots(details.get("rules_after"))
     return ReportSection(
-        "entries", "What was blanked, and why", intro, tuple(figures), tuple(_describe_reasons(details))
+        "entries",
+        "What was blanked, and why",
+        _describe_blanking(private, exposed, derived, len(left)),
+        tuple(figures),
+        tuple(_describe_reasons(details)),
     )
+
+
+def _describe_blanking(private: int, exposed: int, derived: int, rules_left: int) -> str:
+    """How many entries were private, how many of them rules predict, and what was blanked against that."""
+    asked = f"{wording.count_noun(private, 'entry was', 'entries were')} private and blanked. "
+    if not exposed:
+        risk = "No rule found in the other entries predicts a private one. "
+    else:
+        risk = (
+            "That alone would not be enough: rules found in the other entries predict "
+            f"{wording.format_count(exposed)} of them. "
+        )
+    further = f"{wording.count_noun(derived, 'further entry was', 'further entries were')} blanked; "
+    return f"{asked}{risk}{further}{wording.count_noun(rules_left, 'such rule is', 'such rules are')} left."
 
 
 def _build_entry_mask(cells: Sequence[tuple[int, str]], published: Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -75,7 +88,7 @@ def _build_map_figure(details: Mapping[str, Any], published: Table) -> ReportFig
         "Where entries are blank",
         svg,
         "Rows by columns: which entries are private, and which were blanked to protect them.",
-        "Rows from top to bottom as they are in the file; private entries and those blanked to protect them.",
+        "Rows in file order from top to bottom: private entries, and entries blanked to protect them.",
     )
 
 
@@ -99,9 +112,9 @@ def _build_exposure_figure(exposures: Sequence[ColumnExposure]) -> ReportFigure:
     return ReportFigure(
         "Exposure by column",
         draw_exposure_by_column(exposures, title=""),
-        "For each column: private entries, those that rules told before, and entries blanked.",
-        "How many entries of each column were private, how many of them a rule told before, how many were blanked.",
-        ("Column", "Private", "Told by a rule before", "Blanked to protect"),
+        "For each column: private entries, those that rules predicted, and entries blanked to protect them.",
+        "Per column: private entries, how many of them a rule predicted, and entries blanked to protect them.",
+        ("Column", "Private", "Predicted by a rule before", "Blanked to protect"),
         rows,
     )
 
@@ -112,9 +125,9 @@ def _build_entry_rules_figure(details: Mapping[str, Any]) -> ReportFigure:
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(before, after, confidence, support, title=""),
-        f"{wording.count_noun(len(before), 'rule')} told private entries before, {wording.format_count(len(after))} "
-        "after.",
-        f"Every rule that told a private entry: {wording.format_count(len(before))} before, "
+        f"{wording.count_noun(len(before), 'rule')} predicted private entries before, "
+        f"{wording.format_count(len(after))} after.",
+        f"Every rule that predicts a private entry: {wording.format_count(len(before))} before, "
         f"{wording.format_count(len(after))} after.",
         wide=True,
     )
@@ -130,7 +143,7 @@ def _list_rule_spots(rules: pl.DataFrame | None) -> list[RuleSpot]:
 
 
 def _list_blanking_sizes(release: Release, original: Table) -> list[tuple[int, int]]:
-    """How many entries the paper's search would have blanked, by its blanking factor: the largest, quickest first."""
+    """How many further entries the paper's search blanks, by blanking factor; large factors are fast and run first."""
     method, begun = release.method, monotonic()
     private = tuple((int(release.details["rows"][row]), column) for row, column in release.details["private"])
     sizes: list[tuple[int, int]] = []
@@ -155,15 +168,16 @@ def _build_curve_figure(sizes: Sequence[tuple[int, int]], chosen: int | None) ->
     return ReportFigure(
         "What a larger blanking factor costs",
         draw_blanking_curve(sizes, chosen, title=""),
-        "Entries blanked in all, by how many are blanked at a time.",
-        "Blanking several entries at a time is quicker and blanks more of them.",
-        ("At a time", "In all"),
+        "Entries blanked to protect private ones, by how many are blanked at a time.",
+        "Entries that the paper's search blanks to protect private ones. Blanking several at a time is faster and "
+        "usually blanks more.",
+        ("At a time", "Blanked to protect"),
         rows,
     )
 
 
 def _describe_reasons(details: Mapping[str, Any]) -> list[str]:
-    """Why the first entries were blanked, and how many for which reason."""
+    """How many entries were blanked for which reason, with examples."""
     reasons: pl.DataFrame | None = details.get("reasons")
     if reasons is None or reasons.is_empty():
         return []
@@ -179,12 +193,12 @@ def _describe_reasons(details: Mapping[str, Any]) -> list[str]:
         sentences.append(f"Row {row}, {column}: {kind} of {many}, for instance {wording.shorten_label(example, 90)}.")
     left = reasons.height - _EXAMPLES
     if left > 0:
-        sentences.append(f"The reasons of {wording.format_count(left)} more are in private/reasons.parquet.")
+        sentences.append(f"The reasons for {wording.format_count(left)} more are in private/reasons.parquet.")
     return sentences
 
 
 _MEANING = {
-    "invalidation": "the rule is no longer confident, or too rare.",
-    "marginalization": "the rule no longer fits the rows with private entries.",
-    "both": "some rules lost their confidence, others the rows they fitted.",
+    "invalidation": "the rule falls below the confidence or the support.",
+    "marginalization": "the rule no longer applies to the rows with private entries.",
+    "both": "some rules fall below a threshold, others no longer apply to those rows.",
 }

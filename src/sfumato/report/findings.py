@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What was found out about a release, in words: its claims as measured again, what it lost, how attacks went."""
+"""The findings about a release in words: its claims as measured again, its losses, and the outcomes of attacks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.report import wording
+from sfumato.report import loss_words, wording
 
 
 def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -30,64 +30,69 @@ def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
-    """What was measured; of a claim about the originals, a page that leaves says only whether it held."""
+    """The measured value. For a claim about the originals, the page that leaves shows only whether it held."""
     if claim["measured"] is None:
-        return "not told"
+        return "kept by the custodian"
     return wording.format_percent(claim["measured"]) if share else wording.format_count(claim["measured"])
 
 
 def name_loss_kind(body: Mapping[str, Any]) -> str:
-    """How the methods lose, as a key of `messages.LOSS_OF`; the name of the last one where all of them lose detail."""
+    """A key of `loss_words.LOSS_OF`, or the last method's name if all methods lose detail."""
     ways = ["discretize" if method.get("kind") == "discretize" else str(method["method"]) for method in body["methods"]]
-    mixed = len(set(ways)) > 1 and not wording.LOSS_OF.keys().isdisjoint(ways)
+    mixed = len(set(ways)) > 1 and not loss_words.LOSS_OF.keys().isdisjoint(ways)
     return "several" if mixed else ways[-1] if ways else ""
 
 
-def list_losses(body: Mapping[str, Any], internal: bool) -> list[dict[str, str]]:
+def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     """Each loss with one sentence."""
     by, utility = name_loss_kind(body), body["utility"]
     made = []
-    loss_words = (
-        body["losses"] if internal else {**{name: None for name in utility if name in wording.LOSSES}, **body["losses"]}
-    )
-    for name, value in loss_words.items():
-        title, meaning = wording.LOSSES.get(name, (wording.space_name(name).capitalize(), ""))
+    losses = {
+        **body["losses"],
+        **{name: None for name in utility if name in loss_words.LOSSES and name not in body["losses"]},
+    }
+    for name, value in losses.items():
+        if name == "height" and not body.get("heights"):
+            continue  # no levels were chosen
+        title, meaning = loss_words.LOSSES.get(name, (wording.space_name(name).capitalize(), ""))
         if name == "loss":
-            meaning = wording.LOSS_OF.get(by, meaning)
-        if name == "height" and body.get("heights"):
+            meaning = loss_words.LOSS_OF.get(by, loss_words.DETAIL).meaning
+        if name == "height":
             meaning += f" The highest possible is {sum(body['heights'].values())}."
-        # What is measured again is detail, or repeats what the method says.
-        again = None if name == "loss" and by in wording.LOSS_OF else utility.get(name)
-        made.append(_describe_loss(name, title, meaning, value, again))
-    if any(method["method"] in wording.LOSS_OF for method in body["methods"]):
-        measured = [name for name in wording.MEASURED if name in utility and name not in loss_words]
-        made += [_describe_loss(name, *wording.LOSSES[name], None, utility[name]) for name in measured]
+        # Where the loss is not detail, the "measured" one is detail, or repeats the method's own.
+        own = name == "loss" and by in loss_words.LOSS_OF and by != loss_words.REMEASURED
+        made.append(_describe_loss(name, title, meaning, value, None if own else utility.get(name)))
     return made + _list_learning_losses(utility)
 
 
 def _describe_loss(name: str, title: str, meaning: str, value: float | None, again: float | None) -> dict[str, str]:
-    """One loss by the method and as measured on the file, a share in per cent."""
-    format_value = wording.format_percent if name.startswith("loss") or name in wording.SHARES else wording.format_count
+    """One loss, by the method and as measured on the file; a share as a percentage."""
+    format_value = (
+        wording.format_percent if name.startswith("loss") or name in loss_words.SHARES else wording.format_count
+    )
     first, then = ("" if number is None else format_value(number) for number in (value, again))
     return {"title": title, "value": first, "again": then, "meaning": meaning}
 
 
 def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:
-    """How well classifiers do that learn from the release."""
+    """The accuracy of classifiers trained on the release."""
     made = []
     for name in [name for name in utility if f"{name}_original" in utility]:
         before, blind = (
             wording.format_percent(utility[f"{name}_original"]),
             wording.format_percent(utility.get("zero_r_accuracy")),
         )
-        meaning = f"How often it is right, learnt from the release. From the originals: {before}. Unlearnt: {blind}."
+        meaning = (
+            f"Share of right predictions when trained on the release. Trained on the originals: {before}. "
+            f"Always predicting the most frequent value: {blind}."
+        )
         title = f"Accuracy of {wording.space_name(name.removesuffix('_accuracy'))}"
         made.append({"title": title, "value": "", "again": wording.format_percent(utility[name]), "meaning": meaning})
     return made
 
 
 def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each attack: its story, and how far it got."""
+    """Each attack with its story and its outcome."""
     tried = "People tried" if body["data"]["shape"] == "table" else "Tried"
     made = []
     for attack in body["attacks"]:
@@ -101,7 +106,7 @@ def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How far an attack got, as the certificate tells it: in steps, or not at all."""
+    """The risk as the certificate states it: in coarse steps, or not at all."""
     most = attack["risk_at_most"]
     risk_text = (
         "kept by the custodian" if most is None else f"at most {wording.format_percent(most)}, at 95 % confidence"
@@ -110,7 +115,7 @@ def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _list_attack_counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str, str]]:
-    """How far an attack got, in counts."""
+    """The outcome of an attack in counts."""
     tries = attack["attempts"]
     facts = [
         (tried, wording.format_count(tries)),
@@ -125,7 +130,7 @@ def _list_attack_counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str
         ("By blind guessing", wording.format_percent(attack["baseline"] / tries if tries else 0.0)),
     ]
     if attack.get("control") is not None:
-        facts.append(("Equally sure about strangers", wording.format_count(attack["control"])))
+        facts.append(("Same guesses about strangers", wording.format_count(attack["control"])))
     if "highest_risk" in attack:
         facts.append(("Highest risk for one person", wording.format_percent(attack["highest_risk"])))
     if "smallest_match" in attack:
@@ -134,10 +139,10 @@ def _list_attack_counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str
 
 
 def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
-    """What the attacker knew of people, as far as the certificate says it; nothing where it does not."""
+    """What the attacker knew about people; empty if the certificate does not state it."""
     quasi = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
     knowledge = attack.get("known") or attack.get("knowledge")
-    if not knowledge and "knowledge" in attack:  # not given means all of these, but for the columns it wants to know
+    if not knowledge and "knowledge" in attack:  # the default is all of these except the columns it guesses
         wanted = {attack.get("column"), *(attack.get("columns") or ())}
         knowledge = [name for name in quasi if name not in wanted]
     if isinstance(knowledge, str):
@@ -154,7 +159,7 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
 
 
 def _find_attack_story(tag: str) -> tuple[str, str]:
-    """An attack's own story: what its class says first."""
+    """The first paragraph of the attack's docstring."""
     from sfumato.attack import ATTACKS
 
     for kind in ATTACKS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of the internal report about hidden rules: where rules stand before and after, and what else was hit."""
+"""The section of the internal report about hidden rules: rules before and after, and side effects."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sfumato.patterns import Patterns
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Release
-from sfumato.report import wording
+from sfumato.report import loss_words, wording
 from sfumato.report.pictures import PALETTE, Spec, render_svg
 from sfumato.report.rule_pictures import RuleSpot, RuleWords, draw_rules_before_and_after
 from sfumato.report.run_account import ReportFigure, ReportSection
 
 MOST_RULES = 200_000
-"""More rules than this are not drawn: only those that were to be hidden."""
+"""With more rules than this, only those at or above the support are drawn."""
 _REACH = 0.5
 _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, baskets")
 
@@ -27,7 +27,7 @@ _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, basket
 def build_hiding_section(
     release: Release, original: Baskets, published: Baskets, utility: Mapping[str, float]
 ) -> ReportSection:
-    """Rules before and after, side effects, and how far from the best possible."""
+    """Rules before and after, side effects, and the distance from the optimum."""
     secret = release.details["sensitive"]
     figures = [_build_effects_figure(utility)]
     if release.method.min_confidence is not None:
@@ -35,11 +35,11 @@ def build_hiding_section(
     changes = release.losses.get("changes", 0)
     intro = (
         f"{wording.count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
-        "hidden. "
-        f"{wording.count_noun(int(changes), 'change')} of single items did it."
+        "hidden, with "
+        f"{wording.count_noun(int(changes), 'item change')}."
     )
     return ReportSection(
-        "hiding", "What was hidden, and what else was hit", intro, tuple(figures), tuple(_list_hiding_notes(release))
+        "hiding", "What was hidden, and the side effects", intro, tuple(figures), tuple(_list_hiding_notes(release))
     )
 
 
@@ -52,18 +52,19 @@ def _build_hidden_rules_figure(
     secret_sides = {_split_secret(rule) for rule in secret}
     before = _mine_rule_spots(original, least, confidence, secret_sides)
     after = _mine_rule_spots(split_unknowns(published).known, least, confidence, secret_sides)
+    shown = sum(spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in after)
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(before, after, confidence, least, title="", told=_WORDS),
         "Rules by confidence and support, before and after; those that were to be hidden are marked.",
-        "Rules with one item on the right, from half the thresholds on. Dashed: where a rule begins to show. Red spots "
-        "were to be hidden; right of and above the lines none of them is left.",
+        "Rules with one item on the right, from half the thresholds up. Dashed: the thresholds. Red: rules to be "
+        f"hidden; after the changes, {wording.format_count(shown)} of them reach both thresholds.",
         wide=True,
     )
 
 
 def _split_secret(secret: Any) -> tuple[frozenset[str], frozenset[str]]:
-    """A secret rule as its two sides; an itemset has no left one, and an item stands alone on the right."""
+    """The two sides of a secret rule; itemsets and items have only a right side."""
     if isinstance(secret, tuple) and len(secret) == 2 and all(isinstance(side, tuple | list) for side in secret):
         return frozenset(map(str, secret[0])), frozenset(map(str, secret[1]))
     many = secret if isinstance(secret, tuple | list | frozenset | set) else (secret,)
@@ -96,16 +97,16 @@ def _build_effects_figure(utility: Mapping[str, float]) -> ReportFigure:
     return ReportFigure(
         "Side effects",
         _draw_effect_bars(effects),
-        "Counts of what was hidden, what is left of it, and what was lost or appeared besides.",
-        "Lost: showed before and does not now, though nobody asked. Ghosts: show now, and did not before.",
+        "Counts of what was to be hidden, what is still visible, and what was lost or appeared.",
+        "Lost: visible before, not to be hidden, and no longer visible. Ghost: visible now, and not before.",
         ("What", "Number"),
         tuple((label, wording.format_count(count)) for label, count in effects),
     )
 
 
 _EFFECTS = {
-    "sensitive": "to be hidden, and showed before",
-    "exposed": "of these, show still",
+    "sensitive": "to be hidden, and visible before",
+    "exposed": "of these, still visible",
     "lost_rules": "other rules lost",
     "ghost_rules": "ghost rules",
     "lost_itemsets": "other itemsets lost",
@@ -144,10 +145,10 @@ def _list_hiding_notes(release: Release) -> list[str]:
     details = release.details
     notes = []
     if details.get("proven"):
-        notes.append("No other way would have cost less: proven.")
+        notes.append("Proven: nothing costs less.")
     elif details.get("bound") is not None and details.get("objective") is not None:
         best, objective = wording.format_count(details["bound"]), wording.format_count(details["objective"])
-        notes.append(f"Any way costs at least {best}; this one costs {objective}.")
+        notes.append(f"Every solution costs at least {best}; this one costs {objective}.")
     if details.get("scans"):
         scans = wording.count_noun(int(details["scans"]), "scan")
         notes.append(f"{scans} of the baskets, {wording.count_noun(int(details.get('pruned', 0)), 'rule')} pruned.")
@@ -155,16 +156,16 @@ def _list_hiding_notes(release: Release) -> list[str]:
 
 
 def build_pattern_section(release: Release, original: Baskets, published: Patterns) -> ReportSection:
-    """What the patterns gave away, and what it took to stop that."""
+    """What can be inferred from the patterns, and what the repair changed."""
     channels = release.details.get("channels")
     channel_count = channels.height if isinstance(channels, pl.DataFrame) else 0
     intro = (
-        f"Among the frequent itemsets {wording.count_noun(channel_count, 'inference channel')} told of fewer than "
-        f"{wording.format_count(release.method.k)} people. {wording.count_noun(len(published), 'pattern')} are "
-        "published."
+        f"The frequent itemsets had {wording.count_noun(channel_count, 'inference channel')} to fewer than "
+        f"{wording.format_count(release.method.k)} people. "
+        f"{wording.count_noun(len(published), 'pattern is', 'patterns are')} published."
     )
     sentences = [
-        (wording.LOSSES.get(name, (wording.space_name(name), ""))[0], int(release.losses[name]))
+        (loss_words.LOSSES.get(name, (wording.space_name(name), ""))[0], int(release.losses[name]))
         for name in ("lost_itemsets", "ghost_itemsets", "changed_supports", "added_baskets")
         if name in release.losses
     ]
@@ -177,7 +178,7 @@ def build_pattern_section(release: Release, original: Baskets, published: Patter
         tuple((label, wording.format_count(count)) for label, count in sentences),
     )
     return ReportSection(
-        "patterns", "What the patterns gave away", intro, (figure,), tuple(_list_channel_examples(channels))
+        "patterns", "What the patterns revealed", intro, (figure,), tuple(_list_channel_examples(channels))
     )
 
 
@@ -186,7 +187,7 @@ def _list_channel_examples(channels: Any, most: int = 8) -> list[str]:
         return []
     rows = channels.select("inner", "outer", "support").head(most).iter_rows()
     return [
-        f"Who has {_join_items(inner)} and none of {_join_items([item for item in outer if item not in inner])}: "
+        f"Baskets with {_join_items(inner)} and none of {_join_items([item for item in outer if item not in inner])}: "
         f"{wording.count_noun(int(support), 'basket')}."
         for inner, outer, support in rows
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A picture of a small lattice: every combination of levels, which will do, which was chosen."""
+"""A picture of a small lattice: all combinations of levels, the allowed ones, and the chosen one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_LABELLED = 40
 
 
 def draw_lattice(nodes: Sequence[LatticeNode]) -> str:
-    """Nodes in rows by their height, finest at the bottom, joined where one step leads from one to the other."""
+    """Nodes in rows by their height, finest at the bottom, joined if they differ by one step."""
     places = _place_nodes(nodes)
     points = [
         {

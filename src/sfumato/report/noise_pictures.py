@@ -24,7 +24,7 @@ SERIES = tuple(_HUES)
 
 @dataclass(frozen=True)
 class AnswerShare:
-    """How many people one answer stands for."""
+    """The share of people with one answer."""
 
     value: str
     series: str
@@ -34,7 +34,7 @@ class AnswerShare:
 
 
 def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
-    """Densities as steps: series → edges of bins, and how dense each bin is."""
+    """Densities as steps: series → edges and densities of bins."""
     values = [
         {"series": name, "x": float(x), "y": float(y)}
         for name, (edges, density) in densities.items()
@@ -54,7 +54,7 @@ def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]]) 
 
 
 def draw_recovered_values(column: str, truth: Floats, release: Floats, estimate: Floats) -> str:
-    """True values against what is published of them and what an attacker makes of it: on the line nothing is hidden."""
+    """True values against published ones and an attacker's estimates; on the diagonal they are equal."""
     values = [
         {"series": name, "x": float(x), "y": float(y)}
         for name, estimates in (("release", release), ("estimate", estimate))
@@ -129,7 +129,7 @@ def draw_answer_shares(shares: Sequence[AnswerShare]) -> str:
 def _encode_series(
     series: Mapping[str, object] | Sequence[str], kinds: Mapping[str, object], legend: Spec | None = None
 ) -> Spec:
-    """One channel of the picture that tells the series apart; with a legend for one of them."""
+    """One channel of the picture that distinguishes the series; one of them has a legend."""
     names = [name for name in SERIES if name in series]
     look: Spec = {"orient": "top", "title": None, "labelColor": _INK, "labelFontSize": 12, "columnPadding": 24}
     scale: Spec = {"domain": names, "range": [kinds[name] for name in names]}

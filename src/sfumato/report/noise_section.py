@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The part of the report about columns that chance changed: what is left to estimate, and what an attacker filters out.
+"""The sections of the report about randomized columns.
 
-Two parts: one that may leave, made from the release alone, and one for the custodian, with the originals beside it.
+One may leave: what can be estimated, made from the release alone. One is for the custodian: how close an analyst and
+an attacker get to the originals.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ COLUMNS = 12
 BINS = 30
 """How many bins a distribution is drawn in."""
 DOTS = 300
-"""How many people stand in the picture of what an attacker gets back."""
+"""How many people are drawn in the picture of what an attacker recovers."""
 ANSWERS = 12
-"""How many answers of a column are drawn, the most frequent first."""
+"""How many answers of a column are drawn, most frequent first."""
 _ANSWERED = ("warner", "k_ary", "unary")
 _HOW = {
-    "uniform": "uniform noise of at most ±{scale}",
-    "gaussian": "Gaussian noise of deviation {scale}",
-    "correlated": "Gaussian noise of deviation {scale}, shaped like the data",
+    "uniform": "uniform noise in ±{scale}",
+    "gaussian": "Gaussian noise, standard deviation {scale}",
+    "correlated": "Gaussian noise, standard deviation {scale}, correlated like the data",
     "discretize": "intervals of width {scale}",
     "warner": "the true answer with probability {p}, else the other one",
     "k_ary": "the true answer with probability {p}, else any other",
-    "unary": "one bit an answer: the true one is set with probability {p}, any other with {q}",
+    "unary": "one bit per answer: the true one is set with probability {p}, any other with {q}",
 }
 
 
@@ -50,8 +51,7 @@ def build_estimates_section(public: Mapping[str, Any], published: Table) -> Repo
     return ReportSection(
         "estimates",
         "What can be estimated",
-        "Single values were changed by chance; what is true of many can still be estimated, because it is told "
-        "what chance did.",
+        "Single values were randomized. Distributions can still be estimated, because it is published how.",
         (
             *(_build_reconstruction_figure(noisy_columns.release, n) for n in noisy_columns.numbers),
             *(_build_answers_figure(noisy_columns.release, n) for n in noisy_columns.asked),
@@ -61,14 +61,18 @@ def build_estimates_section(public: Mapping[str, Any], published: Table) -> Repo
 
 
 def build_filtered_section(release: Release, original: Table, published: Table) -> ReportSection:
-    """What an analyst and an attacker make of it, the originals beside it: it stays."""
+    """What an analyst and an attacker estimate, beside the originals: it stays."""
     noisy_columns = _NoisyColumns.of(release.public, published)
     kept = original.frame[np.asarray(release.details["rows"])] if "rows" in release.details else original.frame
     return ReportSection(
         "filtered",
-        "What an analyst and an attacker make of it",
-        "The originals beside the release and what is estimated from it: of all people together, as an analyst "
-        "wants to, and of each one, as an attacker does. Where true values are on the line nothing is hidden.",
+        "What an analyst and an attacker learn from it",
+        "The originals, the release, and estimates from it: for all people together, as an analyst makes them"
+        + (
+            ", and for each person, as an attacker does. On the diagonal, an estimate is the true value."
+            if noisy_columns.numbers
+            else "."
+        ),
         (
             *(
                 _build_filter_figures(noisy_columns.release, kept, noisy_columns.numbers)
@@ -83,7 +87,7 @@ def build_filtered_section(release: Release, original: Table, published: Table) 
 
 
 class _NoisyColumns(NamedTuple):
-    """The columns that are drawn, as whoever receives the release sees them."""
+    """The columns that are drawn, as a recipient of the release sees them."""
 
     release: Release
     numbers: tuple[str, ...]
@@ -103,7 +107,7 @@ class _NoisyColumns(NamedTuple):
 
 
 def _is_telling(release: Release, column: str) -> bool:
-    """Whether answers depend on the truth at all: at p = 1/2 of two, nothing can be estimated."""
+    """Whether answers depend on the truth; at p = q nothing can be estimated."""
     facts = release.public[column]
     return abs(float(facts["p"]) - float(facts["q"])) > 1e-12
 
@@ -115,7 +119,7 @@ def _describe_how(release: Release, column: str) -> str:
 
 
 def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
-    """How the values of one column lie."""
+    """The distribution of one column."""
     values = release.data.frame[column]
     estimate: Reconstruction = reconstruct_distribution(release, column=column, bins=BINS)
     edges = estimate.edges
@@ -133,15 +137,16 @@ def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_densities(column, densities),
-        f"How the values of {wording.shorten_label(column)} lie in the release, and as reconstructed from it.",
-        f"Reconstructed in {wording.count_noun(estimate.iterations, 'step')}; the estimate fits what is published.",
+        f"The distribution of {wording.shorten_label(column)} in the release, and as reconstructed from it.",
+        f"The original distribution, estimated from the published values in "
+        f"{wording.count_noun(estimate.iterations, 'step')}.",
         ("Values", "Estimated share"),
         rows,
     )
 
 
 def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[ReportFigure]:
-    """For each noisy column, some people's values: true, published, and as an attacker estimates them."""
+    """For each noisy column, values of some people: true, published, and as estimated by an attacker."""
     estimates = BayesEstimate().estimate(release)
     made = []
     for name in numbers:
@@ -154,7 +159,7 @@ def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[
         before, after = (float(np.sqrt(np.mean((numbers[known] - true[known]) ** 2))) for numbers in (seen, guessed))
         made.append(
             ReportFigure(
-                f"{wording.shorten_label(name)}: what filtering takes away",
+                f"{wording.shorten_label(name)}: what an attacker recovers",
                 draw_recovered_values(name, true[some], seen[some], guessed[some]),
                 f"True values of {wording.shorten_label(name)} against the published ones and an attacker's estimates.",
                 f"Root mean square error: published {wording.format_count(before)}, estimated "
@@ -165,7 +170,7 @@ def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[
 
 
 def _build_answers_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
-    """How often each answer was given, and how often it is true."""
+    """The share of each answer: given, and estimated to be true."""
     proportions = estimate_proportions(release, column).sort("estimate", descending=True).head(ANSWERS)
     facts = release.public[column]
     given_shares = _count_value_shares(release.data.frame[column]) if facts["kind"] != "unary" else {}
@@ -191,8 +196,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_answer_shares(shares),
-        f"How often each answer of {wording.shorten_label(column)} was given, and how often it is estimated to be "
-        "true.",
+        f"The share of each answer of {wording.shorten_label(column)} as given, and as estimated to be true.",
         f"ε = {facts['epsilon']:.3g}. Lines: 95 % intervals of the estimates.{more}",
         ("Answer", "Estimated share", "95 % interval"),
         rows,
@@ -200,7 +204,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
 
 
 def _count_value_shares(column: pl.Series) -> dict[str, float]:
-    """The share of each value among those that are not missing; yes and no as Python spells them elsewhere."""
+    """The share of each value among the known ones."""
     known = column.drop_nulls()
     counts = known.cast(pl.String).value_counts()
     return dict(zip(counts[known.name], counts["count"] / max(len(known), 1), strict=True))
@@ -218,7 +222,7 @@ def _compute_histogram_density(values: Floats, edges: Floats) -> tuple[Floats, F
 
 
 def _widen_edges(edges: Floats, values: Floats) -> Floats:
-    """The same bins, and as many more on either side as noisy values need."""
+    """The same bins, and more on either side for noisy values."""
     width = float(edges[1] - edges[0])
     below = max(0, int(np.ceil((edges[0] - values.min()) / width))) if len(values) else 0
     above = max(0, int(np.ceil((values.max() - edges[-1]) / width))) if len(values) else 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page: what the report says, put into one HTML file with its style and pictures inside."""
+"""Render the report as one HTML file that includes its style and pictures."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import polars as pl
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from sfumato.baskets import Baskets
 from sfumato.report import content, findings, pictures, wording
 from sfumato.report.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
 
 PICTURED = 30
-"""How many columns are drawn, and listed before the table folds."""
+"""How many columns are drawn, and listed before the rest is folded."""
 _VALUES, _TOP = 24, 20
 
 
 def render_page(account: RunAccount) -> str:
-    """The report as HTML. Nothing of it runs, and nothing is fetched."""
+    """The report as HTML, without scripts and without external resources."""
     here = files("sfumato.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(
@@ -37,7 +38,7 @@ def render_page(account: RunAccount) -> str:
 
 
 def render_colours() -> str:
-    """The palette as variables, and the rules that make every picture follow them."""
+    """The palette as CSS variables, and the rules that apply them to pictures."""
     light = "".join(f"--{name}:{pair[0]};" for name, pair in pictures.PALETTE.items())
     dark = "".join(f"--{name}:{pair[1]};" for name, pair in pictures.PALETTE.items())
     swaps = "".join(
@@ -64,16 +65,16 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "first": PICTURED,
         "removed": wording.list_names(body.get("removed_columns", ()), most=60),
         "attacks": findings.list_attacks(body),
-        "losses": findings.list_losses(body, internal),
+        "losses": findings.list_losses(body),
         "distributions": _show_distributions(account),
         "gates": content.list_gates(body),
         "methods": content.list_parameters(body),
-        "missing": wording.MISSING.get(body.get("missing", ""), ""),
+        "missing": wording.MISSING.get(body.get("missing", ""), "") if body["data"]["shape"] == "table" else "",
         "created": wording.format_moment(body["created"]),
         "size": content.describe_size(body["data"]),
         "things": content.name_things(account),
         "drawn": content.are_rows_drawn(account),
-        "by_chance": bool(body.get("public")) or any(method["method"] in wording.LOSS_OF for method in body["methods"]),
+        "suppression": body["suppression"] if content.may_suppress_rows(body) else None,
         "advice": account.advice if internal else (),
         "reasons": account.reasons if internal else (),
         "lattice": _show_lattice(account) if internal else None,
@@ -83,7 +84,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
 
 
 def _show_lattice(account: RunAccount) -> dict[str, Any] | None:
-    """The picture of a small lattice, with its numbers."""
+    """A small lattice as a picture and a table."""
     nodes = account.lattice
     if not nodes:
         return None
@@ -98,12 +99,14 @@ def _show_lattice(account: RunAccount) -> dict[str, Any] | None:
         for node in nodes
     ]
     total = wording.format_count(len(nodes))
-    label = f"{total} combinations of levels; {wording.format_count(fine)} of them satisfy the models."
+    label = (
+        f"{total} combinations of levels; {wording.format_count(fine)} of them satisfy the models within the limits."
+    )
     return {"svg": Markup(draw_lattice(nodes)), "label": label, "rows": rows}
 
 
 def _show_linking(account: RunAccount) -> dict[str, Any] | None:
-    """The risk before and after."""
+    """The linking risk before and after."""
     after, before = content.find_main_attack(account.certificate), account.before
     if after is None or before is None or content.are_rows_drawn(account):
         return None
@@ -121,7 +124,7 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
     ]
     return {
         "svg": Markup(pictures.draw_risks(bars, limit)),
-        "label": f"Share of people who can be linked: {risk_text} in the originals, {risk_after} in the release.",
+        "label": f"Share of people whom linking finds: {risk_text} in the originals, {risk_after} in the release.",
         "rows": rows,
         "limit": None if limit is None else wording.format_percent(limit),
         "log": pictures.has_vanishing_bar(bars),
@@ -131,13 +134,13 @@ def _show_linking(account: RunAccount) -> dict[str, Any] | None:
 
 
 def _show_section(section: ReportSection) -> dict[str, Any]:
-    """A method's own part, with its pictures as markup."""
+    """A method's own section, with its pictures as markup."""
     figures = [{**vars(figure), "svg": Markup(figure.svg)} for figure in section.figures]
     return {**vars(section), "figures": figures}
 
 
 def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
-    """How large the crowds are: beside those of the originals where they may be counted."""
+    """The class sizes; for the custodian beside those of the originals."""
     if not account.sizes_after.height or content.are_rows_drawn(account):
         return None
     has_originals = bool(account.sizes_before.height)
@@ -162,7 +165,7 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
 
 
 def _show_distributions(account: RunAccount) -> dict[str, Any]:
-    """A small picture for each of the first columns that have something to compare."""
+    """A small picture for each of the first columns that have more than one value."""
     names, internal = list(account.distributions), account.internal
     figures, single = [], []
     for name in names[:PICTURED]:
@@ -198,7 +201,7 @@ def _show_distribution(name: str, counts: pl.DataFrame, internal: bool, things: 
 
 
 def _shorten_counts(counts: pl.DataFrame) -> tuple[list[tuple[str, int, int]], int]:
-    """Numbers in their order, names by frequency; of very many, the most frequent and the rest as one."""
+    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
     ranked = counts.sort(["published", "original", "value"], descending=[True, True, False])
     rest = counts.height - _TOP if counts.height > _VALUES else 0
     shown = ranked.head(_TOP) if rest else ranked
@@ -217,13 +220,13 @@ def _shorten_counts(counts: pl.DataFrame) -> tuple[list[tuple[str, int, int]], i
 
 
 def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
-    """What stays: counts of the originals, how the search went, how long it took."""
+    """Facts for the custodian: counts of the originals, the search, the running time."""
     details, body = account.details, account.certificate
     nodes, checked = details.get("nodes"), details.get("checked")
-    things = wording.THINGS[body["data"]["shape"]][0].capitalize()
+    things = "Baskets" if isinstance(account.original, Baskets) else "People"
     facts = [
         ("Source", wording.clean_label(account.source)),
-        (f"{things} of the originals", wording.format_count(len(account.original))),
+        (f"{things} in the originals", wording.format_count(len(account.original))),
         (f"{content.name_things(account).capitalize()} in the release", wording.format_count(body["data"]["rows"])),
         *_list_crowd_facts(account),
     ]
@@ -235,10 +238,10 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
             )
         )
     if details.get("proven"):
-        facts.append(("Best possible", "proven by search"))
+        facts.append(("Optimality", "proven: nothing costs less"))
     elif details.get("bound") is not None:
         bound, objective = wording.format_count(details["bound"]), wording.format_count(details["objective"])
-        facts.append(("Best possible", f"at least {bound}, found {objective}"))
+        facts.append(("Optimality", f"not proven: costs {objective}; the lower bound is {bound}"))
     seconds = [
         f"{wording.STEPS.get(step, wording.space_name(step))} {took:.2f} s" for step, took in account.seconds.items()
     ]
@@ -247,24 +250,27 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
 
 
 def _list_crowd_facts(account: RunAccount) -> list[tuple[str, str]]:
-    """How people stood before, exactly."""
+    """Class sizes before and after, and how many people linking finds in the originals."""
     body, before = account.certificate, account.sizes_before
     if account.before is None:
         return []
-    width = ("Columns of the originals", wording.format_count(account.original.frame.width))
+    width = ("Columns in the originals", wording.format_count(account.original.frame.width))
     if content.are_rows_drawn(account):
         return [width]
-    k = max(content.find_smallest_crowd(account.sizes_after), 1)
+    found = ("People whom linking finds in the originals", wording.format_count(account.before.successes))
+    if not account.sizes_after.height:
+        return [width, found]
+    k = content.find_smallest_crowd(account.sizes_after)
     fewer = int(before.filter(pl.col("size") < k)["rows"].sum()) if before.height else 0
     return [
         width,
         ("Rows suppressed", wording.format_count(body["suppression"]["rows"])),
-        ("Rows left out for missing cells", wording.format_count(body["losses"].get("dropped_rows", 0))),
+        ("Rows left out for missing values", wording.format_count(body["losses"].get("dropped_rows", 0))),
         ("Combinations of quasi-identifying values, before", wording.format_count(int(before["classes"].sum()))),
         (
             "Combinations of quasi-identifying values, after",
             wording.format_count(int(account.sizes_after["classes"].sum())),
         ),
         (f"People in crowds smaller than {k}, before", wording.format_count(fewer)),
-        ("People whom linking found in the originals", wording.format_count(account.before.successes)),
+        found,
     ]

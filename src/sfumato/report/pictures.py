@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures of the report: Vega-Lite drawn as SVG, offline, in colours that the page can exchange.
+"""The pictures of the report: Vega-Lite rendered as SVG, offline, in colours that the page can replace.
 
 The SVG holds shapes and shortened labels, never the data behind them. Every colour is a light value of
 `PALETTE`; the page's style sheet maps each to a variable, so that a picture follows light, dark and print.
@@ -27,10 +27,10 @@ PALETTE: Mapping[str, tuple[str, str]] = {
     "accent": ("#2f6b66", "#7fc1b8"),
     "warn": ("#a03f27", "#ee9a7c"),
 }
-"""Each colour by light and by dark."""
+"""Each colour in light and in dark mode."""
 
 LABEL = 22
-"""The longest label in a picture, in signs."""
+"""The longest label in a picture, in characters."""
 
 _INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line", "card"))
 _BEFORE, _AFTER, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
@@ -74,7 +74,7 @@ class RiskBar:
 
 
 def render_svg(spec: Spec) -> str:
-    """A Vega-Lite specification as SVG that can stand inside an HTML page."""
+    """A Vega-Lite specification as SVG that fits into an HTML page."""
     whole = {"config": dict(_CONFIG), "padding": 2, **spec}
     svg: str = vl_convert.vegalite_to_svg(whole, allowed_base_urls=[])
     for namespace in _NAMESPACES:
@@ -83,7 +83,7 @@ def render_svg(spec: Spec) -> str:
 
 
 def _name_clips(svg: str) -> str:
-    """Clip paths named by what is drawn: the renderer counts them over its lifetime, and so tells what else it drew.
+    """Name clip paths by content: the renderer numbers them over its lifetime, which reveals what else it drew.
 
     Names differ from picture to picture, as they must on one page.
     """
@@ -97,7 +97,7 @@ _CLIP = re.compile(r"\bclip(\d+)\b")
 
 
 def has_vanishing_bar(bars: Sequence[RiskBar]) -> bool:
-    """Whether one share is so much smaller that its bar could not be seen."""
+    """Whether one share is so small that its bar would be invisible."""
     shares = [bar.share for bar in bars]
     return min(bar.low for bar in bars) > 0 and min(shares) < max(shares) / 100
 
@@ -165,7 +165,7 @@ def _build_gate_line(limit: float) -> Spec:
 
 
 def draw_crowds(bins: Sequence[str], before: Sequence[float] | None, after: Sequence[float]) -> str:
-    """The share of people by how many share their values, before beside after where that may be told."""
+    """The share of people by how many share their values, before beside after for the custodian."""
     sides = (("after", after),) if before is None else (("before", before), ("after", after))
     values = [
         {"bin": label, "side": side, "share": share}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A picture of adversarial rules before and after a suppression, for the custodian only.
 
-It places rules by what an adversary sees of them, and tells which of them foretell a private entry: only somebody
-who holds the originals can say that.
+It places rules by what an adversary sees of them, and marks those that predict a private entry, which takes the
+originals.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from sfumato.report.pictures import PALETTE, Spec, render_svg
 _INK, _SOFT, _WARN, _BLANKED = (PALETTE[name][0] for name in ("ink", "soft", "warn", "accent"))
 
 SPOTS = 300
-"""Up to so many distinct places, each rule is drawn where it is; more are gathered in squares."""
+"""The most distinct positions that are drawn as spots; more are gathered in squares."""
 
 _ACROSS, _UP = 10, 16
 
 
 @dataclass(frozen=True)
 class RuleSpot:
-    """Where a rule stands: what an adversary sees of it, and whether it still gives an entry away."""
+    """A rule as an adversary sees it, and whether it predicts a private entry."""
 
     confidence: float
     """Public confidence."""
@@ -37,9 +37,9 @@ class RuleSpot:
 
 @dataclass(frozen=True)
 class RuleWords:
-    """How the picture speaks of rules: those that matter, the others, and the two axes."""
+    """The words of the picture: marked rules, other rules, and the two axes."""
 
-    marked: str = "gives an entry away"
+    marked: str = "predicts a private entry"
     other: str = "harmless"
     confidence: str = "public confidence"
     support: str = "public support, rows"
@@ -65,7 +65,7 @@ class _PanelFrame:
         return cls((max(0.0, low - 0.04), 1.02), (bottom / 1.4, top * 1.4), confidence, min_support)
 
     def snap_spot(self, confidence: float, support: int) -> tuple[float, float]:
-        """The middle of the square that a rule falls in; squares begin at the thresholds, and never lie across."""
+        """The centre of the square that contains a rule; no square crosses a threshold."""
         width = ((1 - self.least_confidence) or 0.1) / _ACROSS
         height = math.log(self.support[1] / self.support[0]) / _UP
         across = math.floor((confidence - self.least_confidence) / width + 1e-9)
@@ -84,7 +84,7 @@ def draw_rules_before_and_after(
     title: str | None = None,
     told: RuleWords = ENTRIES,
 ) -> str:
-    """Rules by public confidence and support, before beside after; dashed lines where a rule begins to count."""
+    """Rules by public confidence and support, before beside after; dashed lines at the thresholds."""
     frame = _PanelFrame.of([*before, *after], confidence, min_support)
     spots = [_gather_spots(before, frame, told), _gather_spots(after, frame, told)]
     most = max((spot["rules"] for side in spots for spot in side), default=1)
@@ -100,7 +100,7 @@ def draw_rules_before_and_after(
 
 
 def _gather_spots(spots: Sequence[RuleSpot], frame: _PanelFrame, rule_words: RuleWords) -> list[Spec]:
-    """Rules at one place counted; too many places gathered in squares."""
+    """Rules counted by position; too many positions are gathered in squares."""
     places = Counter((spot.confidence, float(max(spot.support, 1)), spot.adversarial) for spot in spots)
     if len(places) > SPOTS:
         gathered: Counter[tuple[float, float, bool]] = Counter()
@@ -174,7 +174,7 @@ def _build_rules_panel(
 
 
 def list_round_numbers(low: float, high: float) -> list[float]:
-    """Where a logarithmic axis is labelled: 1, 10, 100 …, with 2 and 5 between them if there is room."""
+    """Where a logarithmic axis is labelled: 1, 10, 100 …, with 2 and 5 between them if they fit."""
     steps = (1, 2, 5) if high / low < 100 else (1,)
     return [n * 10.0**power for power in range(-6, 12) for n in steps if low <= n * 10.0**power <= high]
 
@@ -196,7 +196,7 @@ def _build_threshold_lines(frame: _PanelFrame) -> list[Spec]:
 
 
 def _build_empty_panel(frame: _PanelFrame) -> Spec:
-    """What is said where no rule is left."""
+    """The text where no rule is left."""
     middle = {"confidence": sum(frame.confidence) / 2, "support": math.sqrt(frame.support[0] * frame.support[1])}
     return {
         "data": {"values": [middle]},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What only one kind of method has to show: each part of the report is made from what the method decided."""
+"""The sections of the report for particular kinds of methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sfumato.table import Table
 
 
 def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[ReportSection, ...]:
-    """What an analyst can estimate where chance changed columns: made from the release alone."""
+    """What an analyst can estimate from randomized columns, made from the release alone."""
     if not isinstance(published, Table) or all(law["kind"] == "synthetic" for law in public.values()):
         return ()
     from sfumato.report.noise_section import build_estimates_section
@@ -26,7 +26,7 @@ def build_outgoing_sections(public: Mapping[str, Any], published: Any) -> tuple[
 def make_sections(
     methods: Sequence[Method], release: Release, original: Any, published: Any, utility: Mapping[str, float]
 ) -> tuple[ReportSection, ...]:
-    """The parts of a report that belong to the methods of a release, each once, in the order of the methods."""
+    """The sections of the methods of a release, each once, in the order of the methods."""
     made = []
     for name in dict.fromkeys(method.section for method in methods if method.section):
         section = _SECTIONS[name](release, original, published, utility)
@@ -45,7 +45,7 @@ def _make_entries(
 def _make_hiding(release: Release, original: Any, published: Any, utility: Mapping[str, float]) -> ReportSection | None:
     from sfumato.report.hiding_section import build_hiding_section
 
-    # Patterns mined from baskets in which something was hidden have a section of their own.
+    # Patterns mined from such baskets have their own section.
     return build_hiding_section(release, original, published, utility) if isinstance(published, Baskets) else None
 
 
@@ -62,7 +62,7 @@ def _make_synthesis(
 
     synthesis = release.details.part(SynthesisDetails)
     if synthesis is None or synthesis.holdout is None or not len(synthesis.holdout):
-        return None  # nobody was set aside to compare with
+        return None  # nobody was set aside
     return build_synthesis_section(release, original, published)
 
 
@@ -88,4 +88,4 @@ _SECTIONS: Mapping[str, Callable[[Release, Any, Any, Mapping[str, float]], Repor
     "codes": _make_codes,
     "patterns": _make_patterns,
 }
-"""`Method.section` → what makes it; imported when needed, because pictures load slowly."""
+"""`Method.section` → its builder; imported when needed, because pictures load slowly."""

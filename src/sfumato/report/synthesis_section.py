@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The part of the internal report about synthetic rows: whether they are nearer to people than to strangers."""
+"""The section of the internal report about synthetic rows: are they nearer to the people the model learned from?"""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ from sfumato.report.pictures import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.table import Table
 
-_SIDES = ("people learnt from", "people set aside")
+_SIDES = ("training people", "people set aside")
 _INK = PALETTE["ink"][0]
 _HUES = [PALETTE["accent"][0], PALETTE["before"][0]]
 
 
 def build_synthesis_section(release: Release, original: Table, published: Table) -> ReportSection:
-    """What the release shows of people it was learnt from, beside what it shows of as many who were set aside."""
+    """Compare the synthetic rows with the training people and with as many people who were set aside."""
     comparison = against_holdout(published, original, release.details["holdout"])
     near = comparison.closest
     intro = (
-        f"{wording.format_count(comparison.people)} people were set aside, and nothing was learnt from them. Of "
-        f"{wording.count_noun(near.rows, 'synthetic row')}, {wording.format_percent(near.nearer)} lie nearer to "
-        "somebody learnt from "
-        "than to somebody set aside; 50 % is fair. What is as true of strangers is knowledge about the world."
+        f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "
+        f"{wording.count_noun(near.rows, 'synthetic row')}, {wording.format_percent(near.nearer)} are nearer to a "
+        "training person than to a person set aside; 50 % is ideal. Much more means that the rows reveal training "
+        "people."
     )
     copied = _build_comparison_figure(
-        "Rows that are somebody's",
-        "Synthetic rows that equal a person's in every column, among as many people of either side.",
-        (("equal somebody", comparison.training.rows, comparison.holdout.rows), _compare_unique_copies(comparison)),
+        "Rows that equal a person's row",
+        "Synthetic rows that equal a person's row in every column, for as many people on either side.",
+        (("equal a person", comparison.training.rows, comparison.holdout.rows), _compare_unique_copies(comparison)),
         wording.format_count,
     )
     far = _build_comparison_figure(
         "How far rows are from the closest person",
-        "From 0, equal, to 1, different in everything; the same for both sides is best.",
+        "From 0 (equal) to 1 (different in every column); the same on both sides is best.",
         (
             ("closest 5 %", near.training_5th, near.holdout_5th),
-            ("half of them", near.training_median, near.holdout_median),
+            ("median", near.training_median, near.holdout_median),
         ),
         lambda value: f"{value:.3f}",
     )
-    return ReportSection("strangers", "No nearer to people than to strangers?", intro, (copied, far))
+    return ReportSection("strangers", "Are rows nearer to training people?", intro, (copied, far))
 
 
 def _compare_unique_copies(comparison: HoldoutComparison) -> tuple[str, float, float]:
-    return ("equal somebody unique", comparison.training.unique_rows, comparison.holdout.unique_rows)
+    return ("equal a unique person", comparison.training.unique_rows, comparison.holdout.unique_rows)
 
 
 def _build_comparison_figure(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Attack a release that lies in a folder once more: with what stays private beside it, as its custodian can."""
+"""Attack the release in a folder again, with its private record, as its custodian can."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sfumato.workflow.certificate import find_release_folder, read_unchanged_cer
 from sfumato.workflow.policy import Policy
 
 _TOLD = ("sensitive", "private", "derived", "holdout", "training")
-"""What attacks look at of a method's decisions, beside its frames."""
+"""The method's decisions that attacks use, besides its frames."""
 
 
 def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple[Attack, Outcome], ...]:
@@ -47,7 +47,7 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
 
 
 def _attach_hierarchies(published: Any, original: Any) -> Any:
-    """A published table with the hierarchies that say what its labels cover: a file has none."""
+    """A published table with the hierarchies of its labels, which a file does not hold."""
     if not isinstance(published, Table) or not isinstance(original, Table):
         return published
     kept = {name: hierarchy for name, hierarchy in original.hierarchies.items() if name in published.frame.columns}
@@ -55,7 +55,7 @@ def _attach_hierarchies(published: Any, original: Any) -> Any:
 
 
 def run_attacks(attacks: Sequence[Attack], release: Release, original: Any) -> tuple[tuple[Attack, Outcome], ...]:
-    """Run attacks on a release: against the people it is of, with those whom the method set aside as control."""
+    """Run attacks on a release against its people, with the people set aside as control."""
     judged, truth, strangers = _split_attack_inputs(release, original)
     outcomes = []
     for number, attack in enumerate(attacks):
@@ -82,9 +82,9 @@ def _split_attack_inputs(release: Release, original: Any) -> tuple[Release, Any,
 
 
 def _read_kept_details(folder: Path) -> dict[str, Any]:
-    """What the method decided, as the run kept it."""
+    """The method's decisions, as the run stored them."""
     if not (folder / "record.json").is_file():
-        raise DataError(f"{folder}: the custodian's record is not there; attack a release in the folder of its run")
+        raise DataError(f"{folder}: the custodian's record is missing; attack a release in the folder of its run")
     frames = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     details: dict[str, Any] = {name: _restore_tuples(record[name]) for name in _TOLD if record.get(name) is not None}
@@ -94,5 +94,5 @@ def _read_kept_details(folder: Path) -> dict[str, Any]:
 
 
 def _restore_tuples(value: Any) -> Any:
-    """Pairs as the method gave them: JSON knows lists only."""
+    """Pairs as tuples again: JSON has only lists."""
     return tuple(_restore_tuples(item) for item in value) if isinstance(value, list) else value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is at risk in a file as it stands: who could be singled out, and by how little."""
+"""What is at risk in a file: who can be singled out, and by how few columns."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sfumato.progress import report_progress
 from sfumato.table import Table
 
 MOST_COLUMNS = 40
-"""Pairs are looked at among so many quasi-identifying columns, those with the most values first."""
+"""How many quasi-identifying columns are combined in pairs, those with the most values first."""
 
 
 @dataclass(frozen=True)
 class ColumnCombination:
-    """Some columns, and the share of people who stand alone with their values in them."""
+    """Some columns, and the share of people who are unique in them."""
 
     columns: tuple[str, ...]
     unique_share: float
@@ -29,7 +29,7 @@ class ColumnCombination:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an adversary could do with a table as it stands."""
+    """What an adversary could do with a table."""
 
     source: str
     """Where the table came from."""
@@ -44,7 +44,7 @@ class Audit:
     k: int | None
     """The size of the smallest crowd; None without quasi-identifying columns."""
     unique_share: float | None
-    """The share of people who are alone with their values; None without quasi-identifying columns."""
+    """The share of people with unique values; None without quasi-identifying columns."""
     pairs: tuple[ColumnCombination, ...]
     """Pairs of quasi-identifying columns, the riskiest first."""
     columns_in_pairs: int
@@ -53,17 +53,17 @@ class Audit:
     """The smallest combination that singles out nearly as many people as all columns together."""
 
     def as_json(self) -> dict[str, Any]:
-        """The audit for a script."""
+        """The audit as JSON."""
         return asdict(self)
 
     def sentences(self) -> tuple[str, ...]:
         """The audit in words."""
         if self.unique_share is None or self.k is None:
-            return ("No column looks like something others know about a person, so nobody can be looked up by it.",)
+            return ("No column looks like something others know about a person, so nobody can be looked up.",)
         known = _join_names(self.quasi_identifying)
         sentences = [
-            f"Of {self.rows:,} people, {self.unique_share:.1%} are the only one with their {known}.",
-            "Whoever knows these about somebody finds their row.",
+            f"Of {self.rows:,} people, {self.unique_share:.1%} are unique by their {known}.",
+            "Anyone who knows these about a person finds their row.",
         ]
         if (
             self.riskiest
@@ -80,7 +80,7 @@ class Audit:
 
 
 def audit(table: Table, quasi_identifying: Sequence[str] | None = None) -> Audit:
-    """Look at a table as an adversary would, before anything is done to it.
+    """Examine a table as an adversary would, before protecting it.
 
     Roles are taken from the table if it has some, else from `quasi_identifying`, else from the proposals.
     """
@@ -118,7 +118,7 @@ def _rank_column_pairs(table: Table, names: list[str]) -> tuple[ColumnCombinatio
     every = list(combinations(sorted(names, key=table.frame.columns.index), 2))
     combinations_by_risk = []
     for number, pair in enumerate(every):
-        report_progress("looking at pairs of columns", number, len(every))
+        report_progress("examining pairs of columns", number, len(every))
         combinations_by_risk.append(ColumnCombination(pair, uniqueness(table, pair)))
     return tuple(sorted(combinations_by_risk, key=lambda combination: -combination.unique_share))
 
@@ -126,7 +126,7 @@ def _rank_column_pairs(table: Table, names: list[str]) -> tuple[ColumnCombinatio
 def _find_riskiest_columns(
     table: Table, names: list[str], pairs: tuple[ColumnCombination, ...], unique: float | None
 ) -> ColumnCombination | None:
-    """Start from the riskiest pair and add the column that tells most, until nine tenths of the danger is there."""
+    """Grow the riskiest pair by the column that singles out most, up to nine tenths of all unique people."""
     if not pairs:
         return ColumnCombination(tuple(names), unique or 0.0)
     best = pairs[0]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What was found, on paper: claims measured again on the written file, attacks, losses, checksums, a signature.
+"""The certificate: claims measured on the written file, attacks, losses, checksums, a signature.
 
-`check` looks at a release in memory, `verify` at a folder on disk: the second needs nothing but the folder,
-and says which claims it cannot judge without the originals.
+`check` measures a release in memory, `verify` a folder on disk. `verify` needs only the folder, and says which claims
+it cannot check without the originals.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from sfumato.workflow.signature import check_signature
 
 NAME = "certificate.json"
 MOST_CLAIMS = 5_000
-"""Claims of one certificate at most."""
+"""The most claims of one certificate."""
 MOST_FILES = 100
-"""Files of one release at most."""
+"""The most files of one release."""
 MOST_PROBLEMS = 20
-"""Problems that are listed one by one; the rest is counted."""
+"""How many problems are listed; the rest are counted."""
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _HOLES = 1000
-"""A file this many times as long as the room it takes on its disk is made of holes, and would be read for ever."""
+"""A file this many times longer than its space on disk is sparse, and reading it would take forever."""
 
 
 class _DataFile(DataFile):
@@ -54,12 +54,12 @@ class _DataFile(DataFile):
     def _check_known_format(self) -> _DataFile:
         shape = get_shape(self.shape)
         if self.format not in shape.formats or self.file != shape.file(self.format):
-            raise ValueError("no such format, or no file of this format")
+            raise ValueError("unknown format, or the file does not have this format")
         return self
 
 
 class _CertificateBody(OutgoingCertificate):
-    """A whole certificate; one that says anything otherwise is refused before anything is opened."""
+    """The form of a certificate; any other form is refused before a file is opened."""
 
     data: _DataFile
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1, max_length=MOST_CLAIMS)
@@ -76,9 +76,9 @@ class Certificate:
     """A certificate as written: the signed body, readable as JSON, and the bytes that were signed."""
 
     body: Mapping[str, Any]
-    """What was certified, as read from JSON."""
+    """The certified content, as parsed from JSON."""
     raw: bytes = b""
-    """The file, byte for byte; empty where there is none, since nothing was published."""
+    """The bytes of the file; empty if nothing was published."""
 
     @classmethod
     def of(cls, raw: bytes) -> Certificate:
@@ -87,7 +87,7 @@ class Certificate:
 
     @classmethod
     def read(cls, folder: Path) -> Certificate:
-        """Read the certificate of a release folder; nothing in it is believed before it has the right form."""
+        """Read the certificate of a release folder; its form is checked first."""
         path = folder / NAME
         try:
             certificate = cls.of(_read_certificate(path))
@@ -98,11 +98,10 @@ class Certificate:
                 )
             _CertificateBody.model_validate(certificate.body)
         except ValidationError as error:
-            # Only names of our own are repeated: whatever else stands in a certificate may be anybody's text.
+            # Repeat only our own field names: anything else in a certificate may be an attacker's text.
             known = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
             raise CertificateRefused(
-                f"{path}: this is not a certificate that sfumato wrote ({'.'.join(known) or 'all of it'} is not as it "
-                "must be)"
+                f"{path}: this is not a certificate that sfumato wrote ({'.'.join(known) or 'all of it'} is malformed)"
             ) from None
         except CertificateRefused as refused:
             raise CertificateRefused(f"{path}: {refused}") from None
@@ -111,31 +110,31 @@ class Certificate:
         return certificate
 
     def claims(self) -> tuple[Claim, ...]:
-        """The claims, to be measured again."""
+        """The claims to measure."""
         return tuple(
             Claim.model_validate({name: claim[name] for name in Claim.model_fields}) for claim in self.body["claims"]
         )
 
     def published(self, folder: Path) -> Any:
-        """The data of the release, read as the certificate says it is spelt."""
+        """The data of the release, read as the certificate describes it."""
         data = self.body["data"]
         return get_shape(data["shape"]).read(folder / data["file"], self.body)
 
 
 def _read_certificate(path: Path) -> bytes:
-    """The bytes of a certificate; a link, a pipe or a device is never opened for reading."""
+    """The bytes of a certificate; links, pipes and devices are never opened."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         raise CertificateRefused("the certificate is missing, or it is a link") from None
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise CertificateRefused("the certificate is missing: there is no plain file of its name")
+            raise CertificateRefused("the certificate is missing: there is no regular file with its name")
         return file.read(LARGEST_CERTIFICATE + 1)
 
 
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
-    """Measure every claim of a release again, in memory; claims about the originals need them."""
+    """Measure every claim of a release in memory; claims about the originals need `original`."""
     evidence = Evidence(
         release.data, original, release.details.get("rows"), get_population(release.method), release.details
     )
@@ -143,10 +142,10 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
 
 
 def read_release(folder: str | Path) -> Release:
-    """A release as whoever receives it has it: the data, its claims, and what was made public of chance.
+    """A release as its recipient has it: the data, its claims, and the published noise parameters.
 
-    Who made it and what it hides stays with the custodian, so `method` is None. A folder that was changed after it was
-    signed is refused; claims are measured by `verify`.
+    The method stays with the custodian, so `method` is None. A folder that was changed after it was signed is refused;
+    `verify` measures the claims.
     """
     root = find_release_folder(Path(folder))
     certificate = read_unchanged_certificate(root)
@@ -159,29 +158,29 @@ def read_unchanged_certificate(root: Path) -> Certificate:
     """The certificate of a release folder, refused if anything in the folder was changed after it was signed."""
     certificate = Certificate.read(root)
     if problems := _list_signature_problems(certificate, None) + _list_file_problems(root, certificate):
-        raise CertificateRefused(f"{root}: {problems[0]}; nothing is to be read from it")
+        raise CertificateRefused(f"{root}: {problems[0]}; it cannot be trusted")
     return certificate
 
 
 def get_population(method: Any) -> Table | None:
-    """The population that a method's models compare with."""
+    """The population of a method's models."""
     populations = [population for model in getattr(method, "models", ()) for population in model.populations()]
     return populations[0] if populations else None
 
 
 def describe_finding(claim: Claim, finding: Finding) -> dict[str, Any]:
-    """A claim and what was found of it, for certificate and script."""
+    """A claim and its measured value, as JSON."""
     return {**asdict(finding), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
 
 
 def list_versions() -> dict[str, str]:
-    """What made the release."""
+    """The versions of the software."""
     packages = {name: version(name) for name in ("sfumato", "polars", "numpy", "numba", "pyarrow")}
     return {**packages, "python": platform.python_version()}
 
 
 def format_timestamp() -> str:
-    """Now, to the second."""
+    """The current time in seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -190,25 +189,25 @@ class Verification:
     """An auditor's re-check of a release folder."""
 
     problems: tuple[str, ...]
-    """What does not agree with the certificate, one sentence each."""
+    """What contradicts the certificate, one sentence each."""
     findings: tuple[Finding, ...]
-    """The claims, measured again as far as the files allow."""
+    """The claims, measured where the files allow it."""
     signer: str | None
     """The public key that signed, if the signature is valid."""
     signer_known: bool
-    """Whether the auditor named the signer; otherwise anybody could have signed."""
+    """Whether the auditor gave the signer; otherwise anyone could have signed."""
     for_publication: bool | None = None
-    """False if the certificate itself says "not for publication"; None if there is no certificate to ask."""
+    """False if the certificate says "not for publication"; None without a certificate."""
     input_shown: bool | None = None
-    """Whether an opening showed that the release was made from a given input; None if none was given."""
+    """Whether an opening proved that the release was made from a given input; None if none was given."""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no problems."""
         return not self.problems
 
     def as_json(self) -> dict[str, Any]:
-        """The verification for a script."""
+        """The verification as JSON."""
         return {
             "holds": self.holds,
             "for_publication": self.for_publication,
@@ -222,7 +221,7 @@ class Verification:
 
 
 def show_input(folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None) -> Verification:
-    """Verify a release, and check by the custodian's opening that it was made from the given input file or glob."""
+    """Verify a release, and check with the custodian's opening that it was made from the given file or glob."""
     checked = verify(folder, signer)
     if not checked.holds:
         return checked
@@ -234,9 +233,9 @@ def show_input(folder: str | Path, given: str | Path, opening: str | Path, signe
 
 
 def verify(folder: str | Path, signer: str | None = None) -> Verification:
-    """Check a release folder from its files alone: signature, checksums, and every claim that can be.
+    """Check a release folder from its files alone: signature, checksums, and every claim that they suffice for.
 
-    Whatever is in the folder, the answer is a verification: a file or a claim that cannot be judged is a problem.
+    Never raises for a bad folder: a file or a claim that cannot be checked is a problem.
     """
     root = find_release_folder(Path(folder))
     try:
@@ -260,22 +259,22 @@ def verify(folder: str | Path, signer: str | None = None) -> Verification:
 
 
 def _hint_unfinished(root: Path) -> tuple[str, ...]:
-    """Why a folder may be incomplete. It is only said: a check that moves files judges another folder than it got."""
+    """Why a folder may be incomplete. It is only reported: a check must not move files."""
     if not is_unfinished(root):
         return ()
-    return ("a run into this folder was interrupted while it published; the next run into it finishes that",)
+    return ("a run into this folder was interrupted during publication; the next run into it finishes that",)
 
 
 def _count_rest(problems: list[str]) -> list[str]:
     left = len(problems) - MOST_PROBLEMS
-    return problems if left <= 0 else [*problems[:MOST_PROBLEMS], f"and {left} problems more, which are not listed"]
+    return problems if left <= 0 else [*problems[:MOST_PROBLEMS], f"and {left} more problems, not listed"]
 
 
 def _read_published(root: Path, certificate: Certificate) -> Any:
-    """The data of a release that somebody else wrote: what is wrong with it is the release's fault, not ours."""
+    """The data of an untrusted release: any failure is a problem of the release."""
     with (root / certificate.body["data"]["file"]).open("rb") as file:
         if file.read(2) == b"\x1f\x8b":
-            raise CertificateRefused("the data file is packed by gzip, which sfumato does not do")
+            raise CertificateRefused("the data file is compressed with gzip, which sfumato does not do")
     with refuse_hostile("the data file cannot be read as the certificate describes it"):
         return certificate.published(root)
 
@@ -296,12 +295,12 @@ def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, 
 
 @contextmanager
 def refuse_hostile(why: str) -> Iterator[None]:
-    """Turn whatever goes wrong on a release from outside into a refusal: it can neither crash nor pass a check."""
+    """Turn any failure on an untrusted release into a refusal: it can neither crash nor pass a check."""
     try:
         yield
     except (SfumatoError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
-    except BaseException as error:  # polars panics are no Exception
+    except BaseException as error:  # a polars panic is not an Exception
         if os.environ.get("SFUMATO_DEBUG"):
             raise
         raise CertificateRefused(f"{why} ({type(error).__name__})") from None
@@ -318,28 +317,30 @@ def find_release_folder(folder: Path) -> Path:
 def _list_signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
     if check_signature(certificate.raw):
         if signer is not None and not check_signature(certificate.raw, signer):
-            return ["the certificate is signed by another key than the one you named"]
+            return ["the certificate is signed by another key than the one you gave"]
         return []
     return ["the signature does not fit the certificate: it was changed after it was signed, or never signed"]
 
 
 def _list_file_problems(root: Path, certificate: Certificate) -> list[str]:
-    """Only plain files lie in a release folder, each known by its name and its checksum; nothing outside is opened."""
+    """A release folder has only regular files, each listed with its checksum; nothing outside is opened."""
     expected: Mapping[str, str] = certificate.body["files"]
     if any(
         Path(name).name != name or name in ("", ".", "..") for name in (*expected, certificate.body["data"]["file"])
     ):
         return ["the certificate names a file outside the release folder"]
     if NAME in expected or not all(_DIGEST.fullmatch(digest) for digest in expected.values()):
-        return ["the certificate lists itself, or a checksum that is none"]
+        return ["the certificate lists itself, or an invalid checksum"]
     present = {entry.name: entry for entry in root.iterdir()}
     problems = [
-        f"{name}: this is no plain file" for name, e in sorted(present.items()) if e.is_symlink() or not e.is_file()
+        f"{name}: this is not a regular file"
+        for name, e in sorted(present.items())
+        if e.is_symlink() or not e.is_file()
     ]
     if problems:
         return problems
     if hollow := [name for name, entry in sorted(present.items()) if _is_hollow(entry)]:
-        return [f"{name}: the file is made of holes; it is not read" for name in hollow]
+        return [f"{name}: the file is sparse; it is not read" for name in hollow]
     problems += [f"{name}: the file is missing" for name in expected if name not in present]
     problems += [
         f"{name}: the file was changed after it was certified"
@@ -349,7 +350,7 @@ def _list_file_problems(root: Path, certificate: Certificate) -> list[str]:
     if certificate.body["data"]["file"] not in expected:
         problems.append("the certificate does not cover the data file")
     strangers = sorted(set(present) - {*expected, NAME})
-    return problems + [f"{name}: the certificate does not know this file" for name in strangers]
+    return problems + [f"{name}: the certificate does not list this file" for name in strangers]
 
 
 def _is_hollow(path: Path) -> bool:
@@ -358,39 +359,39 @@ def _is_hollow(path: Path) -> bool:
 
 
 def _list_claim_problems(certificate: Certificate) -> list[str]:
-    """Claims in another form than methods make them, roles and limits that contradict a release."""
+    """Claims that no method makes, and roles and limits that contradict a release."""
     body = certificate.body
     problems = [
-        f"the claim number {number} is none that sfumato makes: its property, measure and bound do not belong together"
+        f"the claim number {number} is not one that sfumato makes: its property, measure and bound do not match"
         for number, claim in enumerate(body["claims"], 1)
         if not has_known_form(claim)
     ]
     kept = [claim["holds"] is True for claim in body["claims"]] + [limit["open"] for limit in body.get("gate", ())]
     if not all(kept):
-        problems.append("the certificate says itself that a claim or a limit was not kept")
+        problems.append("the certificate itself says that a claim or a limit was broken")
     roles, removed = body.get("roles", {}), set(body.get("removed_columns", ()))
     promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
     claimed_names = {name for arguments in promises for name in arguments.get("names", ())}
     if "identifying" in roles.values() or removed & roles.keys() or not removed <= claimed_names:
-        problems.append("the certificate calls columns identifying that it does not claim to have removed")
+        problems.append("the certificate has identifying columns without a claim that they were removed")
     return problems
 
 
 def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
-    """What the certificate says, against what the file gives."""
+    """Compare the certificate with the data file."""
     data = certificate.body["data"]
     description = find_shape(published).described(published, data["format"])["data"]
     problems = []
     if any(data.get(name) != description[name] for name in ("rows", "columns", "items") if name in description):
-        problems.append("the certificate speaks of another number of rows or columns than the data file has")
+        problems.append("the certificate states another number of rows or columns than the data file has")
     if certificate.body.get("formulas") not in (None, find_shape(published).count_formulas(published)):
-        problems.append("the certificate's count of formulas is not that of the data file")
+        problems.append("the certificate's count of formulas differs from the data file's")
     if isinstance(published, Table):
         column_names = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
         if not column_names <= set(published.frame.columns):
-            problems.append("the certificate speaks of columns that the data file does not have")
+            problems.append("the certificate names columns that the data file does not have")
         if data["missing_mark"] not in MARKS:
-            problems.append("the certificate calls cells missing that sfumato does not write so")
+            problems.append("the certificate describes missing cells in a way that sfumato does not write")
     for finding, certified in zip(findings, certificate.body["claims"], strict=True):
         if finding.holds is False:
             problems.append(
@@ -399,5 +400,5 @@ def _list_content_problems(certificate: Certificate, published: Any, findings: t
         elif certified["threshold"] != finding.threshold or (
             finding.measured is not None and certified["measured"] != finding.measured
         ):
-            problems.append(f'the certificate\'s figures for "{finding.property}" are not those of the data file')
+            problems.append(f'the certificate\'s figures for "{finding.property}" differ from those of the data file')
     return problems

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bytes of a certificate: one content has one spelling, and every other spelling is refused.
+"""The bytes of a certificate: each content has one encoding, and every other encoding is refused.
 
 A certificate is one JSON file whose last member is its signature. The signed bytes are all bytes before the suffix
 ``,\\n "signature": "<88 base64 characters>"\\n}``, which ends the file without a final newline. Two readers can never
@@ -17,11 +17,11 @@ from typing import Any, NamedTuple, NoReturn
 from sfumato.errors import CertificateRefused
 
 LARGEST_CERTIFICATE = 16 << 20
-"""Bytes of a certificate at most."""
+"""The most bytes of a certificate."""
 DEEPEST_NESTING = 32
-"""Objects and lists inside each other at most."""
+"""The deepest nesting of objects and lists."""
 LONGEST_INTEGER = 40
-"""Digits of a whole number at most; no count needs more, and arithmetic on longer ones fails or takes for ever."""
+"""The most digits of an integer; no count needs more, and arithmetic on longer ones fails or takes forever."""
 
 _SUFFIX = re.compile(rb',\n "signature": "([A-Za-z0-9+/]{86}==)"\n}\Z')
 _SUFFIX_LENGTH = len(b',\n "signature": ""\n}') + 88
@@ -29,19 +29,19 @@ _TOO_DEEP = re.compile(rb"\n {%d}" % (DEEPEST_NESTING + 1))
 
 
 class SignedText(NamedTuple):
-    """A certificate cut at its signature."""
+    """A certificate split at its signature."""
 
     signed: bytes
     signature: str
 
 
 def spell_body(body: Mapping[str, Any]) -> bytes:
-    """Spell everything of a certificate but its signature: the bytes that are signed."""
+    """Encode a certificate without its signature: the bytes that are signed."""
     try:
         text = json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (ValueError, TypeError, RecursionError):  # UnicodeEncodeError is a ValueError
         raise CertificateRefused(
-            "no certificate can be written: a field holds NaN, infinity, a lone surrogate or no JSON at all"
+            "the certificate cannot be written: a field holds NaN, infinity, a lone surrogate or a non-JSON value"
         ) from None
     signed = text.removesuffix(b"\n}")
     if len(signed) + _SUFFIX_LENGTH > LARGEST_CERTIFICATE:
@@ -50,18 +50,18 @@ def spell_body(body: Mapping[str, Any]) -> bytes:
 
 
 def add_signature(signed: bytes, signature: str) -> bytes:
-    """Spell a whole certificate file."""
+    """Encode a whole certificate file."""
     return b'%b,\n "signature": "%b"\n}' % (signed, signature.encode("ascii"))
 
 
 def split_signature(raw: bytes) -> SignedText | None:
-    """Cut a certificate at its signature; None if it does not end exactly as one does."""
+    """Split a certificate at its signature; None if it does not end like one."""
     suffix = _SUFFIX.search(raw, max(0, len(raw) - _SUFFIX_LENGTH))
     return SignedText(raw[: suffix.start()], suffix[1].decode("ascii")) if suffix else None
 
 
 def parse_certificate(raw: bytes) -> dict[str, Any]:
-    """Parse the bytes of a certificate, refusing every spelling but the one that sfumato writes."""
+    """Parse the bytes of a certificate, refusing every encoding but the one that sfumato writes."""
     if len(raw) > LARGEST_CERTIFICATE:
         raise CertificateRefused(f"the certificate is larger than {LARGEST_CERTIFICATE >> 20} MB")
     try:
@@ -75,10 +75,10 @@ def parse_certificate(raw: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise CertificateRefused("the certificate is damaged; it is not readable JSON") from None
     if not isinstance(content, dict):
-        raise CertificateRefused("this is not a certificate that sfumato wrote (all of it is not as it must be)")
+        raise CertificateRefused("this is not a certificate that sfumato wrote (all of it is malformed)")
     if spelling != raw:
         raise CertificateRefused(
-            "the certificate is not spelled as sfumato writes it; it was changed after it was signed, or never signed"
+            "the certificate is not encoded as sfumato writes it; it was changed after it was signed, or never signed"
         )
     if _TOO_DEEP.search(raw):
         raise CertificateRefused(f"the certificate is nested deeper than {DEEPEST_NESTING} levels")
@@ -88,14 +88,12 @@ def parse_certificate(raw: bytes) -> dict[str, Any]:
 def _refuse_repeated_fields(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise CertificateRefused(
-            f"the certificate says {len(pairs) - len(content)} fields twice; no reader could know which one counts"
-        )
+        raise CertificateRefused(f"the certificate says {len(pairs) - len(content)} fields twice, which is ambiguous")
     return content
 
 
 def _refuse_constant(_: str) -> NoReturn:
-    raise CertificateRefused("the certificate holds NaN or infinity, which is no JSON")
+    raise CertificateRefused("the certificate holds NaN or infinity, which is not JSON")
 
 
 def _parse_integer(digits: str) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Apply the methods of a policy one after the other, and tell of them as of one.
+"""Apply the methods of a policy in order, and combine their releases into one.
 
 Whoever checks the last release has its data and the first originals, and nothing of what was in between: so promises
 are carried over, rows are followed, and what one method changed is left out of what the others promise.
@@ -27,7 +27,7 @@ from sfumato.workflow.policy import Policy
 
 @dataclass(frozen=True)
 class ProtectedData:
-    """What the methods of a policy made: the release, and the keys that stay home."""
+    """The result of the methods of a policy: the release, and the keys that stay."""
 
     release: Release
     keys: Mapping[str, Key]
@@ -50,7 +50,7 @@ def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> Prot
 
 
 def _state_unknown(release: Release) -> Release:
-    """A column of which a method states nothing counts as changed: never as published unchanged."""
+    """A column about which a method states nothing counts as changed."""
     if not isinstance(release.data, Table):
         return release
     stated = {change.column for change in release.changes}
@@ -67,17 +67,17 @@ def _refuse_late_swaps(method: Any, release: Release) -> None:
     if changed := [name for name in _changed_columns(release) if name in pattern]:
         names_text = quote_names(changed)
         raise PolicyError(
-            f"swap_confidential finds records by {names_text}, which another method changed; name it first"
+            f"swap_confidential finds records by {names_text}, which another method changed; put it first"
         )
 
 
 def _chain_releases(first: Release, then: Release) -> Release:
-    """Two releases in a row as one: whoever checks it has the last data only, and the first originals."""
+    """Combine two releases in a row: they are checked with the last data and the first originals only."""
     if first.method is None:
         return then
     claims = _merge_unchanged_claims(first.claims, _changed_columns(then), then)
     if find_shape(first.data) is not find_shape(then.data):
-        claims = ()  # what was in between is not published, and nobody could check it
+        claims = ()  # the intermediate data is not published, and nobody could check it
     return Release(
         then.data,
         then.method,
@@ -106,7 +106,7 @@ def _chain_details(first: Release, then: Release) -> ChainDetails:
 
 
 def _combine_losses(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
-    """Losses of two methods: who is asked twice gives away both, and what is lost is at least the larger loss."""
+    """Losses of two methods: privacy budgets add up, and the loss is the larger one."""
     losses = {**first, **then}
     if "loss" in first and "loss" in then:
         losses["loss"] = max(first["loss"], then["loss"])
@@ -124,10 +124,10 @@ def _changed_columns(release: Release) -> tuple[str, ...]:
 
 
 def _merge_unchanged_claims(claims: tuple[Claim, ...], changed: tuple[str, ...], last: Release) -> tuple[Claim, ...]:
-    """Promises that nothing else was changed, where another method of the policy has changed something else."""
+    """Adapt claims that nothing else was changed to what other methods changed."""
     if not changed:
         return claims
-    if set(last.data.frame.columns) <= set(changed):  # there is nothing left to promise
+    if set(last.data.frame.columns) <= set(changed):  # nothing is left to claim
         return tuple(claim for claim in claims if not CHECKS[claim.measure].of_the_rest)
     names_text = quote_names(changed)
     return tuple(
@@ -144,7 +144,7 @@ def _merge_unchanged_claims(claims: tuple[Claim, ...], changed: tuple[str, ...],
 
 
 def _is_already_claimed(claim: Claim, already: tuple[Claim, ...]) -> bool:
-    """Whether a promise adds nothing: the first method has taken out all names, and said so."""
+    """Whether a claim adds nothing: the first method already removed the identifying columns."""
     return claim.measure == "named_columns" and any(other.measure == claim.measure for other in already)
 
 
@@ -154,10 +154,10 @@ def _get_besides(claim: Claim) -> tuple[str, ...]:
 
 
 def _merge_public_facts(first: Release, then: Release) -> dict[str, Any]:
-    """How chance changed each column; of two chances on one column nobody could tell what they did together."""
+    """How each column was randomized; two methods on one column cannot be estimated from."""
     if twice := first.public.keys() & then.public.keys():
         names_text = ", ".join(f'"{name}"' for name in sorted(twice))
         raise PolicyError(
-            f"two methods change {names_text} by chance, and nobody could estimate anything; name it in one"
+            f"two methods randomize {names_text}, so nothing can be estimated from it; name it in one of them only"
         )
     return {**first.public, **then.public}

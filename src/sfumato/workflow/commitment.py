@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A keyed commitment to the input of a run: it says nothing until the custodian opens it.
+"""A keyed commitment to the input of a run: it reveals nothing until the custodian opens it.
 
-A plain hash of the input is a guessing oracle: whoever knows the layout and the possible values hashes every
-candidate and compares. HMAC-SHA256 under a random key that stays in `private/` tells nothing without the key, and
+A plain hash of the input is a guessing oracle: anyone who knows the layout and the possible values can hash every
+candidate and compare. HMAC-SHA256 under a random key that stays in `private/` reveals nothing without the key, and
 with it proves which files went in: two different inputs under two keys that give one commitment would be a collision
 of SHA-256.
 """
@@ -22,7 +22,7 @@ from sfumato.errors import DataError
 from sfumato.private_file import create_private
 
 OPENING = "input_opening.json"
-"""The file in `private/` with which the custodian can prove later what the input was."""
+"""The file in `private/` with which the custodian can later prove what the input was."""
 _SCHEME = "HMAC-SHA256"
 _BLOCK = 1 << 20
 _LARGEST_OPENING = 1 << 16
@@ -36,7 +36,7 @@ class Commitment:
     key: bytes
 
     def __repr__(self) -> str:
-        """The commitment without what opens it."""
+        """The commitment without its key."""
         return f"Commitment({self.value[:12]}…, key kept)"
 
     def save(self, path: Path) -> None:
@@ -52,7 +52,7 @@ def commit_to_files(paths: Sequence[Path]) -> Commitment:
 
 
 def does_opening_match(commitment: str, opening: Path, paths: Sequence[Path]) -> bool:
-    """Whether an opening shows that a commitment was made to these files."""
+    """Whether an opening proves that a commitment was made to these files."""
     return hmac.compare_digest(_compute_keyed_digest(paths, _read_opening_key(opening)), commitment)
 
 
@@ -66,13 +66,13 @@ def _read_opening_key(opening: Path) -> bytes:
         raise DataError(f"{opening}: the opening cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError(f"{opening}: this is not the opening of a commitment ({OPENING} in private/)") from None
-    if content.get("scheme") != _SCHEME or len(key) != 32:  # longer keys are hashed first, and two would fit
+    if content.get("scheme") != _SCHEME or len(key) != 32:  # longer keys are hashed first, so two keys would fit
         raise DataError(f"{opening}: this is not an opening that sfumato wrote")
     return key
 
 
 def _compute_keyed_digest(paths: Sequence[Path], key: bytes) -> str:
-    """HMAC over each file's length and bytes, so that no two lists of files read alike."""
+    """HMAC over each file's length and bytes, so that no two lists of files give the same input."""
     digest = hmac.new(key, digestmod=hashlib.sha256)
     digest.update(len(paths).to_bytes(8, "big"))
     for path in paths:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Two releases side by side: what each promises, what it costs, how the attacks went.
+"""Compare two releases: claims, losses and attacks.
 
-From their certificates; where the custodian's record lies beside both, from the records, which tell more.
+Uses their certificates, or the custodian's records, which hold more, if both are there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _ORDER = ("data", "claim", "loss", "level", "attack")
 
 @dataclass(frozen=True)
 class ReleaseDifference:
-    """One thing of both releases."""
+    """One figure of both releases."""
 
     about: str
     """`claim`, `loss`, `level`, `attack` or `data`."""
@@ -29,7 +29,7 @@ class ReleaseDifference:
 
     @property
     def differs(self) -> bool:
-        """Whether the two are not the same."""
+        """Whether the two differ."""
         return self.first != self.second
 
 
@@ -42,10 +42,10 @@ class Comparison:
     verified: tuple[Verification, Verification]
     rows: tuple[ReleaseDifference, ...]
     internal: bool
-    """Whether the custodian's records were compared, which count the originals."""
+    """Whether the custodian's records were compared, which hold facts about the originals."""
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison for a script."""
+        """The comparison as JSON."""
         return {
             "first": str(self.first),
             "second": str(self.second),
@@ -59,7 +59,7 @@ class Comparison:
 
 
 def compare(first: str | Path, second: str | Path) -> Comparison:
-    """Put two release folders side by side; each is verified, and what one of them lacks is None."""
+    """Compare two release folders; each is verified, and what one of them lacks is None."""
     folders = (find_release_folder(Path(first)), find_release_folder(Path(second)))
     records = [_read_record(folder) for folder in folders]
     internal = all(record is not None for record in records)
@@ -75,7 +75,7 @@ def compare(first: str | Path, second: str | Path) -> Comparison:
 
 
 def _read_record(folder: Path) -> Any:
-    """What the custodian's record says of this release; None where there is no record of it."""
+    """The custodian's record of this release; None if there is none."""
     try:
         record = json.loads((folder.parent / "private" / "record.json").read_text(encoding="utf-8"))["found"]
         return record if record["data"]["sha256"] == Certificate.read(folder).body["data"]["sha256"] else None
@@ -84,7 +84,7 @@ def _read_record(folder: Path) -> Any:
 
 
 def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
-    """Everything in a certificate that can be put beside another."""
+    """Everything in a certificate that can be compared."""
     facts: dict[tuple[str, str], Cell] = {
         ("data", "method"): ", ".join(method["method"] for method in body["methods"]),
         ("data", "shape"): body["data"]["shape"],

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The shapes of data on disk: how a release of each is written, described in a certificate, and read back.
 
-From the moment a release is written only its file counts, so writing ends with reading: what does not read back as
-it was stops the release.
+Once a release is written, only its file counts: what does not read back as it was written stops the release.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ class FileShape(ABC):
     """Format → the ending of the file's name."""
 
     def file(self, form: str) -> str:
-        """What the data file of a release is called."""
+        """The name of the data file."""
         if form not in self.formats:
             raise PolicyError(f'a release of {self.name} is written as {", ".join(self.formats)}, not as "{form}"')
         return f"data.{self.formats[form]}"
@@ -57,15 +56,15 @@ class FileShape(ABC):
 
     @abstractmethod
     def described(self, data: Any, form: str, *, escape: bool = False) -> dict[str, Any]:
-        """What a certificate must say of the file, besides its name and checksum, to read it back exactly."""
+        """What a certificate must state about the file, besides name and checksum, to read it back exactly."""
 
     @abstractmethod
     def count_formulas(self, data: Any) -> dict[str, Any]:
-        """How many cells a spreadsheet would take for formulas, and in which columns."""
+        """How many cells a spreadsheet would evaluate, and in which columns."""
 
     @abstractmethod
     def read(self, path: Path, body: Mapping[str, Any]) -> Any:
-        """The data of a release, read as its certificate says it is spelt."""
+        """The data of a release, read as its certificate describes it."""
 
     @abstractmethod
     def refuse_changed(self, written: Any, read: Any) -> None:
@@ -80,7 +79,7 @@ class TableShape(FileShape):
     formats: ClassVar[Mapping[str, str]] = {"csv": "csv", "tsv": "tsv", "parquet": "parquet", "arrow": "arrow"}
 
     def usual_format(self, data: Table) -> str:
-        """CSV, which everybody reads."""
+        """CSV, which every tool reads."""
         return "csv"
 
     def write(self, data: Table, path: Path, form: str, *, escape: bool = False) -> None:
@@ -88,7 +87,7 @@ class TableShape(FileShape):
         write_frame(data.frame, path, form, choose_missing_mark(data.frame), escape=escape)  # type: ignore[arg-type]
 
     def described(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
-        """Text alone does not say whether "1.50" is a number, nor how a missing cell is spelt."""
+        """Text alone does not show whether "1.50" is a number, nor how a missing value is written."""
         return {
             "data": {
                 "missing_mark": choose_missing_mark(data.frame),
@@ -125,24 +124,24 @@ class TableShape(FileShape):
 
 
 def _is_whole_column(column: pl.Series) -> bool:
-    """Whether every number is whole, and small enough for a float to have held it; else it is read as it stands."""
+    """Whether every number is whole and exact as a float."""
     return bool(((column % 1 == 0) & (column.abs() < 2**53)).all())
 
 
 def describe_text_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:
-    """How a release's text file is spelt, to read it back exactly."""
+    """The text format of a release, to read it back exactly."""
     return TextFormat(separator=SEPARATOR_OF.get(form, ","), missing_marks=(mark,), trim=False, numbers=tuple(numbers))
 
 
 class BasketsShape(FileShape):
-    """Baskets: FIMI, SPMF or long form. Whose basket each is does not leave."""
+    """Baskets: FIMI, SPMF or long form, without ids."""
 
     name = "baskets"
     kind = Baskets
     formats: ClassVar[Mapping[str, str]] = {"fimi": "dat", "spmf": "txt", "long": "csv"}
 
     def usual_format(self, data: Baskets) -> str:
-        """FIMI, unless an item's name holds a blank; then SPMF, unless a basket is empty."""
+        """FIMI, unless an item's name contains a space; then SPMF, unless a basket is empty."""
         words = [str(item) for item in data.items]
         if not any(any(letter.isspace() for letter in word) or word.startswith("-") for word in words):
             return "fimi"
@@ -170,7 +169,7 @@ class BasketsShape(FileShape):
         return _count_in_items(data.items, data.codes)
 
     def read(self, path: Path, body: Mapping[str, Any]) -> Baskets:
-        """Read baskets; the numbers that stand for ids in the long form are nobody's."""
+        """Read baskets; the ids of the long form are only row numbers."""
         baskets = Baskets.read(path, body["data"]["format"])
         escapes_names = _has_names(baskets.items) and body["data"].get("escaped_formulas", False)
         items = tuple(unescape_words(baskets.items)) if escapes_names else baskets.items  # type: ignore[arg-type]
@@ -240,10 +239,10 @@ SHAPES: tuple[FileShape, ...] = (TableShape(), BasketsShape(), PatternsShape())
 
 
 def find_shape(data: Any) -> FileShape:
-    """The shape of some data."""
+    """The shape of a data object."""
     return next(shape for shape in SHAPES if isinstance(data, shape.kind))
 
 
 def get_shape(name: str) -> FileShape:
-    """A shape by its name, as a certificate says it."""
+    """A shape by its name in a certificate."""
     return next(shape for shape in SHAPES if shape.name == name)

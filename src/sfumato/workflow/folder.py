@@ -3,8 +3,8 @@
 
 Everything is written into a hidden folder with a random name beside the target, flushed to disk, and moved into place
 at the end. A run holds a lock on its target from beginning to end: a second run waits a few seconds and is then
-refused. A run that is killed leaves the target as it was, or as it should be; the next run finishes what was begun and
-sweeps up. Whether a hidden folder is still in use is told by the lock, not by a process number or an age.
+refused. A killed run leaves the target as it was or as it should be; the next run finishes or cleans up. The lock, not
+a process number or an age, shows whether a hidden folder is still in use.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class StagingFolder:
 
 
 class ReservedTarget:
-    """A target that one run has for itself, and the hidden folder in which the run writes."""
+    """A target that one run has locked, and the hidden folder in which the run writes."""
 
     def __init__(self, target: Path) -> None:
         """Nothing is taken before `open`."""
@@ -87,12 +87,12 @@ class ReservedTarget:
         self._stack = ExitStack()
 
     def open(self) -> None:
-        """Take the target, finish what an interrupted run began there, and make the hidden folder."""
+        """Lock the target, finish an interrupted run, and make the hidden folder."""
         try:
             self.out = self.named.resolve()
             self._make_parents()
             if os.path.lexists(self.out) and not self.out.is_dir():
-                raise DataError(f"{self.named}: a file lies where the release folder should be; choose another folder")
+                raise DataError(f"{self.named}: this is a file, not a folder; choose another folder")
             parent = _choose_workspace_folder(self.out)
             self._lock = FolderLock(parent / f"{LOCK}{digest_target(self.out, parent)}", self.out)
             self._wait(self._lock)
@@ -101,8 +101,8 @@ class ReservedTarget:
             self._stack.enter_context(_MASK.narrowed())
             with hold_signals():
                 self._workspace = _make_workspace(parent, self.out)
-        except (OSError, RuntimeError) as error:  # a RuntimeError is a loop of links
-            why = describe_os_error(error) if isinstance(error, OSError) else "it is a loop of links"
+        except (OSError, RuntimeError) as error:  # a RuntimeError is a symlink loop
+            why = describe_os_error(error) if isinstance(error, OSError) else "it is a symlink loop"
             raise DataError(f"{self.named}: the release cannot be written there ({why})") from None
 
     def _make_parents(self) -> None:
@@ -116,12 +116,12 @@ class ReservedTarget:
         while True:
             try:
                 return lock.wait(self.named)
-            except FileNotFoundError:  # a run that failed in this moment took the folder away that it had made
+            except FileNotFoundError:  # a run that just failed removed the folder that it had made
                 self._make_parents()
 
     @contextmanager
     def stage_folders(self) -> Iterator[StagingFolder]:
-        """The folders to write to; a full disk is told in a sentence."""
+        """The folders to write to; a full disk becomes one sentence."""
         assert self._workspace is not None, "the place is open"
         try:
             yield StagingFolder(self._workspace.new)
@@ -132,7 +132,7 @@ class ReservedTarget:
             raise DataError(f"{self.named}: the release could not be written ({why}); nothing was published") from None
 
     def publish(self) -> tuple[str, ...]:
-        """Put what was staged into place; sentences about keys of earlier runs that got another name."""
+        """Move what was staged into place; returns sentences about keys of earlier runs that got another name."""
         assert self._workspace is not None, "the place is open"
         self._stack.enter_context(hold_signals())  # until the hidden folder is gone
         workspace, out = self._workspace, self.out
@@ -179,12 +179,12 @@ class ReservedTarget:
                 raise
             raise DataError(
                 f"{self.named}: publication stopped half-way ({describe_os_error(error)}); "
-                "nothing is lost: mend that, and the next run into the folder finishes it"
+                "nothing is lost: fix that, and the next run into the folder finishes it"
             ) from None
         return journal
 
     def _set_modes(self, staging: StagingFolder) -> None:
-        """What may leave has the modes of the user's mask (and group), what stays is the owner's alone."""
+        """Set modes: the user's mask (and group) for what may leave, owner only for what stays."""
         target = self.out.stat() if self.out.is_dir() else None
         for path in (staging.release, *staging.release.iterdir()) if staging.release.is_dir() else ():
             if target is not None and target.st_mode & stat.S_ISGID:
@@ -196,7 +196,7 @@ class ReservedTarget:
                 path.chmod(0o600)
 
     def close(self) -> None:
-        """Leave nothing behind but the target, and let the next run in."""
+        """Remove everything but the target, and release the lock."""
         if self._workspace is not None:
             if self._workspace.journal.exists():  # moving stopped half-way: try again, else leave it to the next run
                 with suppress(OSError, ForeignJournal):
@@ -213,7 +213,7 @@ class ReservedTarget:
 
 @contextmanager
 def reserve_target(out: Path) -> Iterator[ReservedTarget]:
-    """Have a target for oneself from reading to publishing; whatever happens inside, nothing stray is left."""
+    """Lock a target from reading to publishing; nothing stray is left, whatever happens."""
     target = ReservedTarget(out.absolute())
     try:
         target.open()
@@ -224,7 +224,7 @@ def reserve_target(out: Path) -> Iterator[ReservedTarget]:
 
 
 def _choose_workspace_folder(out: Path) -> Path:
-    """Moving must stay on one disk: where `out` is a disk of its own, the hidden folder lies inside."""
+    """Moving must stay on one file system: if `out` is a mount point, the hidden folder is inside it."""
     if out.is_dir() and (find_mount(out) != find_mount(out.parent) or not os.access(out.parent, os.W_OK | os.X_OK)):
         return out
     return out.parent
@@ -238,7 +238,7 @@ def _make_workspace(parent: Path, out: Path) -> PublicationWorkspace:
 
 
 def _refuse_strange_parts(target: Path, out: Path) -> None:
-    """Links, files and disks where our folders should be, and files in `release/` that are not ours to replace."""
+    """Refuse links, files and mount points in place of our folders, and foreign files in `release/`."""
     if not out.is_dir():
         return
     for part in PARTS:
@@ -246,18 +246,20 @@ def _refuse_strange_parts(target: Path, out: Path) -> None:
         if not os.path.lexists(path):
             continue
         if path.is_symlink() or not path.is_dir():
-            raise DataError(f"{target / part}: this is a link or a file, not a folder that a run made; move it away")
+            raise DataError(
+                f"{target / part}: this is a link or a file, not a folder that a run made; move it elsewhere"
+            )
         if find_mount(path) != find_mount(out):
-            raise DataError(f"{target / part}: this is a disk of its own; mount the folder around it instead")
+            raise DataError(f"{target / part}: this is a mount point; mount its parent folder instead")
     if foreign := list_foreign_files(out / "release", Manifest.read(out / "private")):
         raise DataError(
             f"{target / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
-            "move them away, since release/ holds only what may leave"
+            "move them elsewhere, since release/ holds only what may leave"
         )
 
 
 def _refuse_mixed_files(target: Path, staging: StagingFolder) -> None:
-    """The last look before publishing: the certificate covers these very files, and no other lies there."""
+    """The last check before publishing: the certificate covers exactly these files."""
     if not staging.release.is_dir():
         return
     files = read_certificate(staging.release).get("files")
@@ -272,10 +274,10 @@ def _refuse_mixed_files(target: Path, staging: StagingFolder) -> None:
 
 
 def _list_and_carry(workspace: PublicationWorkspace, out: Path, part: str) -> tuple[Manifest, dict[str, str]]:
-    """List what this run made, then bring over what is not a run's; returns the list and the names that changed."""
+    """List what this run made, then carry over the other files; returns the list and the names that changed."""
     staging, folder = StagingFolder(workspace.new), workspace.new / part
     made = hash_files(folder)
-    (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file of that name gets another one
+    (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file with that name is renamed
     released = hash_files(staging.release) if staging.release.is_dir() else {}
     earlier = Manifest.read(out / part)
     renamed = carry_over(out / part, folder, earlier)
@@ -297,7 +299,7 @@ def _compute_open_mode(path: Path) -> int:
 
 
 class _UserMask:
-    """The user's mask, and a narrow one while anybody stages: nothing private is ever readable by others."""
+    """The user's mask, and a narrow one while staging: nothing private is ever readable by others."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

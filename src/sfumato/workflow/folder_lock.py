@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""One run at a time writes to a target: a lock that lives and dies with its owner, whatever its process number is.
+"""One run at a time writes to a target: a lock that ends with its owner, whatever its process number is.
 
-The kernel holds the lock (`flock`) and lets go of it when the owner ends in any way, so it works between containers
+The kernel holds the lock (`flock`) and releases it when the owner ends in any way, so it works between containers
 that share a folder and not their process numbers. The lock file is hidden, lies beside the target and is removed by
 its owner; a killed owner leaves an unlocked file that the next run takes and removes.
 """
@@ -24,7 +24,7 @@ _PAUSE_SECONDS = 0.1
 
 
 class FolderLock:
-    """An exclusive lock on a file that is there only as long as somebody holds or wants it."""
+    """An exclusive lock on a file that exists only while a process holds or wants it."""
 
     def __init__(self, path: Path, folder: Path | None = None) -> None:
         """A lock file, and the target: its own lock meets a run that sees it as another mount, beside another file."""
@@ -39,7 +39,7 @@ class FolderLock:
             handle = self._open()
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # The owner before us removes the file: then this lock is on a file that nobody else will open.
+                # The previous owner may have removed the file: then nobody else can open the locked one.
                 if self._is_current(handle):
                     self._handle, handle = handle, -1
             except OSError as error:
@@ -55,7 +55,7 @@ class FolderLock:
     def _take_folder(self) -> bool:
         if self._folder is None or not self._folder.is_dir():
             return True
-        with suppress(OSError):  # no reading, or no locks on folders (NFS): the lock file has to do
+        with suppress(OSError):  # unreadable, or no locks on folders (NFS): the lock file must suffice
             handle = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             self._folder_handle = handle
             try:
@@ -77,7 +77,7 @@ class FolderLock:
             time.sleep(_PAUSE_SECONDS)
 
     def release(self) -> None:
-        """Let go, and take the file away: whoever waits for it notices."""
+        """Release the lock and remove the file: a waiting process notices."""
         handle, self._handle = self._handle, None
         folder, self._folder_handle = self._folder_handle, None
         if folder is not None:
@@ -107,7 +107,7 @@ class FolderLock:
 
 
 def find_mount(folder: Path) -> tuple[int, str]:
-    """Which mounted file system a folder lies in: renaming works inside one only, bind mounts of one disk included."""
+    """The mounted file system of a folder: renaming works only within one, bind mounts of one disk included."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | getattr(os, "O_PATH", 0))
     try:
         device, mount = os.fstat(handle).st_dev, ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The gate: the limits that a custodian set before the run, beside what was found. A shut gate stops the release."""
+"""The gate: the limits that the custodian set before the run. A limit that is exceeded stops the release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Refusal:
 def compare_limits(
     policy: Policy, body: Mapping[str, Any], attacks: tuple[tuple[Attack, Outcome], ...]
 ) -> list[dict[str, Any]]:
-    """Each limit of the gate beside what was found: of a risk, the upper end of its interval."""
+    """Each limit of the gate with the measured value; for a risk, the upper end of its interval."""
     linking = [outcome for attack, outcome in attacks if isinstance(attack, Linking)]
     found = {
         "max_linking_risk": max((outcome.high for outcome in linking), default=0.0),
@@ -45,5 +45,5 @@ def compare_limits(
 
 
 def list_refusals(limits: list[dict[str, Any]]) -> tuple[Refusal, ...]:
-    """Every limit that was not kept."""
+    """Every limit that was exceeded."""
     return tuple(Refusal(g["gate"], g["limit"], g["found"]) for g in limits if not g["open"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a killed run leaves beside its target: a hidden folder and a lock. The next run finishes or removes them.
 
-Whether a hidden folder is still in use is told by the lock, not by a process number or an age.
+The lock, not a process number or an age, shows whether a hidden folder is still in use.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ PARTIAL, LOCK = ".sfumato-partial-", ".sfumato-lock-"
 
 
 def is_unfinished(folder: Path) -> bool:
-    """Whether a hidden folder says that publication into a folder (or the one around its `release/`) was interrupted.
+    """Whether publication into a folder (or the parent of its `release/`) was interrupted.
 
-    Nothing is touched: whoever looks at a folder from outside must not move anything in it.
+    Nothing is changed: a check from outside must not move anything.
     """
     with suppress(OSError, RuntimeError):
         return any(True for _ in _list_unfinished(folder))
@@ -37,14 +37,14 @@ def is_unfinished(folder: Path) -> bool:
 
 
 def finish_interrupted(folder: Path) -> None:
-    """Finish a publication of one's own that was interrupted, if any; nothing is touched while a run is at work."""
+    """Finish an own interrupted publication, if any; nothing is changed while a run is active."""
     with suppress(OSError, RuntimeError):
         for beside, digest in list(_list_unfinished(folder)):
             sweep_workspaces(beside, only=digest)
 
 
 def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Where hidden folders with a journal lie, and the digest of their target."""
+    """The hidden folders with a journal, and the digest of their target."""
     folder = folder.resolve()
     for out in (folder, folder.parent) if folder.name == "release" else (folder,):
         for parent in (out.parent, out):
@@ -54,7 +54,7 @@ def _list_unfinished(folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def sweep_workspaces(beside: Path, held: FolderLock | None = None, only: str | None = None) -> None:
-    """Finish or remove what killed runs left in a folder; a living run has its lock and keeps what is its own."""
+    """Finish or remove what killed runs left in a folder; an active run holds its lock."""
     for path in sorted(beside.glob(f"{PARTIAL}*")):
         digest = path.name.removeprefix(PARTIAL).split("-")[0]
         if not _belongs_to_target(path, digest) or only not in (None, digest):
@@ -65,7 +65,7 @@ def sweep_workspaces(beside: Path, held: FolderLock | None = None, only: str | N
             if own or lock.take():
                 _sweep_workspace(beside, digest, PublicationWorkspace(path))
         except OSError:
-            continue  # another user's, or a disk that does not let us: the next run tries again
+            continue  # another user's, or a read-only disk: the next run tries again
         except ForeignJournal:
             if own:
                 raise DataError(
@@ -94,7 +94,7 @@ def _sweep_workspace(parent: Path, digest: str, workspace: PublicationWorkspace)
 
 
 def _belongs_to_target(path: Path, digest: str) -> bool:
-    """Whether a hidden folder is a run's of this user, for the target of that digest."""
+    """Whether a hidden folder belongs to a run of this user for the target with that digest."""
     parts = path.name.removeprefix(PARTIAL).split("-")
     if len(parts) != 2 or parts[0] != digest or len(digest) != 16 or len(parts[1]) != 32:
         return False

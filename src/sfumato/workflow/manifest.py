@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a run made in `private/` or `refused/`, and everything else there, which the next run carries over.
+"""The files that a run made in `private/` or `refused/`; the next run carries everything else over.
 
 A file is replaced only if it is byte for byte what an earlier run made. What a user put or changed there stays, and a
 key is never removed: if the new run makes a file of the same name, the one before it gets a number.
@@ -36,7 +36,7 @@ class Manifest:
     """The list of a run's files, kept beside them; it never leaves `private/` or `refused/`."""
 
     run: str = ""
-    """Drawn by chance: which run made the folder."""
+    """A random id of the run that made the folder."""
     certificate: str | None = None
     """The checksum of the certificate of the release that the folder belongs to."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """The manifest of a folder; an empty one, which claims no file, if there is none to rely on."""
+        """The manifest of a folder; an empty one if there is none or it is invalid."""
         path = folder / NAME
         try:
             if not stat.S_ISREG(path.lstat().st_mode):
@@ -75,14 +75,14 @@ class Manifest:
             os.fsync(file.fileno())
 
     def lists(self, path: Path) -> bool:
-        """Whether a file is the run's own and unchanged, so that it may be replaced; keys are never."""
+        """Whether a file is the run's own and unchanged, so that it may be replaced; never a key."""
         if not self.run or path.name.endswith(KEY_SUFFIX) or not stat.S_ISREG(path.lstat().st_mode):
             return False
         return path.name == NAME or (path.name in self.files and self.files[path.name] == hash_file(path))
 
 
 def hash_files(folder: Path) -> dict[str, str]:
-    """Every plain file of a folder, with its checksum."""
+    """Every regular file of a folder, with its checksum."""
     return {path.name: hash_file(path) for path in sorted(folder.iterdir()) if path.is_file()}
 
 
@@ -99,7 +99,7 @@ def list_release_files(release: Path, manifest: Manifest) -> set[str]:
 
 
 def list_foreign_files(release: Path, manifest: Manifest) -> list[str]:
-    """What lies in `release/` and was not made by a run."""
+    """The files in `release/` that no run made."""
     if not release.is_dir():
         return []
     known = list_release_files(release, manifest)
@@ -109,7 +109,7 @@ def list_foreign_files(release: Path, manifest: Manifest) -> list[str]:
 
 
 def carry_over(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
-    """Bring everything that a run did not make from one folder into another, as the same files (hard links).
+    """Carry everything that a run did not make from one folder to another, by hard links.
 
     What is there already stays, so carrying twice is harmless. Returns the names that had to change.
     """
@@ -142,11 +142,11 @@ def _is_carried(path: Path, new: Path, there: set[tuple[int, int]]) -> bool:
 
 
 def link_file(path: Path, target: Path, *, copy: bool = True) -> None:
-    """The same file under a second name; a folder is made anew with the same files in it; links are not followed."""
+    """Hard-link a file; a folder is recreated with the same files; links are not followed."""
     facts = path.lstat()
     if stat.S_ISDIR(facts.st_mode):
         if facts.st_dev != path.parent.lstat().st_dev:
-            raise OSError(errno.EXDEV, f"{path.name} is a disk of its own; move it away")
+            raise OSError(errno.EXDEV, f"{path.name} is a mount point; move it elsewhere")
         target.mkdir(mode=0o700, exist_ok=True)
         carry_over(path, target, Manifest())
         shutil.copystat(path, target)
@@ -157,7 +157,7 @@ def link_file(path: Path, target: Path, *, copy: bool = True) -> None:
         if not copy or isinstance(error, FileExistsError):
             raise
         if not (stat.S_ISREG(facts.st_mode) or stat.S_ISLNK(facts.st_mode)):
-            raise OSError(error.errno, f"{path.name} cannot be carried over; move it away") from None
+            raise OSError(error.errno, f"{path.name} cannot be carried over; move it elsewhere") from None
         shutil.copy2(path, target, follow_symlinks=False)
 
 

@@ -2,11 +2,11 @@
 """What may leave: the certificate as a typed model, with a rule for every field of it.
 
 A release folder is read by adversaries, who run this code on every candidate input and compare. A field leaves if it
-was decided without looking at the data (`POLICY`), if anybody can compute it from the released files (`RELEASED`), if
-it says no more than that a promise held (`HELD`), or if it is told in coarse steps (`COARSE`, see `round_to_step`). Of
-the fields of methods, models and attacks those leave that each names in `public_fields`. All else stays in the
-custodian's record. The report that leaves is made from this certificate and the released file alone, so
-it can say nothing more. docs/what_leaves.md tells why each rule is safe.
+was decided without looking at the data (`POLICY`), if anyone can compute it from the released files (`RELEASED`), if
+it shows only that a claim held (`HELD`), or if it is rounded to coarse steps (`COARSE`, see `round_to_step`). Of the
+fields of methods, models and attacks, only those in `public_fields` leave. All else stays in the custodian's record.
+The report that leaves is made from this certificate and the released file alone, so it reveals nothing more.
+docs/what_leaves.md explains why each rule is safe.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from sfumato.table import Missing, Table
 
 FORMAT = "sfumato certificate 2"
 STEP = 0.05
-"""What is measured against the originals leaves in steps of this size."""
+"""Figures measured against the originals leave in steps of this size."""
 FEWEST = 200
-"""Of fewer people nothing leaves that was measured against the originals: a step must be worth ten of them."""
+"""With fewer people, nothing measured against the originals leaves: a step must be at least ten people."""
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
-"""Figures of the written file that anybody can compute from it."""
+"""Figures that anyone can compute from the written file."""
 IN_STEPS = frozenset({"loss", "non_uniform_entropy", "precision", "total_variation", "zero_r_accuracy"})
-"""Figures that compare with the originals, and leave in steps where people hide in crowds; accuracies likewise."""
+"""Figures that compare with the originals, and leave in steps if the method forms classes; accuracies likewise."""
 
 
 class OutgoingRule(StrEnum):
@@ -41,19 +41,19 @@ class OutgoingRule(StrEnum):
 
     POLICY = "decided by the custodian or this program, without looking at the data"
     RELEASED = "computed from the released files alone"
-    HELD = "measured against the originals; only whether it held is told"
-    COARSE = "measured against the originals; told in coarse steps, or not at all"
+    HELD = "measured against the originals; only whether it held is published"
+    COARSE = "measured against the originals; published in coarse steps, or not at all"
     SEALED = "keyed with a secret that stays in private/"
 
 
 class _OutgoingPart(BaseModel):
-    """Nothing that has no rule is taken."""
+    """A part of the certificate; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
 
 class DataFile(_OutgoingPart):
-    """The data file, and what it takes to read it back exactly."""
+    """The data file, and what is needed to read it back exactly."""
 
     file: Annotated[str, OutgoingRule.RELEASED]
     shape: Annotated[Literal["table", "baskets", "patterns"], OutgoingRule.POLICY]
@@ -69,14 +69,14 @@ class DataFile(_OutgoingPart):
 
 
 class FormulaCells(_OutgoingPart):
-    """Cells that a spreadsheet would calculate."""
+    """Cells that a spreadsheet would evaluate."""
 
     cells: Annotated[int, OutgoingRule.RELEASED]
     columns: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
 
 
 class CertifiedClaim(_OutgoingPart):
-    """A promise, and whether it was kept. What was measured against the originals is not told, only that it held."""
+    """A claim, and whether it held. Values measured against the originals do not leave."""
 
     property: Annotated[str, OutgoingRule.POLICY]
     threshold: Annotated[int | float, OutgoingRule.POLICY]
@@ -85,7 +85,7 @@ class CertifiedClaim(_OutgoingPart):
     arguments: Annotated[Mapping[str, str | int | float | tuple[str, ...]], OutgoingRule.RELEASED] = Field(
         default_factory=dict
     )
-    """What it takes to measure the claim on the released file; empty where only the custodian can."""
+    """What is needed to measure the claim on the released file; empty if only the custodian can."""
     needs_original: Annotated[StrictBool, OutgoingRule.POLICY]
     meaning: Annotated[str, OutgoingRule.POLICY]
     measured: Annotated[int | float | None, OutgoingRule.RELEASED]
@@ -93,7 +93,7 @@ class CertifiedClaim(_OutgoingPart):
 
 
 class CertifiedChange(_OutgoingPart):
-    """What a method did to a column; how many cells it changed is not told."""
+    """What a method did to a column, without the number of changed cells."""
 
     column: Annotated[str, OutgoingRule.POLICY]
     kind: Annotated[ChangeKind, OutgoingRule.RELEASED]
@@ -104,12 +104,12 @@ class CertifiedChange(_OutgoingPart):
 
 
 class CertifiedAttack(_OutgoingPart):
-    """An attack that was run, and in coarse steps how far it got."""
+    """An attack that ran, and its risk in coarse steps."""
 
     attack: Annotated[str, OutgoingRule.POLICY]
     parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
     risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
-    """The upper end of the 95 % interval, rounded up; None where it stays with the custodian."""
+    """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
 
 
 class CertifiedLimit(_OutgoingPart):
@@ -121,16 +121,16 @@ class CertifiedLimit(_OutgoingPart):
 
 
 class CertifiedSuppression(_OutgoingPart):
-    """The suppressed rows that can be seen in the release."""
+    """The suppressed rows that are visible in the release."""
 
     rows: Annotated[int | None, OutgoingRule.RELEASED]
-    """None where suppressed rows were left out, which nobody can count."""
+    """None if suppressed rows were left out, which nobody can count."""
     safe: Annotated[bool, OutgoingRule.RELEASED]
     why: Annotated[str, OutgoingRule.RELEASED]
 
 
 class OutgoingCertificate(_OutgoingPart):
-    """All that a release says besides its data."""
+    """Everything that a release states besides its data."""
 
     format: Annotated[Literal["sfumato certificate 2"], OutgoingRule.POLICY]
     title: Annotated[str, OutgoingRule.POLICY]
@@ -147,7 +147,7 @@ class OutgoingCertificate(_OutgoingPart):
     methods: Annotated[tuple[Mapping[str, Any], ...], OutgoingRule.POLICY]
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1)
     public: Annotated[Mapping[str, Mapping[str, Any]], OutgoingRule.COARSE] = Field(default_factory=dict)
-    """Column → the law of chance that changed it: set by the policy, or by the data where the policy says so."""
+    """Column → how it was randomized: set by the policy, or by the data if the policy says so."""
     changes: tuple[CertifiedChange, ...] = ()
     levels: Annotated[Mapping[str, int], OutgoingRule.RELEASED] = Field(default_factory=dict)
     heights: Annotated[Mapping[str, int], OutgoingRule.POLICY] = Field(default_factory=dict)
@@ -162,16 +162,16 @@ LAWS = frozenset({
     "achieved", "categories", "confidence", "covariance", "domain", "epsilon", "grid", "kind", "memoized", "missing",
     "origin", "p", "privacy", "q", "range", "repeats", "scale", "step", "times",
 })  # fmt: skip
-"""What is published of the chance that changed a column: all of it is needed to estimate anything."""
+"""What is published about how a column was randomized: estimates need all of it."""
 
 
 def round_to_step(share: float, people: int) -> float | None:
-    """A share to the nearest step; None of few people."""
+    """A share rounded to the nearest step; None for few people."""
     return None if people < FEWEST else round(round(share / STEP) * STEP, 2)
 
 
 def round_up_to_step(risk: float, people: int) -> float | None:
-    """The step at or above a risk; None of few people."""
+    """A risk rounded up to a step; None for few people."""
     return None if people < FEWEST else min(1.0, round(ceil(round(risk / STEP, 9)) * STEP, 2))
 
 
@@ -207,7 +207,7 @@ def _keep_named(facts: Mapping[str, Any], names: frozenset[str]) -> dict[str, An
 
 
 def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
-    """A method, model or attack with its public fields; what nobody called public stays."""
+    """A method, model or attack with only its public fields."""
     tag = next(name for name in ("method", "attack", "model") if name in described)
     kind = find_kind(tag, str(described[tag]))
     public = () if kind is None else kind.public_fields
@@ -218,7 +218,7 @@ def select_outgoing_parameters(described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> CertifiedClaim:
-    """A claim; of one that needs the originals only whether it held."""
+    """A claim; if it needs the originals, only whether it held."""
     needs_original = bool(claim["needs_original"])
     return CertifiedClaim(
         **{name: claim[name] for name in ("property", "threshold", "bound", "measure", "meaning", "holds")},
@@ -229,7 +229,7 @@ def _build_outgoing_claim(claim: Mapping[str, Any], published: Any) -> Certified
 
 
 def _keep_published_words(arguments: Mapping[str, Any], published: Any) -> dict[str, Any]:
-    """Arguments of which lists of values hold only such as are published: the others were suppressed."""
+    """Arguments whose lists hold only published values: others were suppressed."""
     column = arguments.get("column")
     if not isinstance(published, Table) or not isinstance(column, str) or column not in published.frame.columns:
         return dict(arguments)
@@ -249,14 +249,14 @@ def _outgoing_change(change: Mapping[str, Any]) -> CertifiedChange:
 
 
 def _select_outgoing_losses(losses: Mapping[str, Any], people: int) -> dict[str, int | float]:
-    """The privacy budget, which the policy sets; of releases with crowds, how much detail was lost."""
+    """The privacy budget, which the policy sets; for methods that form classes, the loss in steps."""
     kept = {"epsilon": losses["epsilon"]} if "epsilon" in losses else {}
     loss = round_to_step(float(losses["loss"]), people) if "loss" in losses else None
     return kept if loss is None else {"loss": loss, **kept}
 
 
 def _select_outgoing_utility(utility: Mapping[str, Any], people: int) -> dict[str, int | float]:
-    """Class sizes, which anybody can count; of releases with crowds, how far statistics moved, in steps."""
+    """Class sizes, which anyone can count; for methods that form classes, other figures in steps."""
     kept: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
     for name, value in utility.items():
         if leaves_in_steps(name):
@@ -278,15 +278,15 @@ def _build_outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppressi
 
 
 def _build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
-    """That it was run, and how far it got at the most."""
+    """An attack with the upper bound of its risk."""
     kept = select_outgoing_parameters(attack["parameters"])
-    kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # what "all" came to
+    kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # the columns that "all" means
     risk = round_up_to_step(float(attack["high"]), min(people, int(attack["attempts"])))
     return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk)
 
 
 _KNOWN = ("known", "knowledge")
-"""Names of columns, or a word for it: what the attacker was taken to know."""
+"""What the attacker is assumed to know: columns, or a keyword."""
 
 
 def list_field_rules(model: type[BaseModel] = OutgoingCertificate, path: str = "") -> dict[str, OutgoingRule]:
@@ -300,7 +300,7 @@ def list_field_rules(model: type[BaseModel] = OutgoingCertificate, path: str = "
             continue
         rule = next((annotation for annotation in field.metadata if isinstance(annotation, OutgoingRule)), None)
         if rule is None:
-            raise KeyError(f"{here} leaves, and nobody said by which rule")
+            raise KeyError(f"{here} leaves without a rule")
         rules[here] = rule
     return rules
 
@@ -310,7 +310,7 @@ def _is_part(kind: Any) -> bool:
 
 
 def count_published_labels(column: pl.Series) -> pl.DataFrame:
-    """How often each label is published: `value`, `original` (not told), `published`."""
+    """How often each label is published: `value`, `original` (always 0), `published`."""
     label_counts = spell_cells(column).alias("value").fill_null("(missing)").value_counts(name="published")
     return label_counts.with_columns(
         pl.lit(0, dtype=pl.Int64).alias("original"), pl.col("published").cast(pl.Int64)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The data's way: read, protect, write, measure again on the written file, attack, certify, publish.
+"""The pipeline: read, protect, write, measure on the written file, attack, certify, publish.
 
-It never goes back. Nothing is published before every claim held on the file as written, every attack ran
-and the gate let it pass; then everything appears at once.
+Nothing is published before every claim holds on the written file, every attack has run and no limit of the gate is
+exceeded; then everything appears at once.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Run:
     out: Path
     """The folder that was written."""
     certificate: Certificate
-    """What leaves; unsigned, and without files, where the gate refused."""
+    """What leaves; unsigned and without files if the gate refused."""
     record: Mapping[str, Any]
-    """Everything that was found, for the custodian alone: counts of attacks, losses, what claims measured."""
+    """All findings, for the custodian only: counts of attacks, losses, measured claims."""
     findings: tuple[Finding, ...]
     """Every claim, as measured on the written file."""
     attacks: tuple[tuple[Attack, Outcome], ...]
@@ -67,7 +67,7 @@ class Run:
     refusals: tuple[Refusal, ...]
     """The limits of the gate that were exceeded."""
     kept: tuple[str, ...] = ()
-    """Sentences about files of earlier runs that were kept under another name: keys, and what a user changed."""
+    """Sentences about files of earlier runs that were kept under another name: keys, and files that a user changed."""
 
     @property
     def published(self) -> bool:
@@ -75,7 +75,7 @@ class Run:
         return not self.refusals
 
     def as_json(self) -> dict[str, Any]:
-        """The run for the custodian's script: it counts the originals, and is not for others."""
+        """The run as JSON, for the custodian only: it holds facts about the originals."""
         body = self.record
         release = self.out / "release"
         return {
@@ -97,7 +97,7 @@ class Run:
 
 
 def run(policy: Policy, out: str | Path | None = None, randomness: Randomness | None = None) -> Run:
-    """Carry out a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
+    """Run a policy; `ClaimBroken` or `ImpossibleRelease` leave nothing behind."""
     with reserve_target(
         Path(out or policy.output.path)
     ) as target:  # a memory key may lie in the target: nobody else moves it
@@ -150,7 +150,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
-    """Shuffle the rows if the policy says so, and remember which is which."""
+    """Shuffle the rows if the policy says so, and track which row is which."""
     if policy.output.order == "as_read" or not isinstance(release.data, Table):
         return release
     order = randomness.generator().permutation(len(release.data))
@@ -201,17 +201,17 @@ def _measure_written_claims(release: Release, original: Any, published: Any) -> 
 
 
 def _measure_changes(release: Release, original: Any, published: Any) -> dict[str, ColumnDifference]:
-    """How each column of the written file differs from the originals; what methods state of it must be true."""
+    """How each column of the written file differs from the originals; refuses false statements of methods."""
     synthesis = release.details.part(SynthesisDetails)
     if not isinstance(published, Table) or (synthesis is not None and synthesis.training is not None):
-        return {}  # drawn rows are nobody's: there is no original beside them
+        return {}  # synthetic rows have no original
     differences = measure_changes(original, published, release.details.rows)
     refuse_false_statements(release.changes, differences)
     return differences
 
 
 def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
-    """The attacks of the policy; the gate needs linking even if the policy forgot it."""
+    """The attacks of the policy, and linking, which the gate needs."""
     attacks, published = policy.attacks(), release.data
     coded = any(isinstance(method, KeyedMethod) for method in policy.methods())
     drawn = release.details.part(SynthesisDetails)
@@ -269,7 +269,7 @@ def _build_record(
 
 
 def _describe_step(description: Any) -> dict[str, Any]:
-    """A method or attack with its parameters; of a file only the name, since folders are the custodian's."""
+    """A method or attack with its parameters; a file only by name, since folders are private."""
     described: dict[str, Any] = description.described()
     for part in (described, *described.get("models", ())):
         part |= {name: Path(part[name]).name for name in PATHS if isinstance(part.get(name), str)}
@@ -300,7 +300,7 @@ def _certify(
 def _keep_private(
     policy: Policy, original: Any, release: Release, findings: Mapping[str, Any], staging: StagingFolder
 ) -> None:
-    """The custodian's record: what must not leave, and what it takes to check every claim later."""
+    """The custodian's record: what must not leave, and what is needed to check every claim later."""
     details = release.details
     if "rows" in details:
         write_frame(pl.DataFrame({"original_row": details["rows"]}), staging.private / "rows.parquet", "parquet")
@@ -326,7 +326,7 @@ def _keep_private(
 
 
 def _keep_only_refusal(staging: StagingFolder) -> None:
-    """The gate stayed shut: keep the report for the custodian, and nothing that could leave."""
+    """The gate refused: keep the report for the custodian, and nothing that could leave."""
     for file in staging.release.iterdir():
         file.unlink()
     staging.release.rmdir()

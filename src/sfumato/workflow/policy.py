@@ -28,15 +28,16 @@ from sfumato.data.table_reader import MISSING_MARKS
 from sfumato.data.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import PolicyError, quote_names
-from sfumato.protect import METHODS, MODELS, Method
+from sfumato.protect import METHODS, Method
 from sfumato.table import Table
 from sfumato.workflow.file_shapes import get_shape
+from sfumato.workflow.policy_errors import explain_validation_error
 
 DEMO = "demo"
 PATHS = ("external", "other", "population", "file", "memory")
-"""Fields that name a file: relative to the policy, and in a certificate by their name alone."""
+"""Fields that name a file: relative to the policy; a certificate keeps only the file name."""
 PARTS = ("models", "private")
-"""Fields of methods that hold descriptions of their own."""
+"""Fields of methods that hold nested descriptions."""
 
 
 def _build_tagged_union(kinds: tuple[type, ...], tag: str) -> Any:
@@ -48,7 +49,7 @@ AnyAttack: Any = _build_tagged_union(ATTACKS, "attack")
 
 
 def _parse_hierarchy_entry(given: Any) -> Any:
-    """A path, or a description of how to build: read here, so that an error names its own field alone."""
+    """A path, or a description of how to build one; parsed here, so that an error names only its own field."""
     if isinstance(given, Mapping):
         try:
             return parse_builder(given)
@@ -63,16 +64,16 @@ HierarchyEntry = Annotated[Any, BeforeValidator(_parse_hierarchy_entry)]
 
 
 class DataSection(Description):
-    """Where the data is and how it is spelt."""
+    """Where the data is and how to read it."""
 
     path: str
     """A file, a pattern such as `parts/*.csv`, or `demo` for the built-in population."""
     separator: str | None = None
     """One character between cells; detected among comma, semicolon, tab and bar if omitted."""
     missing_marks: tuple[str, ...] = MISSING_MARKS
-    """Cells that mean "not known"."""
+    """Cells that mean "missing"."""
     missing: Literal["own_value", "matches_any", "never_matches", "drop"] = "own_value"
-    """What a missing quasi-identifying cell means when people are counted: `own_value`, `matches_any`,
+    """What a missing quasi-identifying value means when classes are counted: `own_value`, `matches_any`,
     `never_matches` or `drop`."""
     header: bool = True
     """Whether the first line names the columns."""
@@ -83,13 +84,13 @@ class DataSection(Description):
     comment: str | None = Field(default=None, min_length=1)
     """Lines that start with it are skipped."""
     trim: bool = True
-    """Whether blanks around a cell are left out."""
+    """Whether spaces around a cell are removed."""
     format: BasketFormat | None = None
     """For baskets: `fimi`, `spmf` or `long` (one row for each basket and item); detected if omitted."""
     id: str = "id"
-    """The column of a long-form file that says which basket."""
+    """The basket column of a long-form file."""
     item: str = "item"
-    """The column of a long-form file that says which item."""
+    """The item column of a long-form file."""
 
 
 class RolesSection(Description):
@@ -98,7 +99,7 @@ class RolesSection(Description):
     identifying: tuple[str, ...] = ()
     """Columns that name a person: never released."""
     quasi_identifying: tuple[str, ...] = ()
-    """Columns that others know and that together can single a person out. Methods generalize these."""
+    """Columns that others may know and that together can identify a person. Methods generalize these."""
     sensitive: tuple[str, ...] = ()
     """Columns that an adversary wants to learn; released unchanged unless a method changes them."""
     insensitive: tuple[str, ...] = ()
@@ -122,21 +123,21 @@ class RolesSection(Description):
 
 
 class GateSection(Description):
-    """When to refuse, although every claim holds. Risks are compared by the upper end of their interval."""
+    """When to refuse a release although every claim holds. Risks are compared at the upper end of their interval."""
 
     max_linking_risk: float | None = Field(default=None, ge=0, le=1)
     """The largest share of people that linking may find, at the upper end of its 95 % interval."""
     max_record_risk: float | None = Field(default=None, ge=0, le=1)
-    """The largest chance that linking may have with any one person."""
+    """The largest probability that linking may have for any one person."""
     max_loss: float | None = Field(default=None, ge=0, le=1)
-    """The largest loss that is still worth releasing, as measured on the written file."""
+    """The largest acceptable loss, measured on the written file."""
     max_risk: Mapping[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """The largest success rate of an attack, at the upper end of its 95 % interval, by the attack's name: `{
     rule_inference = 0.3 }`. The attack must be listed under `[[attack]]`."""
 
 
 class MeasureSection(Description):
-    """What is measured beyond the claims, to see what the release is still worth."""
+    """What to measure beyond the claims: the utility of the release."""
 
     queries: int = Field(default=200, ge=0, strict=True)
     """How many random COUNT queries are asked of originals and release; 0 for none."""
@@ -186,15 +187,15 @@ class Policy(Description):
 
     @model_validator(mode="after")
     def _check_methods_once(self) -> Policy:
-        # Chance may be of two kinds, or of two strengths, in different columns.
+        # These may be repeated with other parameters for other columns.
         tags = [method.method for method in self.protect if not method.by_chance]
         if len(set(tags)) < len(tags):
-            raise ValueError("a method stands twice under [[protect]]; the second cannot undo or refine the first")
+            raise ValueError("a method appears twice under [[protect]]; the second cannot undo or refine the first")
         chance = [method for method in self.protect if method.by_chance]
         if len(chance) > 1 and any(getattr(m, "kind", "") == "full" for m in chance if m.method == "synthesize"):
             raise ValueError(
-                "a full synthesize draws every column, so no other method can change one by chance and still be "
-                "estimated from; draw some columns only (kind = partial), or leave the other method out"
+                "a full synthesize draws every column, so no other method can randomize one; draw only some columns "
+                "(kind = partial), or remove the other method"
             )
         return self
 
@@ -210,7 +211,7 @@ class Policy(Description):
             raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}")
         unrun = sorted(set(self.gate.max_risk) - {attack.attack for attack in self.attack})
         if unrun:
-            raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not under [[attack]]")
+            raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not listed under [[attack]]")
         if self.shape != "table" and (self.roles.by_column() or self.hierarchies):
             raise ValueError(f"{self.shape} have no columns: leave out [roles] and [hierarchies]")
         if self.gives != "table" and self.output.order != "as_read":
@@ -234,7 +235,7 @@ class Policy(Description):
 
     @classmethod
     def read(cls, path: str | Path) -> Policy:
-        """Read a policy file; errors say in which line and field."""
+        """Read a policy file; errors name the line and the field."""
         file = Path(path)
         try:
             refuse_special(file)
@@ -244,33 +245,35 @@ class Policy(Description):
         except UnicodeDecodeError:
             raise PolicyError(f"{file}: the policy is not UTF-8; save it as UTF-8") from None
         except ValueError:
-            raise PolicyError("the policy's path is no file name") from None
+            raise PolicyError("the policy's path is not a valid file name") from None
         return cls.parse(text, file)
 
     @classmethod
     def parse(cls, text: str, file: Path) -> Policy:
-        """Check the text of a policy; `file` is what paths are relative to and errors name."""
+        """Parse the text of a policy; paths are relative to `file`, and errors name it."""
         try:
             content = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
             location = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
-            raise PolicyError(f"{file}: not valid TOML at {location[1] if location else 'some place'}") from None
+            raise PolicyError(
+                f"{file}: not valid TOML at {location[1] if location else 'an unknown position'}"
+            ) from None
         try:
             policy = cls.model_validate(content)
         except ValidationError as error:
-            raise PolicyError(_explain_validation_error(error, text, file)) from None
+            raise PolicyError(explain_validation_error(error, text, file)) from None
         return policy._locate_files(file.parent)
 
     def _locate_files(self, base: Path) -> Policy:
-        """Paths made relative to the policy file's folder."""
+        """Resolve paths relative to the policy file's folder."""
 
         def locate(name: str) -> str:
             try:
                 located = base / Path(name).expanduser()
             except RuntimeError:
-                raise PolicyError("a path of the policy begins with the home of a user who does not exist") from None
+                raise PolicyError("a path in the policy starts with the home folder of an unknown user") from None
             if "\0" in name:
-                raise PolicyError("a path of the policy holds a NUL, which no file name can")
+                raise PolicyError("a path in the policy contains a NUL character")
             return str(located)
 
         hierarchies = {n: locate(h) if isinstance(h, str) else h for n, h in self.hierarchies.items()}
@@ -291,18 +294,18 @@ class Policy(Description):
         return self.attack
 
     def original(self) -> Any:
-        """Read the data that the policy speaks of."""
+        """Read the data of the policy."""
         return self.table() if self.shape == "table" else self.baskets()
 
     def baskets(self) -> Baskets:
-        """Read the baskets that the policy speaks of."""
+        """Read the baskets of the policy."""
         data = self.data
         if data.path == DEMO:
             raise PolicyError("the built-in population is a table; name a file of baskets")
         return Baskets.read(data.path, data.format, id=data.id, item=data.item, separator=data.separator)
 
     def table(self) -> Table:
-        """Read the table that the policy speaks of."""
+        """Read the table of the policy."""
         if self.data.path == DEMO:
             return self._read_demo()
         data = self.data
@@ -342,74 +345,3 @@ def _locate_parts(method: Any, locate: Any) -> Any:
 def _locate_paths(attack: Any, locate: Any) -> Any:
     paths = {name: locate(path) for name in PATHS if isinstance(path := getattr(attack, name, None), str)}
     return attack.model_copy(update=paths) if paths else attack
-
-
-def _explain_validation_error(error: ValidationError, text: str, file: Path) -> str:
-    lines = _index_toml_lines(text)
-    sentences = []
-    errors = _select_innermost_errors(error)
-    for problem in errors[:8]:
-        loc = _strip_tags(problem["loc"])
-        if problem["type"] == "union_tag_invalid":  # it is the tag's own line that is wrong
-            loc = (*loc, problem["ctx"]["discriminator"].strip("'"))
-        path, line = _find_nearest_line(loc, lines)
-        field = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in loc).lstrip(".")
-        message = problem["msg"].removeprefix("Value error, ")
-        if problem["type"] == "union_tag_not_found":
-            message = f"say which {problem['ctx']['discriminator'].strip(chr(39))} it is"
-        location = f"line {line}, " if path else ""
-        sentences.append(f"{location}{field or 'policy'}: {message[0].lower()}{message[1:]}")
-    more = len(errors) - len(sentences)
-    return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
-
-
-def _select_innermost_errors(error: ValidationError) -> list[Any]:
-    """The errors that no other error explains: a list is too short only because its one item was refused."""
-    errors = error.errors()
-    places = [problem["loc"] for problem in errors]
-    return [
-        problem
-        for problem in errors
-        if not any(
-            len(position) > len(problem["loc"]) and position[: len(problem["loc"])] == problem["loc"]
-            for position in places
-        )
-    ]
-
-
-def _strip_tags(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
-    """The field's path without the tags of methods, attacks and models that pydantic puts in."""
-    unions: tuple[tuple[tuple[type[BaseModel], ...], str], ...]
-    unions = ((METHODS, "method"), (ATTACKS, "attack"), (MODELS, "model"))
-    tags = {kind.model_fields[tag].default for kinds, tag in unions for kind in kinds}
-    return tuple(part for part in loc if part not in tags)
-
-
-_Path = tuple[int | str, ...]
-
-
-def _index_toml_lines(text: str) -> dict[_Path, int]:
-    """In which line each table and key of a TOML text stands."""
-    line_numbers: dict[_Path, int] = {}
-    counts: dict[_Path, int] = {}
-    table: _Path = ()
-    for number, line in enumerate(text.splitlines(), 1):
-        if head := re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]", line):
-            table = tuple(part.strip().strip("\"'") for part in head[2].split("."))
-            if head[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-            line_numbers.setdefault(table, number)
-        elif key := re.match(r"\s*([A-Za-z0-9_\-\"'.]+)\s*=", line):
-            path = (*table, *(part.strip("\"'") for part in key[1].split(".")))
-            line_numbers.setdefault(path, number)
-    return line_numbers
-
-
-def _find_nearest_line(loc: _Path, lines: Mapping[_Path, int]) -> tuple[_Path, int]:
-    """The innermost part of a field's path that has a line of its own."""
-    path: _Path = ()
-    for part in loc:
-        if any(known[: len(path) + 1] == (*path, part) for known in lines):
-            path = (*path, part)
-    return path, lines.get(path, next((n for known, n in lines.items() if known[: len(path)] == path), 1))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How a staged release takes its place: in one step where the system allows it, else in steps that can be finished.
+"""Publish a staged release: in one step if the system allows it, otherwise in steps that can be resumed.
 
 A workspace is the hidden folder of one run. `new/` in it is what will be published, `old/` what was moved out of the
-way, `journal.json` says that publication has begun. The whole target is exchanged with `new/` in one step, with the
-user's own files in it linked over before. Where that cannot be (the target is a disk of its own, holds folders of the
-user, or is where the user stands), the parts are moved one by one: first the private part is taken away, so that no
-release ever stands beside another run's record. A run that dies in between is finished by the next run into the target.
+way, `journal.json` says that publication has begun. The whole target is exchanged with `new/` in one step, after the
+user's own files in it were linked over. Where that is impossible (the target is a mount point, holds folders of the
+user, or is the working folder), the parts are moved one by one, the private part first, so that no release ever lies
+beside another run's record. The next run into the target finishes a run that died in between.
 
 A hidden folder that came with a delivery, or with a repository, could name any files to be moved. So a journal counts
 only if the custodian's own key signed it, for this very folder; and links are never followed.
@@ -61,16 +61,16 @@ class PublicationWorkspace:
 
     @property
     def journal(self) -> Path:
-        """Says that publication has begun, and of what."""
+        """Records that publication has started, and of what."""
         return self.root / "journal.json"
 
 
 class ForeignJournal(Exception):
-    """A hidden folder says that something is to be published, and it was not this custodian who wrote that."""
+    """A hidden folder has a journal that this custodian did not sign."""
 
 
 def _is_folder(path: Path) -> bool:
-    """Whether this is a folder itself, not a link to one."""
+    """Whether this is a folder, not a link to one."""
     try:
         return stat.S_ISDIR(path.lstat().st_mode)
     except OSError:
@@ -79,7 +79,7 @@ def _is_folder(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class PublicationJournal:
-    """What is being published where: enough to finish it without the run that began it."""
+    """What is being published where: enough to finish it without the run that started it."""
 
     target: str
     """The name of the target in the folder of the workspace; empty if the workspace lies in the target."""
@@ -90,7 +90,7 @@ class PublicationJournal:
 
     @classmethod
     def read(cls, workspace: PublicationWorkspace) -> PublicationJournal | None:
-        """The journal of a workspace; None if publication had not begun. `ForeignJournal` if it is not our own."""
+        """The journal of a workspace; None if publication had not started, `ForeignJournal` if another key signed."""
         try:
             if not os.path.lexists(workspace.journal):
                 return None
@@ -109,12 +109,12 @@ class PublicationJournal:
         return journal
 
     def _build_message(self, workspace: PublicationWorkspace) -> bytes:
-        """What is signed: the journal, and the very folder it lies in, so that a copy elsewhere counts for nothing."""
+        """The signed bytes: the journal and its folder, so that a copy elsewhere is invalid."""
         folder = [workspace.root.name, workspace.root.lstat().st_ino]
         return b"sfumato journal\0" + json.dumps([vars(self), folder], sort_keys=True).encode()
 
     def write(self, workspace: PublicationWorkspace) -> None:
-        """Write it for good before anything is moved."""
+        """Write and flush it before anything is moved."""
         partial = workspace.root / "journal.partial"
         seal = base64.b64encode(load_signing_key().sign(self._build_message(workspace))).decode()
         with partial.open("w", encoding="utf-8") as file:
@@ -160,7 +160,7 @@ def _is_ours(out: Path) -> bool:
 
 
 def _works_inside(out: Path) -> bool:
-    """Whether this process works in the target: exchanged, its folder would be gone under the user's feet."""
+    """Whether the target is the working folder, which must not be exchanged."""
     try:
         return Path.cwd().resolve().is_relative_to(out)
     except OSError:
@@ -186,7 +186,7 @@ def _exchange_folders(new: Path, old: Path) -> bool:
 
 
 def move_in(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> None:
-    """Put what is new into place, from wherever it was interrupted."""
+    """Move the new parts into place, from wherever it was interrupted."""
     if journal.whole:
         if not _is_published(out, journal) and not _exchange_folders(workspace.new, out):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
@@ -239,14 +239,14 @@ def has_moved(workspace: PublicationWorkspace, journal: PublicationJournal, out:
 
 
 def finish_publication(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> None:
-    """Rescue what a user put into the old folders at the last moment, clear away an earlier refusal, flush."""
+    """Keep what a user just put into the old folders, remove an earlier refusal, flush."""
     for root in (workspace.new, workspace.old):
         if _is_folder(root):
             _rescue_user_files(root, out)
     if journal.certificate is not None:
         _clear_refusal(out / "refused")
     for folder in (out, *(out / part for part in PARTS), out.parent):
-        with suppress(OSError):  # the parent may be somebody else's
+        with suppress(OSError):  # the parent may belong to another user
             flush_folder(folder)
 
 
@@ -258,7 +258,7 @@ def _rescue_user_files(root: Path, out: Path) -> None:
         elif part == "release" and _is_folder(path):
             for name in list_foreign_files(path, Manifest.read(root / "private")):
                 link_file(path / name, _find_free_path(out / "private" / name))
-        elif not _is_same(path, out / path.name):  # it came, or was exchanged, after the user's files were linked
+        elif not _is_same(path, out / path.name):  # it appeared, or was replaced, after the user's files were linked
             path.rename(_find_free_path(out / path.name))
 
 
@@ -267,7 +267,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def _clear_refusal(refused: Path) -> None:
-    """A release was published: what an earlier refusal left is out of date, except keys and the user's files."""
+    """After publication, remove an earlier refusal, except keys and the user's files."""
     manifest = Manifest.read(refused)
     if not manifest.run or refused.is_symlink():
         return
@@ -278,7 +278,7 @@ def _clear_refusal(refused: Path) -> None:
 
 
 def resume_publication(workspace: PublicationWorkspace, out: Path) -> None:
-    """Finish a publication that was interrupted, or undo one that had not begun; then the workspace is gone.
+    """Finish an interrupted publication, or undo one that had not started; then remove the workspace.
 
     An exchange of the whole target happened or did not: one that did not is undone. Parts are always moved on, because
     all of them were staged, checked and flushed before the first was moved.
@@ -299,7 +299,7 @@ def discard_workspace(workspace: PublicationWorkspace) -> None:
 
 
 def flush_tree(root: Path) -> None:
-    """Put every file and folder below on the disk for good."""
+    """Flush every file and folder below to disk."""
     for path in root.rglob("*"):
         mode = path.lstat().st_mode
         if stat.S_ISREG(mode):
@@ -311,7 +311,7 @@ def flush_tree(root: Path) -> None:
 
 
 def flush_folder(path: Path) -> None:
-    """Put the names in a folder on the disk for good."""
+    """Flush the names in a folder to disk."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -320,7 +320,7 @@ def flush_folder(path: Path) -> None:
 
 
 def describe_os_error(error: OSError) -> str:
-    """Why the system refused, in its words."""
+    """The reason of the operating system."""
     return str(error.strerror or "the system gives no reason")
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a run found out, in numbers and words: what is left of the data, whether suppressed rows are safe, the gate."""
+"""Summarize a run: the utility of the release, whether suppressed rows are safe, advice, and the report's content."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from math import isfinite
 from typing import Any, Literal
@@ -14,7 +14,9 @@ from sfumato import measure
 from sfumato.attack import Linking
 from sfumato.baskets import Baskets
 from sfumato.data.hierarchy import spell_cells
+from sfumato.data.published_labels import Domain
 from sfumato.details import AnonymityDetails, Details, EntryDetails, HidingDetails
+from sfumato.lazy import find_kind
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.explain import explain, list_lattice_nodes
 from sfumato.protect.method import KeyedMethod
@@ -28,19 +30,19 @@ from sfumato.workflow.policy import Policy
 
 
 def get_starred_rows(release: Release) -> Any:
-    """Whether rows of stars are suppressed rows or a class, as the claims say."""
+    """Whether rows of stars count as suppressed rows or as a class, according to the claims."""
     return next((c.arguments["starred_rows"] for c in release.claims if "starred_rows" in c.arguments), "class")
 
 
 def measure_utility(policy: Policy, published: Any, original: Any, release: Release) -> dict[str, float]:
-    """What the release is worth, measured on the written file."""
+    """The utility of the release, measured on the written file."""
     report_progress("measuring what is left")
     if not isinstance(published, Table):
         return _measure_basket_utility(published, original, release)
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
     if "codes" in profiles:
-        return {"loss": 0.0}  # codes can be undone by whoever has the key; nothing is lost
+        return {"loss": 0.0}  # the key decodes every code: nothing is lost
     if "blanks" in profiles:
         figures["loss"] = measure.blanked_share(published, original)
     elif "chance" in profiles:
@@ -65,21 +67,28 @@ def measure_utility(policy: Policy, published: Any, original: Any, release: Rele
 
 
 def _list_comparable_columns(published: Table, original: Table, release: Release) -> list[str]:
-    """Columns whose cells can be read as values of the originals: chance may have made others, but for numbers."""
+    """Columns whose cells are values of the originals, or numbers."""
     return [
         name
         for name, column in zip(published.frame.columns, published.frame.get_columns(), strict=True)
-        if name not in release.public
-        or column.dtype.is_numeric()
+        if column.dtype.is_numeric()
+        or (name not in release.public and _has_labels_only(column, original, name))
         or spell_cells(column).drop_nulls().is_in(spell_cells(original.frame[name]).implode()).all()
     ]
 
 
+def _has_labels_only(column: pl.Series, original: Table, name: str) -> bool:
+    """Whether every cell is a label of the originals: a method that is not truthful may publish other texts."""
+    domain = Domain.of(original.frame[name], original.hierarchies.get(name))
+    return all(domain.reads(label) for label in spell_cells(column).unique())
+
+
 def _measure_class_utility(published: Table, original: Table, release: Release, truthful: bool) -> dict[str, float]:
-    """How large the crowds became and, where cells are labels of their originals, how much detail these keep."""
+    """Class sizes and, where cells are labels of their originals, how much detail they keep."""
     stars = get_starred_rows(release)
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
-    moved = measure.marginal_distance(original, published)
+    known = None if truthful else _list_comparable_columns(published, original, release)
+    moved = measure.marginal_distance(original, published, columns=known)
     kept = {"loss": float(release.losses["loss"])}
     if truthful:
         kept = {
@@ -92,12 +101,12 @@ def _measure_class_utility(published: Table, original: Table, release: Release, 
         "discernibility": measure.discernibility(published, stars),
         "average_class_size": measure.average_class_size(published, stars),
         "c_avg": measure.c_avg(published, least, stars),
-        "total_variation": sum(moved.values()) / len(moved),
+        **({"total_variation": sum(moved.values()) / len(moved)} if moved else {}),
     }
 
 
 def _measure_chance_utility(published: Table, original: Table, release: Release) -> dict[str, float]:
-    """How far drawn values are from the originals, as statistics see it: each column alone, and two together."""
+    """How far randomized values moved from the originals: single columns and pairs of columns."""
     shown = [name for name in published.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
     together = measure.correlations(original, published)
     moments = measure.moments(original, published).columns
@@ -116,7 +125,7 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
 
 
 def _measure_basket_utility(published: Any, original: Any, release: Release) -> dict[str, float]:
-    """What hiding did besides, counted on the published baskets; what a pattern lost is its method's own loss."""
+    """Side effects of hiding, counted on the published baskets; the loss is the method's own."""
     figures = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
     hiding = release.details.part(HidingDetails)
     if isinstance(published, Baskets) and hiding is not None:
@@ -129,7 +138,7 @@ def _measure_basket_utility(published: Any, original: Any, release: Release) -> 
 
 
 def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
-    """How many rows were suppressed, whether they can be seen, and whether they hide one another."""
+    """How many rows were suppressed, whether they are visible, and whether they hide one another."""
     suppressed = int(release.losses.get("suppressed_rows", 0))
     least = max((int(c.threshold) for c in release.claims if c.property == "k_anonymity"), default=1)
     if any(getattr(method, "suppressed_rows", None) == "drop" for method in policy.methods()):
@@ -138,14 +147,14 @@ def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
         return {"rows": suppressed, "seen": True, "safe": True, "why": "No row was suppressed."}
     if suppressed >= least:
         why = (
-            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: whoever is not found in "
-            f"a published class is one of {suppressed}."
+            f"The {suppressed} suppressed rows look alike in every quasi-identifying column: a person who fits no "
+            f"published class is one of {suppressed}."
         )
         return {"rows": suppressed, "seen": True, "safe": True, "why": why}
     rows = "1 row is" if suppressed == 1 else f"{suppressed} rows are"
     why = (
-        f"Only {rows} suppressed, fewer than k = {least}: whoever is not found in a published class must be "
-        'among them. Leave them out (suppressed_rows = "drop") if that is too few.'
+        f"Only {rows} suppressed, fewer than k = {least}: a person who fits no published class must be "
+        'among them. To leave them out, set suppressed_rows = "drop".'
     )
     return {"rows": suppressed, "seen": True, "safe": False, "why": why}
 
@@ -158,7 +167,7 @@ def gather_account(
     body: dict[str, Any],
     seconds: Mapping[str, float],
 ) -> RunAccount:
-    """Gather what a report tells."""
+    """Gather the content of the internal report."""
     report_progress("comparing before and after")
     run_account = RunAccount(
         title=policy.title,
@@ -169,11 +178,10 @@ def gather_account(
         sizes_before=_NO_CROWDS,
         sizes_after=_NO_CROWDS,
         distributions={},
-        column_loss={},
         details=release.details,
         reasons=(),
         lattice=(),
-        advice=list_advice(body, release),
+        advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
         seconds=seconds,
         source=original.source if isinstance(original, Table) else policy.data.path,
         sections=make_sections(policy.methods(), release, original, published, body["utility"]),
@@ -182,7 +190,7 @@ def gather_account(
 
 
 def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> RunAccount:
-    """What the report that leaves tells: made from the certificate and the released data, and nothing else."""
+    """Gather the content of the report that leaves, from the certificate and the released data alone."""
     run_account = RunAccount(
         title=certificate["title"],
         certificate=certificate,
@@ -192,7 +200,6 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> R
         sizes_before=_NO_CROWDS,
         sizes_after=_NO_CROWDS,
         distributions={},
-        column_loss={},
         details=Details(),
         reasons=(),
         lattice=(),
@@ -205,7 +212,7 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> R
     if not isinstance(published, Table) or "encode_for_trees" in tags:
         return run_account
     stars: Literal["suppressed", "class"] = "suppressed" if certificate["suppression"]["rows"] else "class"
-    crowds = bool(published.quasi_identifying) and "suppress_entries" not in tags
+    crowds = bool(published.quasi_identifying) and hides_in_crowds(tags)
     return replace(
         run_account,
         distributions={name: count_published_labels(published.frame[name]) for name in published.frame.columns},
@@ -213,13 +220,19 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published: Any) -> R
     )
 
 
+def hides_in_crowds(tags: Iterable[str]) -> bool:
+    """Whether one of these methods puts people into classes; a method that nobody knows may."""
+    kinds = [find_kind("method", tag) for tag in tags]
+    return any(kind is None or kind.hides_in_crowds for kind in kinds)
+
+
 _NO_CROWDS = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows": pl.Int64})
 
 
 def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
-    """What only a table has to tell: how its columns came out, and, where people can be linked, their crowds."""
+    """Add what only a table has: its columns and, where people can be linked, their classes."""
     if isinstance(release.method, KeyedMethod):
-        return run_account  # codes beside values compare with nothing
+        return run_account  # codes cannot be compared with values
     original, published = run_account.original, run_account.published
     names = published.quasi_identifying
     run_account = replace(
@@ -237,30 +250,34 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     )
     if not names or release.details.part(EntryDetails) is not None:
         return run_account
+    run_account = replace(run_account, before=Linking().run(Release(original, None, (), {}), original))
+    if not hides_in_crowds(str(method["method"]) for method in run_account.certificate["methods"]):
+        return run_account
     return replace(
         run_account,
-        before=Linking().run(Release(original, None, (), {}), original),
         sizes_before=measure.class_size_counts(original),
         sizes_after=measure.class_size_counts(published, None, get_starred_rows(release)),
-        column_loss={
-            name: measure.column_loss(published.frame[name], measure.domain_of(published, name, original))
-            for name in names
-            if name not in release.public
-        },
     )
 
 
-def list_advice(body: Mapping[str, Any], release: Release) -> tuple[str, ...]:
+def list_advice(body: Mapping[str, Any], release: Release, *, in_order: bool = True) -> tuple[str, ...]:
     """What to do next."""
     sentences = [*_advise_on_levels(body, release)]
     if body["data"]["shape"] == "table":
         sentences += _advise_on_rows(body, release)
-    if release.details.part(EntryDetails) is not None:
+    if body["data"]["shape"] == "table" and in_order and any(row["kind"] != "drawn" for row in body["changes"]):
         sentences.append(
-            "The promise is about rules. The attack by learners tells how far a stronger adversary gets: look at it "
-            "before the release leaves, and set learner_risk if it gets too far."
+            "Rows keep the order of the input. If that order reveals something (sorted by name, or by day of "
+            'admission), set order = "shuffled" under [output].'
         )
-    sentences.append("Before you release the same people again, compare the two releases: together they may say more.")
+    if release.details.part(EntryDetails) is not None:
+        ran = any(attack["attack"] == "learned_inference" for attack in body["attacks"])
+        sentences.append(
+            "The promise is about rules; learners may guess more. "
+            + ("Check the attack learned_inference" if ran else "Run the attack learned_inference")
+            + " before the release leaves, and set learner_risk if its risk is too high."
+        )
+    sentences.append("Before you release the same data again, compare the two releases: together they may reveal more.")
     return tuple(sentences)
 
 
@@ -270,14 +287,14 @@ def _advise_on_levels(body: Mapping[str, Any], release: Release) -> list[str]:
     lost = [name for name in levels if levels[name] == heights[name] and heights[name] > 0]
     if lost:
         sentences.append(
-            f'{", ".join(lost)} left nothing but "*": add levels to the hierarchy between the finest and the top, or '
-            "allow more suppression, to keep some of it."
+            f'{", ".join(lost)} became "*" everywhere: to keep some detail, add levels between the finest and the top '
+            "of the hierarchy, or allow more suppression."
         )
     anonymity = release.details.part(AnonymityDetails)
     if anonymity is not None and anonymity.without_hierarchy and anonymity.heights:
         sentences.append(
-            f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is kept as it is or "
-            "starred whole. A hierarchy would keep part of it."
+            f"No hierarchy was given for {', '.join(anonymity.without_hierarchy)}: such a column is published "
+            'unchanged or as "*" only. With a hierarchy it can keep part of its detail.'
         )
     return sentences
 
@@ -287,14 +304,10 @@ def _advise_on_rows(body: Mapping[str, Any], release: Release) -> list[str]:
     if not body["suppression"]["safe"]:
         sentences.append(body["suppression"]["why"])
     if body["suppression"]["rows"] == 0 and getattr(release.method, "suppression_limit", None) == 0:
-        sentences.append("A small suppression limit (0.01 to 0.05) often keeps columns much more precise for the rest.")
+        sentences.append("A small suppression limit (0.01 to 0.05) often keeps the other rows much more precise.")
     if any(claim.property == "k_anonymity" for claim in release.claims):
         sentences.append(
-            "k-anonymity bounds linking to a row, not what the rows of a class have in common: look at the sensitive "
+            "k-anonymity limits linking to a row, not what the rows of a class have in common: check the sensitive "
             "columns before the release leaves."
         )
-    sentences.append(
-        "Rows keep the order they were read in. If that order says something (sorted by name, or by day of admission), "
-        'set order = "shuffled" under [output].'
-    )
     return sentences

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who vouches for a certificate: an Ed25519 key, made on first use, that never leaves its owner's folder."""
+"""The signature of a certificate: an Ed25519 key, created on first use, that never leaves its owner's folder."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ _LARGEST_KEY_FILE = 1 << 16
 
 
 def find_home() -> Path:
-    """Where the signing key lives: `SFUMATO_HOME`, else the user's configuration folder."""
+    """The folder of the signing key: `SFUMATO_HOME`, else the user's configuration folder."""
     if given := os.environ.get("SFUMATO_HOME"):
         return Path(given)
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sfumato"
 
 
 def load_signing_key() -> Ed25519PrivateKey:
-    """The custodian's signing key; made on first use, mode 0600, and refused once others can read or replace it."""
+    """The custodian's signing key; created on first use with mode 0600, refused if others can read or replace it."""
     path = find_home() / "signing_key.pem"
     try:
         if not path.exists():
             _make_signing_key(path)
         key = serialization.load_pem_private_key(read_private(path, "the signing key"), password=None)
     except OSError as error:
-        raise DataError(f"{path}: the signing key cannot be kept there ({error.strerror}); set SFUMATO_HOME") from None
+        raise DataError(
+            f"{path}: the signing key cannot be stored there ({error.strerror}); set SFUMATO_HOME"
+        ) from None
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise DataError(f"{path}: this is not a signing key; move it away and a new one is made") from None
+        raise DataError(f"{path}: this is not a signing key; move it elsewhere, and a new one is made") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise DataError(f"{path}: this is not an Ed25519 key; move it away and a new one is made")
+        raise DataError(f"{path}: this is not an Ed25519 key; move it elsewhere, and a new one is made")
     return key
 
 
@@ -58,7 +60,7 @@ def _make_signing_key(path: Path) -> None:
 
 
 def format_public_key(key: Ed25519PrivateKey) -> str:
-    """The public half, as text to hand to an auditor."""
+    """The public key as text, for an auditor."""
     return base64.b64encode(key.public_key().public_bytes(*_RAW)).decode()
 
 
@@ -70,7 +72,7 @@ def sign_certificate(body: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
 
 
 def check_signature(raw: bytes, signer: str | None = None) -> bool:
-    """Tell whether these bytes are signed, by `signer` if one is given: an auditor's trust is in that key alone."""
+    """Whether these bytes are signed, by `signer` if it is given."""
     parts = split_signature(raw)
     if parts is None:
         return False
@@ -90,17 +92,17 @@ def check_signature(raw: bytes, signer: str | None = None) -> bool:
 
 
 def read_signer(given: str) -> str:
-    """A public key as text: given as such, or as a file that holds it (PEM or text)."""
+    """A public key as text: given directly, or as a file (PEM or text)."""
     path = Path(given)
     try:
         is_file = path.is_file()
         if is_file and path.stat().st_size > _LARGEST_KEY_FILE:
-            raise DataError(f"{path}: this is too large a file for a public key")
+            raise DataError(f"{path}: this file is too large for a public key")
         content = path.read_text(encoding="utf-8") if is_file else given
     except (OSError, ValueError):
-        raise DataError("the public key cannot be read; name a file that holds it, or give its text") from None
+        raise DataError("the public key cannot be read; give a file or its text") from None
     if "BEGIN" in content:
-        source = path if is_file else "the signer"  # what was given may be a private key: it is never repeated
+        source = path if is_file else "the signer"  # the input may be a private key: it is never repeated
         try:
             key = serialization.load_pem_public_key(content.encode())
         except (ValueError, UnsupportedAlgorithm):
@@ -114,7 +116,7 @@ def read_signer(given: str) -> str:
 
 
 def _decode_exactly(text: str, length: int) -> bytes | None:
-    """The bytes of a key or a signature; None unless the text is the one spelling of that many bytes."""
+    """The bytes of a key or a signature; None unless the text is the canonical encoding of that many bytes."""
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

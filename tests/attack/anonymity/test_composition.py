@@ -181,7 +181,7 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     run = (release_a(), hospital_a())
     with pytest.raises(sf.PolicyError, match="name the other release"):
         Composition().run(*run)
-    with pytest.raises(sf.DataError, match="no such file"):
+    with pytest.raises(sf.DataError, match="does not exist"):
         Composition(other=str(tmp_path / "nothing.csv")).run(*run)
     with pytest.raises(sf.DataError, match=r"no certificate\.json"):
         Composition(other=str(tmp_path)).run(*run)

@@ -109,7 +109,7 @@ def test_the_venn_diagram_adds_up() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(sf.PolicyError, match='"z" is no column of numbers'):
+    with pytest.raises(sf.PolicyError, match='"z" is not a column of numbers'):
         CurveFitting(column="z").run(release(LINE), TRUTH)
     with pytest.raises(ValueError, match="radius"):
         CurveFitting(radius=0)

@@ -112,9 +112,9 @@ def test_the_three_questions_run_with_people_set_aside_as_control() -> None:
 
 def test_bad_input() -> None:
     table = people(20)
-    with pytest.raises(sf.DataError, match="both known and to be read"):
+    with pytest.raises(sf.DataError, match="both known and read"):
         CopiedRecords(known=("age",), columns=("age",)).run(as_is(table), table)
-    with pytest.raises(sf.DataError, match="all is known"):
+    with pytest.raises(sf.DataError, match="all columns are known"):
         CopiedRecords(known=tuple(table.frame.columns[1:])).run(as_is(table), table)
     with pytest.raises(sf.DataError, match='no column "zz"'):
         CopiedRecords(columns=("zz",)).run(as_is(table), table)

@@ -502,7 +502,7 @@ def test_the_answer_is_a_mapping_by_model_and_by_column() -> None:
         found["zip"]
     with pytest.raises(TypeError):
         found["distinct_l"]["disease"] = 9
-    with pytest.raises(DataError, match='"zip" is no sensitive column'):
+    with pytest.raises(DataError, match='"zip" is not a sensitive column'):
         found.of("zip")
 
 

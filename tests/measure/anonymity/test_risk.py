@@ -144,6 +144,20 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -
     expect(found.marketer, [Fraction(1, size) for size in people_of(rows, people, small.hierarchies, missing)], 0.3)
     assert found.journalist.success_rate >= found.marketer.success_rate
     assert found.uniques.sample == crowd.count(1)
+    alone = [number == 1 for number in people_of(rows, people, small.hierarchies, missing)]
+    assert found.uniques.both == sum(mine and size == 1 for mine, size in zip(alone, crowd, strict=True))
+
+
+@pytest.mark.parametrize("missing", MEANINGS)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@given(small=small_tables(with_missing=True), other=st.integers(0, 8), share=st.floats(1e-9, 1.0))
+def test_no_more_are_alone_in_both_than_in_the_table(missing: str, small: Small, other: int, share: float) -> None:
+    """Whether the population is estimated, or given and does not know everybody who is published."""
+    table = small.table(missing)
+    for found in (risk(table, population=table.with_frame(table.frame.head(other))), risk(table, sampling_share=share)):
+        assert 0 <= found.uniques.both <= found.uniques.sample
+        assert 0 <= found.marketer.success_rate <= found.journalist.success_rate <= 1
+        assert 0 <= found.journalist.highest_risk <= 1
 
 
 def expect(found: Risk, risks: list[Fraction], threshold: float) -> None:
@@ -257,6 +271,9 @@ def test_pitman_at_its_edge_is_ewens() -> None:
         theta = (low + high) / 2
         low, high = (theta, high) if sum(theta / (theta + i) for i in range(130)) < 80 else (low, theta)
     assert found.uniques == pytest.approx(theta * 1300 / (theta + 1299))
+    # A sample unique stays alone if none of those who come joins it, each with probability 1 / (i + θ).
+    stays = np.prod([1 - 1 / (i + theta) for i in range(130, 1300)])
+    assert found.both == pytest.approx(40 * stays)
 
 
 @pytest.mark.parametrize(("alpha", "beta"), [(2.0, 0.3), (0.6, 0.1)])
@@ -275,15 +292,34 @@ def test_snb_finds_the_uniques_and_risks_of_its_own_population(alpha: float, bet
         assert found.mean[place] == pytest.approx(mine.mean(), rel=0.1)
 
 
-@given(st.dictionaries(st.integers(1, 30), st.integers(1, 50), min_size=1), st.floats(0.001, 1.0))
-@settings(deadline=None, max_examples=80)
+@given(
+    st.dictionaries(st.one_of(st.integers(1, 30), st.integers(1, 100_000)), st.integers(1, 50), min_size=1),
+    st.one_of(st.floats(0.001, 1.0), st.floats(1e-9, 0.05)),
+)
+@settings(deadline=None, max_examples=200)
 def test_an_estimate_makes_sense(counts: dict[int, int], share: float) -> None:
     sample = sizes(dict(sorted(counts.items())))
     found = estimate_population(sample, share)
     assert (found.mean >= sample.sizes * (1 - 1e-9)).all()
-    assert (found.inverse <= 1 / sample.sizes + 1e-9).all()
-    assert (found.inverse >= 1 / found.mean - 1e-9).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
+    assert (found.inverse <= (1 + 1e-9) / sample.sizes).all()
+    assert (found.inverse >= (1 - 1e-9) / found.mean).all()  # Jensen: the mean of 1/F is not below 1 / the mean of F
     assert 0 <= found.uniques <= sample.rows / share + 1
+    assert 0 <= found.both <= sample.of_size(1)
+
+
+@given(st.one_of(st.integers(2, 60), st.integers(2, 10**6)), st.floats(0, 0.99), st.floats(1e-6, 1 - 1e-6))
+@settings(deadline=None, max_examples=200)
+def test_growth_by_the_series_of_gauss(size: int, alpha: float, share: float) -> None:
+    """E[1/F] = π/f Σ (1+α)ₙ / (f+1)ₙ (1−π)ⁿ, term by term: all are positive, the sum is as exact as its length."""
+    total, term, place = 0.0, 1.0, 0
+    while term > 1e-13 * total and place < 200_000:
+        total += term
+        term *= (1 + alpha + place) / (size + 1 + place) * (1 - share)
+        place += 1
+    inverse, _ = population_size._expect_class_growth(np.array([float(size)]), alpha, share)
+    assert share / size * total <= inverse[0] * (1 + 1e-9)
+    if term <= 1e-13 * total and size > 2:
+        assert inverse[0] == pytest.approx(share / size * total, rel=1e-6)
 
 
 def test_the_rule_of_dankar() -> None:

@@ -109,13 +109,13 @@ def test_bad_input() -> None:
     table = sf.Table.of({"v": [1, 2], "c": ["a", "b"], "n": pl.Series([None, None], dtype=pl.Float64)})
     with pytest.raises(sf.PolicyError, match='the target "z"'):
         shelter(table, "z")
-    with pytest.raises(sf.PolicyError, match='"c" is no column of numbers'):
+    with pytest.raises(sf.PolicyError, match='"c" is not a column of numbers'):
         shelter(table, "v", columns=["c"])
     with pytest.raises(sf.DataError, match='"n" has no value'):
         shelter(table, "c")
     with pytest.raises(sf.PolicyError, match="share no column"):
         list_coded_columns(sf.Table.of({"c": ["a"]}), table, {"rows": [0]})
-    with pytest.raises(sf.DataError, match="another number of rows"):
+    with pytest.raises(sf.DataError, match="differ in their number of rows"):
         list_coded_columns(sf.Table.of({"v": [1]}), table, {})
 
 

@@ -165,7 +165,7 @@ def test_claims_reach_the_checks() -> None:
     short = len(adversarial(EMPLOYEES, PRIVATE, set(), Fraction(3, 5), 2, 1))
     assert CHECKS["leftover_rules"](evidence, arguments | {"max_length": 1}) == short == 6
     assert CHECKS["visible_private_entries"](evidence, {}) == 0
-    with pytest.raises(sf.PolicyError, match="not at hand"):
+    with pytest.raises(sf.PolicyError, match="not available"):
         CHECKS["leftover_rules"](Evidence(table), arguments)
 
 

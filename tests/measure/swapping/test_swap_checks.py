@@ -127,7 +127,7 @@ def test_every_claim_of_the_method_is_checked_here() -> None:
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(sf.DataError, match="cannot be compared"):
         count_uniques_off_share(TABLE, TABLE.with_frame(TABLE.frame.head(3)), AMOUNT, PATTERN, 0.5)
-    with pytest.raises(sf.DataError, match="do not have all rows"):
+    with pytest.raises(sf.DataError, match="lack some rows"):
         count_uniques_off_share(TABLE, TABLE, AMOUNT, PATTERN, 0.5, rows=list(range(1, 17)))
     with pytest.raises(sf.DataError, match="no column"):
         identifiable_records(TABLE, "Wage", PATTERN)

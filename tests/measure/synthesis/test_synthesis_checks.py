@@ -211,7 +211,7 @@ def test_against_holdout_compares_as_many_people() -> None:
     assert said["copied_uniques_holdout"] == 0
     assert said["nearer_training"] == found.closest.nearer > 0.5
     for strange in ([], np.arange(600), [-1], [600]):
-        with pytest.raises(sf.DataError, match="set aside"):
+        with pytest.raises(sf.DataError, match="held out"):
             against_holdout(learnt, everybody, strange)
 
 

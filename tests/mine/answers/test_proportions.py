@@ -262,7 +262,7 @@ def test_missing_answers_are_left_out_or_are_an_answer() -> None:
 
 
 def test_answers_that_say_nothing_cannot_be_estimated_from() -> None:
-    with pytest.raises(PolicyError, match="say nothing"):
+    with pytest.raises(PolicyError, match="no information"):
         estimate_proportions(["yes", "no"], channel=channel2(0.5))
     with pytest.raises(PolicyError, match="p = 1/2"):
         warner_estimate(3, 10, 0.5)
@@ -274,13 +274,13 @@ def test_answers_that_say_nothing_cannot_be_estimated_from() -> None:
 def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(PolicyError, match="channel"):
         estimate_proportions(["yes"])
-    with pytest.raises(DataError, match="2 cells are none of its 2 categories; take the answers"):
+    with pytest.raises(DataError, match="2 cells match none of its 2 categories; take the answers"):
         estimate_proportions(["zzz", "yes", "zzz"], channel=channel2(0.7))
     with pytest.raises(DataError, match="no answers"):
         estimate_proportions(pl.Series([None, None], dtype=pl.String), channel=channel2(0.7))
     with pytest.raises(PolicyError, match="confidence"):
         estimate_proportions(["yes"], confidence=1.0, channel=channel2(0.7))
-    with pytest.raises(DataError, match="told as kind"):
+    with pytest.raises(DataError, match="needs kind"):
         estimate_proportions(["yes"], channel={"kind": "warner", "p": 0.7, "q": 0.7, "categories": ["yes", "no"]})
     release = released({"a": pl.Series(["yes"])}, {})
     with pytest.raises(DataError, match='no randomized answers in "a"'):
@@ -293,13 +293,13 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(PolicyError, match="0 columns"):
         estimate_proportions(release)
     for cells in (["x0", "nonsense"], ["x00", "xg0"], ["x00", "x\u00e9"], [1, 2]):
-        with pytest.raises(DataError, match="spelt"):
+        with pytest.raises(DataError, match="spelled"):
             estimate_proportions(cells, channel=unary(3, 1.0))
 
 
 @pytest.mark.parametrize("yes", [9, -1, float("nan"), np.asarray([1, 9])])
 def test_more_yeses_than_people_are_refused(yes: object) -> None:
-    with pytest.raises(DataError, match="of 5 who were asked, from 0 to 5"):
+    with pytest.raises(DataError, match="of 5 answers, between 0 and 5"):
         warner_estimate(yes, 5, 0.7)
     with pytest.raises(PolicyError, match="between 0 and 1"):
         warner_estimate(3, 5, 1.7)

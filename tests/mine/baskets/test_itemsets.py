@@ -310,7 +310,7 @@ def test_baskets_are_not_changed() -> None:
         ({"min_support": 0}, "at least 1 row"),
         ({"min_support": 0.0}, "above 0"),
         ({"min_support": 1.5}, "at most 1"),
-        ({"min_support": 1, "kind": "some"}, "kind is"),
+        ({"min_support": 1, "kind": "some"}, "kind must be"),
         ({"min_support": 1, "max_length": 0}, "max_length"),
         ({"min_support": 1, "max_length": True}, "max_length"),
         ({"min_support": 1, "at_most": -1}, "at_most"),

@@ -169,12 +169,12 @@ def test_a_model_of_other_rows_is_refused() -> None:
     table, method, key, _ = small()
     release = method.protect(table, key).data
     some = release.with_frame(release.frame.head(60))
-    with pytest.raises(sf.DataError, match="other numbers of rows"):
+    with pytest.raises(sf.DataError, match="different numbers of rows"):
         decode_tree(grown(some, DecisionTreeClassifier(random_state=0)), key, table)
     turned = release.with_frame(release.frame.with_columns(pl.col("y").reverse()))
     with pytest.raises(sf.DataError):
         decode_tree(grown(turned, DecisionTreeClassifier(random_state=0)), key, table)
-    with pytest.raises(sf.DataError, match="another number of rows"):
+    with pytest.raises(sf.DataError, match="a different number of rows"):
         decode_tree(grown(some, RandomForestClassifier(2, random_state=0)), key, table)
 
 
@@ -191,8 +191,8 @@ def test_a_model_of_relabelled_classes_is_refused() -> None:
     [
         (DecisionTreeClassifier(splitter="random"), 'splitter="random"'),
         (ExtraTreeClassifier(), 'splitter="random"'),
-        (ExtraTreesClassifier(3), "nothing else"),
-        (GradientBoostingClassifier(n_estimators=2), "nothing else"),
+        (ExtraTreesClassifier(3), "only a fitted"),
+        (GradientBoostingClassifier(n_estimators=2), "only a fitted"),
         (DecisionTreeClassifier(monotonic_cst=[1, 0]), "monotonic"),
         (DecisionTreeClassifier(min_samples_leaf=5), "min_samples_leaf can make a tree split a pure piece"),
         (DecisionTreeClassifier(class_weight="balanced"), "class_weight can make"),
@@ -217,7 +217,7 @@ def test_codes_that_fall_rule_out_forests_and_drawn_columns() -> None:
     for learner in (RandomForestClassifier(2), DecisionTreeClassifier(max_features=1)):
         with pytest.raises(sf.PolicyError, match='direction="monotone" for forests'):
             decode_tree(grown(data, learner), key, table)
-    with pytest.raises(sf.PolicyError, match="adds fractions up"):
+    with pytest.raises(sf.PolicyError, match="adds up fractions"):
         decode_tree(grown(data, DecisionTreeClassifier(class_weight="balanced")), key, table)
 
 

@@ -373,7 +373,7 @@ def test_tables_and_frames() -> None:
         assert reconstruct_distribution(one, ("uniform", 2.0), 5, column="x").count == 4
         assert reconstruct_distribution(one, ("uniform", 2.0), 5, column="y").count == 3
     assert reconstruct_distribution(frame.select("x"), ("uniform", 2.0), 5).count == 4
-    with pytest.raises(sf.PolicyError, match="say which column to reconstruct; there are x, y"):
+    with pytest.raises(sf.PolicyError, match="name the column to reconstruct; there are x, y"):
         reconstruct_distribution(frame, ("uniform", 2.0))
     with pytest.raises(sf.PolicyError, match='no column "z"; there are x, y'):
         reconstruct_distribution(sf.Table.of(frame), ("uniform", 2.0), column="z")
@@ -387,7 +387,7 @@ def test_intervals_are_put_together_whole() -> None:
     assert found.edges.tolist() == [-0.5, 9.5, 19.5, 29.5]
     assert found.probabilities == pytest.approx(np.histogram(true, found.edges)[0] / 4_000)
     assert len(reconstruct_distribution(middles, noise, 100, range=(0, 29)).probabilities) == 6
-    with pytest.raises(sf.PolicyError, match="no number of bins"):
+    with pytest.raises(sf.PolicyError, match="must be a number of bins"):
         reconstruct_distribution(middles, noise, 0, range=(0, 29))
 
 
@@ -443,20 +443,20 @@ def test_sizes() -> None:
         ([1.0, np.inf], {}, sf.DataError, "1 of 2"),
         ([1.0, np.nan, None, -np.inf], {}, sf.DataError, "1 of 2"),
         ([None, "a"], {}, sf.DataError, '"values" holds text'),
-        ([1.0, dt.date(2020, 1, 1)], {}, sf.DataError, "numbers, or of dates"),
-        (7.0, {}, sf.DataError, "no list"),
+        ([1.0, dt.date(2020, 1, 1)], {}, sf.DataError, "only numbers, or only dates"),
+        (7.0, {}, sf.DataError, "as a list"),
         (["a"], {}, sf.DataError, "holds text"),
-        ([1.0], {"bins": 0}, sf.PolicyError, "no number of bins"),
-        ([1.0], {"bins": 2.5}, sf.PolicyError, "no number of bins"),
-        ([1.0], {"bins": "many"}, sf.PolicyError, "no number of bins"),
-        ([1.0], {"bins": None}, sf.PolicyError, "no number of bins"),
-        ([1.0], {"bins": [0.0, 0.0]}, sf.PolicyError, "rising"),
+        ([1.0], {"bins": 0}, sf.PolicyError, "must be a number of bins"),
+        ([1.0], {"bins": 2.5}, sf.PolicyError, "must be a number of bins"),
+        ([1.0], {"bins": "many"}, sf.PolicyError, "must be a number of bins"),
+        ([1.0], {"bins": None}, sf.PolicyError, "must be a number of bins"),
+        ([1.0], {"bins": [0.0, 0.0]}, sf.PolicyError, "ascending"),
         ([1.0], {"stop": "soon"}, sf.PolicyError, "`stop`"),
         ([1.0], {"form": "word"}, sf.PolicyError, "form"),
         ([1.0], {"intervals": "word"}, sf.PolicyError, "intervals"),
         ([1.0], {"confidence": 1.0}, sf.PolicyError, "confidence"),
         ([1.0, 9.0], {"range": (0, 2)}, sf.DataError, "1 of 2 values cannot come"),
-        ([1.0], {"noise": None}, sf.PolicyError, "must be known"),
+        ([1.0], {"noise": None}, sf.PolicyError, "give the noise"),
         ([1.0], {"range": (2, 1)}, sf.PolicyError, "range"),
     ],
 )
@@ -474,11 +474,11 @@ def test_values_are_counted_in_their_bins() -> None:
 
 
 def test_impossible_channels() -> None:
-    with pytest.raises(sf.PolicyError, match="do not go with"):
+    with pytest.raises(sf.PolicyError, match="do not match a channel"):
         binned_em([1, 2], np.eye(3))
     with pytest.raises(sf.DataError, match="no noisy values"):
         binned_em([0, 0], np.eye(2))
-    with pytest.raises(sf.PolicyError, match="a start has 2"):
+    with pytest.raises(sf.PolicyError, match="a start needs 2"):
         binned_em([1, 1], np.eye(2), start=[1.0])
     with pytest.raises(sf.PolicyError, match="no whole number"):
         channel_of(Noise(kind="uniform", scale=1, step=1), [0.1, 0.2, 5], [0, 1, 2])

@@ -67,9 +67,9 @@ def test_a_share_is_a_support_too() -> None:
 
 def test_bad_input_is_named() -> None:
     baskets = sf.Baskets.of([["a"]])
-    with pytest.raises(sf.PolicyError, match="k is a whole number"):
+    with pytest.raises(sf.PolicyError, match="k must be a whole number"):
         inference_channels(baskets, 1, 0)
-    with pytest.raises(sf.PolicyError, match="k is a whole number"):
+    with pytest.raises(sf.PolicyError, match="k must be a whole number"):
         inference_channels(baskets, 1, True)
     with pytest.raises(sf.PolicyError, match="min_support"):
         inference_channels(baskets, 0, 2)

@@ -125,7 +125,7 @@ def test_presence_of_absent_people() -> None:
 
 
 def test_models_that_compare_need_suppressed_rows_to_stay() -> None:
-    with pytest.raises(ValueError, match="star them"):
+    with pytest.raises(ValueError, match="use star"):
         sf.Generalize(models=(sf.TCloseness(t=0.2, column="s"),), suppression_limit=0.1, suppressed_rows="drop")
 
 

@@ -311,7 +311,7 @@ def test_bad_input_is_refused() -> None:
     for bad in ({"k": 0}, {"k": 2, "seconds": 0}, {"k": 2, "metric": "loss"}, {}):
         with pytest.raises(ValidationError):
             KOptimize(**bad)
-    with pytest.raises(sf.PolicyError, match="no column that can be published"):
+    with pytest.raises(sf.PolicyError, match="not a column that can be published"):
         KOptimize(k=2, metric="classification", target="no").protect(sf.Table.of({"q": [1, 2]}, roles))
     with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
         KOptimize(k=2).protect(sf.Table.of({"q": ["*", "a"]}, roles))
@@ -319,7 +319,7 @@ def test_bad_input_is_refused() -> None:
         KOptimize(k=2).protect(sf.Table.of({"q": [1, 2]}, {"q": "sensitive"}))
     with pytest.raises(sf.ImpossibleRelease, match="2 rows cannot be hidden among 3"):
         KOptimize(k=3).protect(sf.Table.of({"q": [1, 2]}, roles))
-    with pytest.raises(sf.DataError, match="spelt like a range or set"):
+    with pytest.raises(sf.DataError, match="spelled like a range or set"):
         KOptimize(k=2).protect(sf.Table.of({"q": ["a", "b", "{a, b}", "{a, b}"]}, roles))
     with pytest.raises(sf.DataError, match="have no row in"):
         KOptimize(k=2).protect(sf.Table.of({"q": ["a", "b"]}, roles, {"q": [["a", "*"]]}))

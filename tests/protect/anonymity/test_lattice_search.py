@@ -138,3 +138,11 @@ def test_what_is_kept_has_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     made = {id(rolled.below(levels)): rolled.below(levels) for levels in product(range(2), repeat=3)}
     kept = sum(part.distinct_rows for part in made.values() if part is not grouping)
     assert 0 < kept <= 2 * grouping.distinct_rows
+
+
+def test_the_geometric_loss_of_one_column_keeps_its_bounds() -> None:
+    """The bound once shared its memory with the factors, rose twice, and ruled out the cheapest node."""
+    rows = [["v0", "g1.0", "g2.0", "g3.0"], ["v1", "g1.0", "g2.0", "g3.0"], ["v2", "g1.1", "g2.1", "g3.1"]]
+    table = sf.Table.of({"a": [None, "v0", "v0", "v1"]}, {"a": "quasi_identifying"}, {"a": sf.Hierarchy.of(rows)})
+    method = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.25, metric="loss_geometric")
+    assert method.protect(table).details["levels"] == {"a": 1}

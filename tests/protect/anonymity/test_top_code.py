@@ -66,7 +66,7 @@ def test_what_holds_no_numbers_is_refused() -> None:
             coded(values, pl.Int64 if values[0] is None else None, k=3)
     with pytest.raises(sf.PolicyError, match="nowhere"):
         sf.TopCode(columns="nowhere", k=3).protect(table_of(INCOMES))
-    with pytest.raises(sf.PolicyError, match="not in columns"):
+    with pytest.raises(sf.PolicyError, match="which `columns` does not"):
         sf.TopCode(columns="x", k=3, caps={"other": 1}).protect(table_of(INCOMES))
 
 

@@ -452,16 +452,16 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         (RandomizeResponse(column="name", p=0.7), '"name"'),
         (RandomizeResponse(column=(), p=0.7), "nothing"),
         (RandomizeResponse(column="nowhere", p=0.7), '"nowhere"'),
-        (RandomizeResponse(column="disease", p=0.7, kind="warner"), "two categories, and there are 4"),
+        (RandomizeResponse(column="disease", p=0.7, kind="warner"), "two categories, but there are 4"),
         (RandomizeResponse(column="disease", p=0.7, kind="unary"), "give `epsilon`"),
-        (RandomizeResponse(column="visits", p=0.7, categories=("many", "few")), "not spelt as cells"),
-        (RandomizeResponse(column="smokes", p=0.7, person=("smokes",)), '"smokes" cannot tell who is asked'),
-        (RandomizeResponse(column="smokes", p=0.7, person=()), "no column is left to tell"),
+        (RandomizeResponse(column="visits", p=0.7, categories=("many", "few")), "not spelled like cells"),
+        (RandomizeResponse(column="smokes", p=0.7, person=("smokes",)), '"smokes" cannot identify the person'),
+        (RandomizeResponse(column="smokes", p=0.7, person=()), "no column identifies the person"),
     ]
     for method, message in cases:
         with pytest.raises(PolicyError, match=message):
             method.protect(table)
-    with pytest.raises(DataError, match="cells are none of the 2 `categories`; add what occurs"):
+    with pytest.raises(DataError, match="cells are not among the 2 `categories`; add what occurs"):
         RandomizeResponse(column="disease", p=0.7, categories=("flu", "gout")).protect(table)
     with pytest.raises(DataError, match="no rows"):
         RandomizeResponse(column="smokes", p=0.7).protect(table.with_frame(table.frame.clear()))
@@ -470,7 +470,7 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         RandomizeResponse(column="x", p=0.7).protect(one)
     unnamed = table.with_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
     key = RandomizeResponse(column="smokes", p=0.7).new_key()
-    with pytest.raises(DataError, match="1 rows do not tell who is asked"):
+    with pytest.raises(DataError, match="1 rows do not identify the person"):
         RandomizeResponse(column="smokes", p=0.7).protect(unnamed, key=key)
     with pytest.raises(DataError, match="changed or damaged"):
         RandomizeResponse(column="smokes", p=0.7).protect(table, key=Key("randomize_response", {"answers": "00"}))

@@ -63,8 +63,8 @@ class TestNaming:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("a ==> b ==> c\n", "line 1: a rule is written"), ("# only this\n", "names no rule"),
-            ("a,b\n==> c\n", "line 2: an itemset is written"), ("a,,b ==> c\n", "line 1"),
+            ("a ==> b ==> c\n", "line 1: write a rule as"), ("# only this\n", "lists no rule"),
+            ("a,b\n==> c\n", "line 2: write an itemset as"), ("a,,b ==> c\n", "line 1"),
         ],
     )  # fmt: skip
     def test_a_broken_file_is_refused_with_its_line(self, tmp_path: Path, text: str, message: str) -> None:
@@ -169,7 +169,7 @@ class TestStrategies:
 
     def test_1a_says_why_it_cannot(self) -> None:
         rows = Baskets.of([["a", "b"], ["a", "b"], ["b"]])
-        with pytest.raises(ImpossibleRelease, match="1 baskets, and 0 could"):
+        with pytest.raises(ImpossibleRelease, match="1 baskets, but only 0 could"):
             HideRules(rules="a ==> b", min_support=1, min_confidence=0.8, strategy="1a").protect(rows)
 
     def test_2b_takes_the_commonest_item_2c_one_after_the_other_greedy_the_fewest_pairs(self) -> None:

@@ -74,9 +74,9 @@ def test_in_a_pipeline_and_decoded() -> None:
 def test_what_is_not_known_is_refused_and_the_key_is_not_pickled() -> None:
     cells, classes = data(2)
     one = TreeTransformer().fit(cells, classes)
-    with pytest.raises(sf.DataError, match='1 cells of "x0" hold values that the key does not know'):
+    with pytest.raises(sf.DataError, match='1 cells of "x0" hold values that are not in the key'):
         one.transform([[999.0, cells[0, 1]]])
-    with pytest.raises(sf.DataError, match="no codes of this key"):
+    with pytest.raises(sf.DataError, match="not codes of this key"):
         one.inverse_transform([[-999.5, 0.001]])
     with pytest.raises(TypeError, match="Key is saved by"):
         pickle.dumps(one)

@@ -150,7 +150,7 @@ def test_two_values_and_a_share_of_one_are_refused_with_the_seed_s_reason() -> N
         {"id": list(range(6)), "secret": ["yes", "no"] * 3}, {"id": "quasi_identifying", "secret": "sensitive"}
     )
     for share in (1.0, 0.95):
-        with pytest.raises(sf.PolicyError, match="reversing the changed ones; choose a share below 1"):
+        with pytest.raises(sf.PolicyError, match="reversing them restores all originals; choose a share below 1"):
             SwapConfidential(column="secret", share=share).protect(table)
     assert SwapConfidential(column="secret", share=0.5).protect(table).losses["marginal_shift"] == 2  # three is odd
     three = sf.Table.of(

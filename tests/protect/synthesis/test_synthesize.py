@@ -497,14 +497,14 @@ def test_small_tables_keep_every_claim(data: st.DataObject) -> None:
     ("said", "frame", "match"),
     [
         ({}, {"x": [1.0, float("inf")] * 20}, '"x" has 20 infinite cells'),
-        ({}, {"x": [1, 2, 3]}, r"min_leaf = 5; take more people"),
+        ({}, {"x": [1, 2, 3]}, r"min_leaf = 5; add people"),
         ({}, {"x": ["a"] * 40, "y": [1, 2, 3] + [None] * 37}, '"y"'),
         ({"holdout": 0.0}, {"x": list(range(7))}, "reach from below and from above"),
         ({"columns": ("nothing",)}, {"x": [1] * 40}, '`columns` names "nothing"'),
         ({"columns": ("x",)}, {"x": [1] * 40, "y": [1] * 40}, "draws all 2 columns"),
         ({"order": ("x", "x")}, {"x": [1] * 40}, "`order` names a column twice"),
         ({"kind": "partial", "columns": ("x",), "order": ("y",)}, {"x": [1] * 40, "y": [1] * 40}, '`order` names "y"'),
-        ({"kind": "partial"}, {"x": [1] * 40}, "nothing is to be drawn"),
+        ({"kind": "partial"}, {"x": [1] * 40}, "there is nothing to draw"),
         ({}, {"x": pl.Series([2**63 + 5] * 40, dtype=pl.UInt64)}, "beyond 2⁶³"),
     ],
 )

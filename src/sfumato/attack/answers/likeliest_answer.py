@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The likeliest answer: what is probably true of somebody, from one randomized answer and the shares of everybody.
+"""The likeliest answer: infer one person's true answer from their randomized answer and the overall shares.
 
-Against randomized response. The channel is public, and the shares are what the release is for; Bayes' rule joins them.
-What is learnt beyond the shares is bounded by e^ε, but where most people give the same answer, the shares alone
-tell nearly everything: that is knowledge about the world, and the baseline says how much of it there is.
-Evfimievski, Gehrke, Srikant, *Limiting privacy breaches in privacy preserving data mining* (PODS 2003).
+Against randomized response. The channel is public, and the release exists to publish the shares; Bayes' rule combines
+them. What the answer adds to the shares is bounded by e^ε. But where most people give the same answer, the shares alone
+reveal nearly everything: that is knowledge about the world, and the baseline measures it. Evfimievski, Gehrke, Srikant,
+*Limiting privacy breaches in privacy preserving data mining* (PODS 2003).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sfumato.attack.anonymity.candidates import trace_people
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.mine.answers.proportions import estimate_joint, estimate_proportions
+from sfumato.mine.answers.proportions import encode_answers, estimate_joint, estimate_proportions
 from sfumato.progress import report_progress
-from sfumato.public.answer_channel import STRANGE, AnswerChannel, cast_categories, get_channel, list_answered_columns
+from sfumato.public.answer_channel import AnswerChannel, cast_categories, get_channel, list_answered_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -32,27 +32,29 @@ _CELLS = 4_000_000
 
 
 class LikeliestAnswer(Attack):
-    """An employer reads that somebody "said yes", knows that chance says so too, and works out what to believe.
+    """An employer reads that somebody "said yes", knows that chance may have said so too, and infers the likely truth.
 
-    The adversary knows whose row it is, how answers were randomized, and the shares of all answers, which are
-    estimated from the release itself. It believes the category that is likeliest after the published answer; with
-    `known` it takes the shares among people who are alike in that column. The risk is the share of right beliefs. The
-    baseline believes the commonest category of everybody, and so reads no answer at all; the control are people
-    who are not in the data, of whom only `known` helps. Evfimievski, Gehrke, Srikant 2003.
+    The adversary knows which row is whose, how answers were randomized, and the shares of all answers, estimated from
+    the release itself. It guesses the category that is most likely given the published answer. With `known`, it uses
+    the shares among people with the same value in that column. The risk is the share of correct guesses. The baseline
+    guesses the most common category for everybody and reads no answer. The control is people who are not in the data;
+    for them only `known` helps. Evfimievski, Gehrke, Srikant 2003.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known")
 
     attack: Literal["likeliest_answer"] = "likeliest_answer"
     column: str | None = None
-    """The answers to see through; the randomized column if not given, or the sensitive one."""
+    """The column of answers; by default the randomized column, or else the sensitive one."""
     known: str | None = None
-    """Another column, by which shares are told apart: one as it is, or of single randomized answers."""
+    """Another column; shares are estimated separately for each of its values. It holds true values or single randomized
+    answers.
+    """
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Believe something of everybody; count what is true."""
+        """Guess everybody's answer; count correct guesses."""
         report_progress("the likeliest answer")
         name = choose_answer_column(release, self.column)
         people = trace_people(release, truth)
@@ -70,7 +72,7 @@ class LikeliestAnswer(Attack):
         )
 
     def estimate(self, release: Release) -> pl.DataFrame:
-        """The release with what is believed in the place of the answers."""
+        """The release with each answer replaced by the guess."""
         name = choose_answer_column(release, self.column)
         if name not in list_answered_columns(release):
             return get_published_frame(release)
@@ -81,7 +83,7 @@ class LikeliestAnswer(Attack):
         )
 
     def _guess_without_answer(self, known: CategoryShares, strangers: Table) -> pl.Series:
-        """What is believed of people who have no answer."""
+        """Guesses for people who have no answer."""
         if self.known is None or self.known not in strangers.frame.columns:
             return known.commonest
         return known.of_others(strangers.frame[self.known])
@@ -89,12 +91,12 @@ class LikeliestAnswer(Attack):
 
 @dataclass(frozen=True, eq=False)
 class CategoryShares:
-    """How common each category is, overall and among people who are alike in another column."""
+    """How common each category is, overall and for each value of another column."""
 
     categories: tuple[str | None, ...]
     overall: Floats
     prior: Floats
-    """A row for each value of the other column, one row if there is none."""
+    """One row for each value of the other column; a single row without one."""
     group: Ints | None = None
     """Each row's value of the other column."""
     others: tuple[str | None, ...] = ()
@@ -102,7 +104,7 @@ class CategoryShares:
 
     @classmethod
     def of(cls, release: Release, name: str, known: str | None = None) -> CategoryShares:
-        """Estimate them from a release."""
+        """Estimate the shares from a release."""
         if name not in list_answered_columns(release):
             value_counts = (
                 spell_cells(get_published_frame(release)[name].drop_nulls()).alias("value").value_counts(name="n")
@@ -129,21 +131,21 @@ class CategoryShares:
         if known in list_answered_columns(release):
             known_channel = get_channel(release, known)
             if not known_channel.one_answer:
-                raise PolicyError(f'"{known}" holds bits, which tell no people apart; name another column as `known`')
+                raise PolicyError(f'"{known}" holds bits, not groups; name another column as `known`')
             prior = known_channel.matrix() @ joint
-        spare = len(others)  # where the other column is missing, everybody's shares are all that is known
+        spare = len(others)  # where the other column is missing, only the overall shares are known
         prior = np.vstack([np.where(prior.sum(axis=1, keepdims=True) > 0, prior, overall), overall])
         return cls(channel.categories, overall, prior, _index_answers(seen, others, spare), others, joint)
 
     @property
     def commonest(self) -> pl.Series:
-        """The commonest category, one cell."""
+        """The most common category, as one cell."""
         if not len(self.overall):
             return pl.Series([None], dtype=pl.String)
         return pl.Series([self.categories[int(self.overall.argmax())]], dtype=pl.String)
 
     def of_others(self, cells: pl.Series) -> pl.Series:
-        """The commonest category among people who truly have these values in the other column."""
+        """The most common category among people with these true values in the other column."""
         if self.joint is None:
             return self.commonest
         common = np.vstack([self.joint, self.overall]).argmax(axis=1)
@@ -153,7 +155,7 @@ class CategoryShares:
 
 @dataclass(frozen=True, eq=False)
 class AnswerVotes:
-    """One answer of each person: the number of a category (−1 for none), or bits."""
+    """One answer per person: a category number (−1 for none), or bits."""
 
     channel: AnswerChannel
     answers: Ints | Bytes
@@ -163,12 +165,7 @@ class AnswerVotes:
     def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> AnswerVotes:
         """Read a column of answers."""
         if channel.one_answer:
-            codes = channel.codes(cells)
-            if strange := int((codes == STRANGE).sum()):
-                raise DataError(
-                    f'"{name}": {strange} cells are none of its {len(channel.categories)} categories; take the answers '
-                    "and what `public` says of them from the same release, unchanged"
-                )
+            codes = encode_answers(cells, channel, name)
             return cls(channel, codes, codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
@@ -187,7 +184,7 @@ class AnswerVotes:
 
 
 def choose_likeliest_categories(votes: Sequence[AnswerVotes], prior: Floats, group: Ints | None = None) -> Ints:
-    """The likeliest category of everybody; of equally likely ones the commoner, and then the first."""
+    """The most likely category for each row; ties go to the more common category, then to the first."""
     size, rows = prior.shape[1], len(votes[0].there)
     categories = np.zeros(rows, dtype=np.int64)
     with np.errstate(divide="ignore"):
@@ -204,7 +201,7 @@ def choose_likeliest_categories(votes: Sequence[AnswerVotes], prior: Floats, gro
 
 
 def build_believed_frame(release: Release, name: str, codes: Ints, votes: AnswerVotes) -> pl.DataFrame:
-    """The release with believed categories; a missing answer stays missing."""
+    """The release with guessed categories; a missing answer stays missing."""
     frame = get_published_frame(release)
     categories = votes.channel.categories
     values = cast_categories(categories, frame[name].dtype) if votes.channel.one_answer else None
@@ -221,8 +218,7 @@ def choose_answer_column(release: Release, column: str | None) -> str:
     if len(names) != 1:
         name_list = quote_names(names) or "no column"
         raise DataError(
-            f"{table.source}: {name_list} could hold the answers that are to be guessed; name one as the attack's "
-            "`column`"
+            f"{table.source}: {name_list} could hold the answers to guess; name one as the attack's `column`"
         )
     if names[0] not in table.frame.columns:
         raise DataError(f'{table.source}: there is no column "{names[0]}" in the release')
@@ -236,9 +232,9 @@ def get_published_frame(release: Release) -> pl.DataFrame:
 
 
 def count_true_guesses(guessed: pl.Series, people: Table, name: str) -> int:
-    """How many guesses are true; one guess for all if there is one. A missing truth is never guessed."""
+    """How many guesses are true; a single guess applies to everyone. A missing truth never counts as guessed."""
     if name not in people.frame.columns:
-        raise DataError(f'{people.source}: there is no column "{name}" to tell right guesses by')
+        raise DataError(f'{people.source}: there is no column "{name}" to check guesses against')
     if not len(people):
         return 0
     return int((spell_cells(people.frame[name]) == spell_cells(guessed)).fill_null(value=False).sum())

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Repeated answers: whoever is asked often enough has told the truth.
+"""Repeated answers: ask often enough, and the truth emerges from the randomness.
 
-Against randomized response without memory. Each asking tells ε more: of a yes or no that is true with probability 0.7,
-the majority is right about 70.0, 83.7 and 95.0 % of the people after 1, 5 and 15 askings. Answers that follow from who
-is asked (`memory`) are the same every time, and nothing is gained. Warner (JASA 1965); Erlingsson, Pihur,
-Korolova, *RAPPOR* (CCS 2014), on why answers are memoized.
+Against randomized response without memory. Each repetition costs another ε: with a yes or no that is true with
+probability 0.7, the majority is right about 70.0, 83.7 and 95.0 % of the people after 1, 5 and 15 repetitions. Answers
+that are derived from the person's identity (`memory`) are the same every time, so nothing is gained. Warner (JASA
+1965); Erlingsson, Pihur, Korolova, *RAPPOR* (CCS 2014), on why answers are memoized.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from sfumato.table import Table
 
 
 class RepeatedAnswers(Attack):
-    """An insurer gets the survey of every year, and takes of each customer what most years say.
+    """An insurer gets the survey of every year, and believes of each customer what most years say.
 
     The adversary has this release and others about the same people (`other`, or `against`), whose rows come in the same
-    order or are told by the columns `by`. It adds up what each answer makes likely and believes the likeliest
-    category. Answers that are copies of earlier ones, as memoized ones are, are counted once. `times` asks what further
-    releases would tell: answers are drawn anew from the truth, as the method would, unless the release says
-    that they are memoized. The baseline believes the commonest category of everybody. Warner 1965; Erlingsson, Pihur,
-    Korolova 2014.
+    order or are matched by the columns `by`. It adds up the log-likelihoods of all answers and guesses the most likely
+    category. Copies of earlier answers, such as memoized ones, count once. `times` asks what further releases would
+    reveal: answers are drawn again from the truth, as the method would, unless the release states that they are
+    memoized. The baseline guesses the most common category for everybody. Warner 1965; Erlingsson, Pihur, Korolova
+    2014.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "times", "by", "prior")
@@ -55,19 +55,19 @@ class RepeatedAnswers(Attack):
 
     attack: Literal["repeated_answers"] = "repeated_answers"
     column: str | None = None
-    """The answers to see through; the randomized column if not given, or the sensitive one."""
+    """The column of answers; by default the randomized column, or else the sensitive one."""
     times: int = Field(default=1, ge=1)
-    """How often everybody is asked in all; what there are no releases of is simulated, by `run` alone."""
+    """How many answers everybody gives in total; `run` simulates the answers for which there is no release."""
     other: str | None = None
-    """A further release about the same people: its folder, or a data file. It is taken for one by the same channel."""
+    """A further release about the same people: its folder, or a data file. It must use the same channel."""
     by: tuple[str, ...] | None = None
-    """Columns that tell who is who in both; rows stand in the same order if not given."""
+    """Columns that identify people in both releases; if omitted, rows are in the same order."""
     prior: Literal["estimated", "flat"] = "estimated"
-    """Whether commoner categories are believed sooner, or the majority of the answers alone decides."""
+    """Whether the estimated shares serve as a prior, or the answers alone decide."""
     _others: tuple[Table | Release, ...] = PrivateAttr(default=())
 
     def against(self, *others: Table | Release) -> RepeatedAnswers:
-        """The same attack with further releases at hand."""
+        """The same attack with additional releases."""
         copy = self.model_copy()
         copy._others = others
         return copy
@@ -75,7 +75,7 @@ class RepeatedAnswers(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Believe what all answers together say of everybody; count what is true."""
+        """Guess from all answers together; count correct guesses."""
         report_progress("repeated answers")
         name = choose_answer_column(release, self.column)
         people = trace_people(release, truth)
@@ -106,7 +106,7 @@ class RepeatedAnswers(Attack):
         )
 
     def estimate(self, release: Release) -> pl.DataFrame:
-        """The release with what all releases at hand say in the place of the answers."""
+        """The release with each answer replaced by the guess from all releases."""
         name = choose_answer_column(release, self.column)
         votes, _ = self._collect_votes(release, name, release.data)
         if not votes:
@@ -118,12 +118,12 @@ class RepeatedAnswers(Attack):
     def _choose_believed(self, votes: Sequence[AnswerVotes], shares: CategoryShares) -> Ints:
         if self.prior == "estimated":
             return choose_likeliest_categories(votes, shares.prior)
-        # The shares break ties, and do nothing else.
+        # The shares only break ties.
         rank = np.argsort(np.argsort(shares.overall, kind="stable"), kind="stable")
         return choose_likeliest_categories(votes, np.exp(1e-6 * rank / max(len(rank), 1))[None, :])
 
     def _collect_votes(self, release: Release, name: str, truth: Table) -> tuple[list[AnswerVotes], int]:
-        """What this release and others say, each different one; and how many are copies. Nothing without a channel."""
+        """The distinct answers of this release and others, and how many are copies. Empty without a channel."""
         if name not in list_answered_columns(release):
             return [], 0
         frame, channel = get_published_frame(release), get_channel(release, name)
@@ -146,7 +146,7 @@ class RepeatedAnswers(Attack):
         return votes, copies
 
     def _align_answers(self, frame: pl.DataFrame, other: Table, name: str) -> pl.Series:
-        """The other release's answers, in this one's rows."""
+        """The other release's answers, aligned to this release's rows."""
         needed = (name, *(self.by or ()))
         if absent := [name for name in needed if name not in other.frame.columns or name not in frame.columns]:
             raise DataError(f'{other.source}: there is no column "{absent[0]}" in both releases')
@@ -154,7 +154,7 @@ class RepeatedAnswers(Attack):
             if len(other) != frame.height:
                 raise DataError(
                     f"{other.source}: {len(other)} rows cannot be the same people as {frame.height}; name columns that "
-                    "tell who is who as `by`"
+                    "identify people as `by`"
                 )
             return other.frame[name]
         keys = list(self.by)
@@ -170,13 +170,13 @@ class RepeatedAnswers(Attack):
 
 
 def _renumber_votes(votes: AnswerVotes, channel: AnswerChannel) -> AnswerVotes:
-    """Another release's answers, its categories numbered as in this one's."""
+    """Another release's answers, renumbered to this release's categories."""
     theirs = votes.channel
     if theirs.categories == channel.categories:
         return votes
     category_index = {name: index for index, name in enumerate(channel.categories)}
     if not set(theirs.categories) <= category_index.keys():
-        raise DataError("the other release has answers that are none of this one's categories")
+        raise DataError("the other release has answers that match none of this one's categories")
     moved = np.asarray([category_index[name] for name in theirs.categories], dtype=np.int64)
     if votes.answers.ndim == 1:
         return replace(votes, answers=np.where(votes.there, moved[votes.answers], -1))
@@ -188,8 +188,8 @@ def _renumber_votes(votes: AnswerVotes, channel: AnswerChannel) -> AnswerVotes:
 def _drop_copied_votes(before: Sequence[AnswerVotes], votes: AnswerVotes) -> AnswerVotes | None:
     """What is new in an answer; None if nothing is.
 
-    Answers drawn independently differ now and then even if the same is true. Where they agree more often than halfway
-    between that and always, they follow from who is asked, and only those that differ say something.
+    Independently drawn answers sometimes differ even if the truth is the same. Where they agree more often than halfway
+    between the expected rate and always, they are memoized, and only those that differ carry information.
     """
     for earlier in before:
         if earlier.channel.kind != votes.channel.kind or earlier.answers.shape != votes.answers.shape:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Filling unknowns: guess what stood where a release says "perhaps".
+"""Filling unknowns: guess the items that a release marks as unknown.
 
-Against baskets in which items were blocked rather than taken out. The rest of a basket tells something about what else
-is in it, and the baskets that were left alone say how much. What leaks is whether somebody has the item. After Saygin,
-Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
+Against baskets in which items were blocked rather than removed. The rest of a basket predicts what else is in it, and
+the unchanged baskets show how well. What leaks is whether somebody has the item. After Saygin, Verykios, Clifton,
+*Using unknowns to prevent discovery of association rules* (2001).
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from sfumato.release import Release
 
 
 class FillUnknowns(Attack):
-    """A competitor reads "milk?" beside bread and butter, and knows what people with bread and butter buy.
+    """A competitor reads "milk?" next to bread and butter, and knows what people with bread and butter buy.
 
-    The adversary sees the published baskets, and guesses for every unknown item whether it is there: by what the rest
-    of the basket says of it (naive Bayes, learnt from the baskets where the item is certain), or by always saying yes,
-    which is right wherever somebody blocked only what was there. The targets are all unknowns; where the release has
-    none, it is asked about every basket and every secret item, and reads the answer off. The risk is the share of
-    right answers: compare it with the baseline, the better of always yes and always no. Saygin, Verykios, Clifton 2001.
+    The adversary sees the published baskets and guesses for every unknown item whether it is present. It either
+    predicts from the rest of the basket (naive Bayes, trained on the baskets where the item is certain), or always
+    answers yes, which is right wherever only present items were blocked. The targets are all unknowns. If the release
+    has none, the attack asks about every basket and every secret item, and reads the answer directly. The risk is the
+    share of correct answers: compare it with the baseline, the better of always yes and always no. Saygin, Verykios,
+    Clifton 2001.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -40,14 +41,14 @@ class FillUnknowns(Attack):
 
     attack: Literal["fill_unknowns"] = "fill_unknowns"
     guess: Literal["learned", "present"] = "learned"
-    """`predict_item_presence` from the certain baskets, or `present`: every unknown is taken for there."""
+    """`learned` predicts from the certain baskets; `present` assumes that every unknown item is present."""
     items: tuple[Item, ...] | None = None
-    """What is asked about where nothing is unknown: the items of the secret rules, or else all, if not given."""
+    """The items to ask about if nothing is unknown; by default those of the secret rules, or else all."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Guess every unknown, and count what was right."""
+        """Guess every unknown; count correct guesses."""
         published: Baskets = release.data
         if len(published) != len(truth):
             raise DataError(f"{len(published)} published baskets cannot be compared with {len(truth)} originals")
@@ -82,7 +83,7 @@ class FillUnknowns(Attack):
         return [_UnknownCells(item, every, False) for item in asked or truth.items]
 
     def _answer(self, known: Baskets, cell: _UnknownCells) -> Flags:
-        """For each basket asked about, whether the item is there."""
+        """For each basket asked about, whether it holds the item."""
         report_progress("filling unknowns")
         held = _flag_item_holders(known, cell.item)
         if not cell.unknown:
@@ -94,7 +95,7 @@ class FillUnknowns(Attack):
 
 @dataclass(frozen=True, eq=False)
 class _UnknownCells:
-    """Baskets that are asked about an item."""
+    """The baskets that are asked about one item."""
 
     item: Item
     rows: Ints
@@ -102,7 +103,7 @@ class _UnknownCells:
 
 
 def predict_item_presence(known: Baskets, item: Item, rows: Ints) -> Flags:
-    """Whether an item is in some baskets, by naive Bayes over their other items; learnt from all other baskets."""
+    """Predict whether baskets hold an item by naive Bayes over their other items, trained on all other baskets."""
     from scipy.sparse import csr_matrix
 
     shape = (len(known), len(known.items))
@@ -114,7 +115,7 @@ def predict_item_presence(known: Baskets, item: Item, rows: Ints) -> Flags:
     certain[rows] = False
     counts = [np.asarray(matrix[group].sum(axis=0)).ravel() for group in (there & certain, ~there & certain)]
     sizes = [int((there & certain).sum()), int((~there & certain).sum())]
-    # One made-up basket of each kind, so that nothing is impossible.
+    # One pseudo-basket of each kind, so that no probability is zero.
     shares = [(count + 1) / (size + 2) for count, size in zip(counts, sizes, strict=True)]
     held = np.log(shares[0] / shares[1])
     lacking = np.log((1 - shares[0]) / (1 - shares[1]))
@@ -134,7 +135,7 @@ def _flag_item_holders(baskets: Baskets, item: Item) -> Flags:
 
 
 def _list_secret_items(sensitive: Sequence[Any]) -> list[Item]:
-    """The items on the right of the secret rules, or those that were to be hidden themselves."""
+    """The consequents of the secret rules, or the secret items themselves."""
     items: dict[Item, None] = {}
     for secret in sensitive:
         for item in (secret,) if isinstance(secret, str | int) else secret[1]:

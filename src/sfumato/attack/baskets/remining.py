@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Re-mining: look just below the thresholds, where hidden rules end up.
 
-Against baskets in which rules were hidden by changing as little as possible: a hidden rule then lies a hair below a
-threshold, and there may be more rules there than chance would put. What leaks is which rules somebody wanted hidden.
-After Oliveira and Zaïane 2002; Verykios, Elmagarmid, Bertino, Saygin, Dasseni 2004.
+Against baskets in which rules were hidden by changing as little as possible: a hidden rule then lies just below a
+threshold, and more rules may lie there than expected by chance. What leaks is which rules somebody wanted hidden. After
+Oliveira and Zaïane 2002; Verykios, Elmagarmid, Bertino, Saygin, Dasseni 2004.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _BAND = Fraction(1, 20)
 
 
 class Remining(Attack):
-    """A competitor knows at which thresholds rules were hidden, mines below them, and looks at what lies just under.
+    """A competitor knows the thresholds at which rules were hidden, and mines just below them.
 
     The adversary sees the published baskets and knows the thresholds, and how many rules were hidden. It mines down to
-    a share of the thresholds, ranks all rules below them by how little they lack, and names the nearest, as many as
-    were hidden. The targets are the secret rules that showed in the originals; a success is one that shows still, or is
-    among those named. The baseline names as many of the same rules at random. Facts say how far below the thresholds
-    one must mine to see the hidden rules at all, and whether they crowd under the threshold.
+    a share of the thresholds, ranks all rules below them by their distance, and names the nearest, as many as
+    were hidden. The targets are the secret rules that held in the originals; a success is one that still holds, or is
+    among those named. The baseline names as many of the same rules at random. The facts state how far below them
+    one must mine to see the hidden rules at all, and whether they cluster below the threshold.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -55,11 +55,11 @@ class Remining(Attack):
     itemsets: tuple[tuple[Item, ...], ...] = Field(default=(), repr=False)
     """Secret itemsets to look for."""
     items: tuple[Item, ...] = Field(default=(), repr=False)
-    """Items about which no rule was to show."""
+    """Secret items: no rule about them was to show."""
     min_support: int | float | None = Field(default=None, gt=0)
-    """The support from which on rules show; that of the release's method if not given."""
+    """The support from which rules show; by default that of the release's method."""
     min_confidence: float | None = Field(default=None, gt=0, le=1)
-    """The confidence from which on rules show; that of the release's method if not given."""
+    """The confidence from which rules show; by default that of the release's method."""
     reach: float = Field(default=0.5, gt=0, lt=1)
     """How far below the thresholds it mines, as a share of them."""
 
@@ -77,7 +77,7 @@ class Remining(Attack):
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Mine the originals for what was to be hidden, and the release for where it is now."""
+        """Mine the originals for the secret rules, and the release for where they are now."""
         published = split_unknowns(release.data).known
         thresholds = self._lower_thresholds(release, truth)
         targets = self._list_shown_targets(release, truth, thresholds)
@@ -110,17 +110,17 @@ class Remining(Attack):
         support = self.min_support or getattr(release.method, "min_support", None)
         share = self.min_confidence or getattr(release.method, "min_confidence", None)
         if support is None:
-            raise PolicyError("say min_support: the release's method does not")
+            raise PolicyError("give min_support: the release's method does not state it")
         return _MiningThresholds(
             Fraction(compute_least_count(support, len(truth))), None if share is None else parse_exact_confidence(share)
         )
 
     def _list_shown_targets(self, release: Release, truth: Baskets, thresholds: _MiningThresholds) -> set[Rule]:
-        """What was to be hidden and showed in the originals."""
+        """The secret rules that held in the originals."""
         secrets: list[Any] = [*self.rules, *(((), itemset) for itemset in self.itemsets), *self.items]
         secrets = secrets or list(release.details.get("sensitive", ()))
         if not secrets:
-            raise PolicyError("say which rules, itemsets or items were hidden: the release does not")
+            raise PolicyError("give the rules, itemsets or items that were hidden: the release does not state them")
         items = {str(secret) for secret in secrets if isinstance(secret, str | int)}
         sided = [secret for secret in secrets if not isinstance(secret, str | int)]
         wanted = {(frozenset(map(str, left)), frozenset(map(str, right))) for left, right in sided}
@@ -130,7 +130,7 @@ class Remining(Attack):
         return {rule for rule in (wanted | about) & rules.keys() if thresholds.shows(rules[rule])}
 
     def _count_shown_in_strangers(self, control: Baskets, thresholds: _MiningThresholds, targets: set[Rule]) -> int:
-        """How many of the secret rules show among other people: knowledge about the population."""
+        """How many of the secret rules hold among other people: knowledge about the population."""
         rules = _mine_rules(control, thresholds, _RuleSides.of(targets))
         return sum(rule in rules and thresholds.shows(rules[rule]) for rule in targets)
 
@@ -155,7 +155,7 @@ class _MiningThresholds:
         return self.measure_lack(counts) == 0
 
     def measure_lack(self, counts: _RuleCounts) -> Fraction:
-        """By which share of the thresholds a rule stays below them: 0 if it shows."""
+        """How far a rule is below the thresholds, as a share of them: 0 if it reaches them."""
         short = max(Fraction(0), 1 - counts.whole / self.least)
         if counts.left is None or self.share is None:
             return short
@@ -164,7 +164,7 @@ class _MiningThresholds:
 
 @dataclass(frozen=True)
 class _RuleSides:
-    """What kind of rules is looked for: up to how many items on the right; and whether itemsets, too."""
+    """The kind of rules to mine: the most items on the right, and whether itemsets are included."""
 
     right: int
     sets: bool
@@ -175,7 +175,7 @@ class _RuleSides:
 
 
 def _mine_rules(baskets: Baskets, thresholds: _MiningThresholds, sides: _RuleSides) -> dict[Rule, _RuleCounts]:
-    """All rules of that kind at or above the thresholds, by names."""
+    """All rules of that kind at or above the thresholds, by item names."""
     itemsets = find_itemsets(baskets, max(1, ceil(thresholds.least)))
     names = np.array([str(item) for item in baskets.items], dtype=object)[itemsets.codes].tolist()
     offsets, supports = itemsets.offsets.tolist(), itemsets.supports.tolist()
@@ -194,19 +194,19 @@ def _mine_rules(baskets: Baskets, thresholds: _MiningThresholds, sides: _RuleSid
 
 
 def _list_proper_parts(items: Names, longest: int) -> Iterable[Names]:
-    """The proper parts of up to so many items."""
+    """The proper subsets with at most this many items."""
     ordered = sorted(items)
     for length in range(1, min(longest, len(ordered) - 1) + 1):
         yield from map(frozenset, combinations(ordered, length))
 
 
 def _rank_rule(rule: Rule, counts: _RuleCounts, thresholds: _MiningThresholds) -> tuple[Any, ...]:
-    """The nearest first; of equals the more frequent, then the shorter."""
+    """The nearest first; ties go to the more frequent, then to the shorter rule."""
     return thresholds.measure_lack(counts), -counts.whole, len(rule[0]) + len(rule[1]), sorted(rule[0]), sorted(rule[1])
 
 
 def _measure_threshold_distances(lacking: Sequence[Fraction]) -> Mapping[str, float]:
-    """How far below the thresholds the hidden rules are, as shares of them."""
+    """How far the hidden rules are below the thresholds, as shares of them."""
     if not lacking:
         return {}
     return {"nearest": float(min(lacking)), "median": float(sorted(lacking)[len(lacking) // 2])} | {

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Attacks on data encoded for somebody else to mine."""
+"""Attacks on data encoded for outsourced mining."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Bloom dictionary: name the baskets that hold an item, from filters alone.
+"""Bloom dictionary: find the baskets that hold an item, from Bloom filters alone.
 
-Against Bloom filters of baskets. Unkeyed filters fall to whoever knows the items by name: it hashes each of them.
-Keyed ones fall, as far as items have a bit of their own, to whoever knows how often items are bought: such a bit is in
-just as many baskets. What leaks is who bought what. Known of Bloom filters in record linkage (Kuzu, Kantarcioglu,
-Durham, Malin 2011; Christen, Schnell, Vatsalan, Ranbaduge 2017); here against Qiu, Li, Wu 2008.
+Against Bloom filters of baskets. Unkeyed filters fall to anyone who knows the item names: hash each of them. Keyed
+filters fall, where items have a bit of their own, to anyone who knows how often items are bought: such a bit is set in
+as many baskets. What leaks is who bought what. The attack is known from Bloom filters in record linkage (Kuzu,
+Kantarcioglu, Durham, Malin 2011; Christen, Schnell, Vatsalan, Ranbaduge 2017); here against Qiu, Li, Wu 2008.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from sfumato.release import Release
 
 
 class BloomDictionary(Attack):
-    """A provider gets filters of what people bought, knows what can be bought, and looks for who bought a certain drug.
+    """A provider gets filters of what people bought, knows what can be bought, and looks for buyers of a certain drug.
 
-    With `knowledge="dictionary"` the adversary knows the items by name, and the hash functions as far as they have no
-    key; it computes the filter of each item and names the baskets whose filters hold it. With `knowledge="supports"` it
-    knows how often each item is bought instead, and names the baskets that hold the bit whose support comes nearest,
-    each bit for one item only. A success is an item whose named baskets agree with the true ones to a certain share.
-    The baseline names all baskets each time.
+    With `knowledge="dictionary"` the adversary knows the item names, and the hash functions unless they are keyed. It
+    computes the filter of each item and names the baskets whose filters contain it. With `knowledge="supports"` it
+    knows how often each item is bought instead, and names the baskets that hold the bit with the nearest support, each
+    bit for one item only. A success is an item whose named baskets agree with the true ones to a certain share. The
+    baseline always names all baskets.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -40,23 +40,23 @@ class BloomDictionary(Attack):
 
     attack: Literal["bloom_dictionary"] = "bloom_dictionary"
     knowledge: Literal["dictionary", "supports"] = "dictionary"
-    """What it knows: the items and the hash functions without their key, or how often items are bought."""
+    """What the adversary knows: the item names and the unkeyed hash functions, or how often items are bought."""
     bits: int | None = Field(default=None, ge=1, strict=True)
-    """How many bits a filter has; what the release's method says if not given."""
+    """The number of bits of a filter; by default that of the release's method."""
     hashes: int | None = Field(default=None, ge=1, strict=True)
-    """How many bits an item sets; what the release's method says if not given."""
+    """The number of bits that an item sets; by default that of the release's method."""
     items: int = Field(default=1000, ge=1, strict=True)
-    """How many items, the commonest, it looks for."""
+    """How many of the most common items to look for."""
     agreement: float = Field(default=0.9, gt=0.5, le=1.0)
-    """How far named and true baskets must agree: those in both, as a share of those in either."""
+    """How far named and true baskets must agree: their intersection as a share of their union."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Name the baskets of each item; count for how many items that was right."""
+        """Name the baskets of each item; count the items for which that was right."""
         if len(release.data) != len(truth):
             raise PolicyError(
-                f"{len(release.data)} filters are published of {len(truth)} baskets; they must be as many"
+                f"{len(release.data)} filters are published for {len(truth)} baskets; the counts must be equal"
             )
         wanted = _list_commonest_items(truth, self.items)
         true = build_item_columns(truth, wanted)
@@ -76,7 +76,7 @@ class BloomDictionary(Attack):
         )
 
     def _named(self, release: Release, supports: dict[Item, int], baskets: int) -> dict[Item, Column]:
-        """The baskets that are named for each item."""
+        """The named baskets of each item."""
         columns = build_item_columns(release.data)
         if self.knowledge == "supports":
             return _match_by_supports(columns, supports, len(release.data) / max(1, baskets))
@@ -88,7 +88,7 @@ class BloomDictionary(Attack):
             if done % 256 == 0:
                 report_progress("hashing the dictionary", done, len(supports))
             if bits is None or hashes is None:
-                # What is published under its name needs no hashing.
+                # An item published under its own name needs no hashing.
                 guessed_columns[item] = columns[names[str(item)]] if str(item) in names else 0
             else:
                 guessed_columns[item] = _intersect_bit_columns(columns, hash_item(item, bits, hashes), whole)
@@ -99,7 +99,7 @@ class BloomDictionary(Attack):
         return bits, self.hashes or getattr(release.method, "hashes", None)
 
     def _count_agreeing_items(self, true: dict[Item, Column], guesses: dict[Item, Column]) -> int:
-        """For how many items the named baskets are the true ones, or nearly."""
+        """For how many items the named baskets agree well enough with the true ones."""
         right = 0
         for item, column in true.items():
             either = (column | guesses.get(item, 0)).bit_count()
@@ -108,7 +108,7 @@ class BloomDictionary(Attack):
 
 
 def _intersect_bit_columns(columns: dict[Item, Column], bits: Iterable[int], whole: Column) -> Column:
-    """The baskets that hold all of the bits."""
+    """The baskets that hold all the bits."""
     return intersect_items({bit: columns.get(bit, 0) for bit in bits}, bits, whole)
 
 
@@ -118,7 +118,7 @@ def _list_commonest_items(baskets: Baskets, most: int) -> list[Item]:
 
 
 def _match_by_supports(columns: dict[Item, Column], supports: dict[Item, int], scale: float) -> dict[Item, Column]:
-    """For each item, the commonest first, the bit nearest in support; bits of the same baskets count once."""
+    """For each item, most common first, the bit nearest in support; bits with the same baskets count once."""
     free = list(dict.fromkeys(columns.values()))
     counts = [column.bit_count() for column in free]
     matched_columns: dict[Item, Column] = {}

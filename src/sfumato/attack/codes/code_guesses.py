@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Attacks on codes, as counts: many trials of guessing every code of every column, and their median.
+"""Attacks on codes: many trials of guessing every code of every column, and their median.
 
-Chance decides what an adversary happens to know, so an attack is tried many times. What counts is the median trial; the
-interval of the median (distribution-free, from order statistics) and the spread of the trials are told beside it.
+What an adversary happens to know is random, so an attack runs many trials. The result is the median trial; its
+distribution-free interval (from order statistics) and the spread of the trials are reported with it.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from sfumato.table import Table
 
 _Z = 1.959963984540054
 _CELLS = 4_000_000
-"""Guesses that are made at once: trials times codes."""
+"""The most guesses made at once: trials times codes."""
 
 Cracking = Callable[[CodedColumn, CodedColumn, int], Floats]
-"""How many codes of a column are cracked in each of some trials; the second column judges the guesses."""
+"""Counts the cracked codes of a column in each trial; the second column judges the guesses."""
 
 
 @dataclass(frozen=True)
 class CrackTrials:
-    """How many codes of a column were cracked, trial by trial."""
+    """How many codes of a column were cracked, by trial."""
 
     column: CodedColumn
     cracked: Floats
 
     @property
     def median(self) -> float:
-        """The share of codes that the median trial cracks."""
+        """The share of codes cracked in the median trial."""
         return float(np.median(self.cracked)) / len(self.column.codes)
 
     @property
@@ -51,7 +51,7 @@ class CrackTrials:
         return float(ordered[max(low, 0)]), float(ordered[min(high, many - 1)])
 
     def as_json(self) -> dict[str, Any]:
-        """For a report: shares, nothing that tells a value."""
+        """Shares for a report; nothing that reveals a value."""
         shares = self.cracked / len(self.column.codes)
         low, high = self.interval
         return {
@@ -81,7 +81,7 @@ def attack_code_columns(
     cracking: Cracking,
     facts: Mapping[str, Any],
 ) -> Outcome:
-    """Try every column, and count codes cracked in the median trial."""
+    """Attack every column; count the codes cracked in the median trial."""
     columns = list_coded_columns(release.data, truth, release.details, column)
     trials_by_column = _try_code_columns(columns, columns, trials, cracking)
     return Outcome(
@@ -115,7 +115,7 @@ def _count_median_cracked(trials: CrackTrials) -> int:
 
 
 def _count_control_cracked(columns: Sequence[CodedColumn], control: Table, trials: int, cracking: Cracking) -> int:
-    """The same guesses, held against the values of people who are not in the data."""
+    """The same guesses, compared with the values of people who are not in the data."""
     judges = []
     for column in columns:
         values = control.frame[column.name].drop_nulls().to_numpy().astype(np.float64)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Curve fitting: draw a curve through a few values that are known, and read all others off it.
+"""Curve fitting: draw a curve through a few known values, and read all others off it.
 
-Against codes that follow one function, or one in each piece. What leaks is the true value of a code, within a radius.
-Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), Definition 5.
+Against codes that follow one function, or one per piece. What leaks is the true value of a code, within a radius. Bu,
+Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007), Definition 5.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CurveFitting(Attack):
 
     The adversary has a few knowledge points: codes with values that are right within the radius (good) or more than
     five radii off (bad). It fits a regression line, a polyline or a cubic spline, and reads the value of every code off
-    it. Without any point it takes codes for values. The risk is the share of distinct codes whose guess is within the
+    it. Without points it takes codes as values. The risk is the share of distinct codes whose guess is within the
     radius, in the median of many trials with points at random codes. Bu et al. 2007.
     """
 
@@ -39,17 +39,17 @@ class CurveFitting(Attack):
 
     attack: Literal["curve_fitting"] = "curve_fitting"
     column: str | None = None
-    """The column to crack; every column of numbers if not given."""
+    """The column to crack; by default every column of numbers."""
     fit: Fit = "polyline"
     """The curve: a regression line, a polyline through all points, or a cubic spline through them."""
     knowledge: Knowledge = "expert"
     """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
     bad: int = Field(default=0, ge=0, strict=True)
-    """How many points it has besides that are far off."""
+    """How many additional points of the adversary are far off."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How near a guess must be, as a share of the dynamic range."""
+    """How close a guess must be, as a share of the dynamic range."""
     trials: int = Field(default=500, ge=1, strict=True)
-    """How often points are drawn."""
+    """How many times points are drawn."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
@@ -72,32 +72,32 @@ class CurveFitting(Attack):
 
 
 class CurveCombination(Attack):
-    """A miner draws all three curves through what is known, and believes a value when two of them agree.
+    """A miner draws three curves through the known points, and believes a value if two of them agree.
 
-    Regression line, polyline and spline through the same knowledge points. A code counts as cracked when at least two
-    of the three guesses are within the radius of the truth: then they agree, and the adversary knows which to believe.
-    The facts tell what one of the three cracks (`any`), what trusting each equally gives (`expected`), and the parts of
-    the Venn diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
+    Regression line, polyline and spline through the same knowledge points. A code counts as cracked if at least two of
+    the three guesses are within the radius of the truth: then they agree, and the adversary knows which to believe. The
+    facts state what at least one of the three cracks (`any`), what trusting each equally gives (`expected`), and the
+    parts of the Venn diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "bad", "radius", "trials")
 
     attack: Literal["curve_combination"] = "curve_combination"
     column: str | None = None
-    """The column to crack; every column of numbers if not given."""
+    """The column to crack; by default every column of numbers."""
     knowledge: Knowledge = "expert"
     """How many good points the adversary has: ignorant 0, knowledgeable 2, expert 4, insider 8."""
     bad: int = Field(default=0, ge=0, strict=True)
-    """How many points it has besides that are far off."""
+    """How many additional points of the adversary are far off."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How near a guess must be, as a share of the dynamic range."""
+    """How close a guess must be, as a share of the dynamic range."""
     trials: int = Field(default=500, ge=1, strict=True)
-    """How often points are drawn."""
+    """How many times points are drawn."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Draw points, fit three curves, and see which codes several of them crack."""
+        """Draw points, fit three curves, and count the codes that several of them crack."""
         chance = (randomness or Randomness.seeded(0)).generator()
         venns: dict[str, dict[str, float]] = {}
 
@@ -111,7 +111,7 @@ class CurveCombination(Attack):
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
 
     def _parts(self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
-        """For each part of the Venn diagram and each trial, how many codes lie in it."""
+        """The number of codes in each part of the Venn diagram, by trial."""
         points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
         which = np.zeros((trials, len(column.codes)), dtype=np.int64)
         for number, fit in enumerate(FITS):
@@ -132,7 +132,7 @@ def _number_curve_set(which: tuple[Fit, ...]) -> int:
 
 
 def _summarize_agreement(parts: Floats) -> dict[str, float]:
-    """Mean shares of the parts, and the sums that the paper states; by the names of the curves."""
+    """Mean shares of the parts, by curve names, and the sums that the paper states."""
     means = parts.mean(axis=1)
     shares = {
         " and ".join(fit for index, fit in enumerate(FITS) if part >> index & 1): float(means[part])

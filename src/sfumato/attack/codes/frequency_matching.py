@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Frequency matching: a code stands for as many rows as its value, whatever order the codes have.
+"""Frequency matching: a code occurs in as many rows as its value, whatever the order of the codes.
 
-Against values that changed places: a bijection keeps how often each occurs. What leaks is the true value of a code,
-within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007) count modal values among an adversary's knowledge
-and do not run this attack; it is the oldest one against substitution.
+Against permuted values: a bijection preserves frequencies. What leaks is the true value of a code, within a radius. Bu,
+Lakshmanan, Ng and Ramesh (ICDE 2007) count modal values among an adversary's knowledge but do not run this attack; it
+is the oldest attack on substitution ciphers.
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ from sfumato.table import Table
 
 
 class FrequencyMatching(Attack):
-    """A rival knows how often each salary occurs; among codes that were shuffled, the commonest is the commonest.
+    """A rival knows how often each salary occurs; even among shuffled codes, the most common code is the most common
+    salary.
 
-    The adversary has a sample of true values with their frequencies, here a share of the rows, without codes. It sees
-    the classes in the release, so it sees which stretches of codes are of one class, where values may have changed
-    places. Within each it matches codes and values by how often they occur; everywhere else by quantile. The risk is
-    the share of distinct codes whose guess is within the radius, in the median of many samples.
+    The adversary has a sample of true values with their frequencies, here a share of the rows, without codes. The
+    release shows the classes, and so which runs of codes belong to one class and may be permuted. Within each run it
+    matches codes and values by frequency; everywhere else by quantile. The risk is the share of distinct codes whose
+    guess is within the radius, in the median of many samples.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
 
     attack: Literal["frequency_matching"] = "frequency_matching"
     column: str | None = None
-    """The column to crack; every column of numbers if not given."""
+    """The column to crack; by default every column of numbers."""
     target: str | None = None
-    """The column of classes; without it all codes are matched by frequency alone."""
+    """The column of classes; without it, all codes are matched by frequency alone."""
     share: float = Field(default=0.1, gt=0.0, le=1.0)
-    """How large the rival's sample is, as a share of the rows."""
+    """The size of the rival's sample, as a share of the rows."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How near a guess must be, as a share of the dynamic range."""
+    """How close a guess must be, as a share of the dynamic range."""
     trials: int = Field(default=500, ge=1, strict=True)
-    """How often a sample is drawn; once is enough where it is everything."""
+    """How many times a sample is drawn; once is enough if it contains all rows."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
@@ -74,12 +75,12 @@ class FrequencyMatching(Attack):
         if self.target is None:
             return None
         if self.target not in published.frame.columns:
-            raise PolicyError(f'the target "{self.target}" is no column of the release')
+            raise PolicyError(f'the target "{self.target}" is not a column of the release')
         return published.frame[self.target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
 
 
 def _number_class_runs(column: CodedColumn, classes: Ints | None) -> Ints:
-    """The run of each code: neighbours of one class; everything, if classes are not known."""
+    """The run of each code: neighbouring codes of one class; a single run without classes."""
     if classes is None:
         return np.zeros(len(column.codes), dtype=np.int64)
     low, high = find_class_ranges(column.place, classes, len(column.codes))

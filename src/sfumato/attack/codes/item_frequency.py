@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Item frequency: a code is in as many baskets as its item, and goes with the codes that its item goes with.
+"""Item frequency: a code occurs in as many baskets as its item, and together with the codes of the same companions.
 
-Against encoded items. What leaks is which code stands for which item. Codes that were put in at random go with nothing
-more than chance has them, so they are taken off; what remains is matched by supports, then by pairs. After Molloy,
-Li and Li, *On the (in)security and (im)practicality of outsourcing precise association rule mining* (ICDM 2009), who
-break the one-to-n mapping of Wong et al. 2007 so; the matching here is our own.
+Against encoded items. What leaks is which code stands for which item. Codes inserted at random co-occur with others
+only by chance, so the attack subtracts them; it matches the rest by supports, then by pairs. After Molloy, Li and Li,
+*On the (in)security and (im)practicality of outsourcing precise association rule mining* (ICDM 2009), who break the
+one-to-n mapping of Wong et al. 2007 in this way; the matching here is our own.
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ from sfumato.release import Release
 _ROUNDS = 20
 _FAR = 5.0
 _RATES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)
-"""How often codes may come at random."""
+"""The rates at which codes may have been inserted at random."""
 
 
 class ItemFrequency(Attack):
-    """A provider who mines for a supermarket knows what supermarkets sell: the commonest code is the commonest item.
+    """A provider who mines for a supermarket knows what supermarkets sell: the most common code is the most common
+    item.
 
-    The adversary sees the encoded baskets and knows how often each of the commonest items is bought and, with
-    `knowledge="pairs"`, how often two of them are bought together, each within a certain error. Codes
-    that come at random do so everywhere at one rate, so it guesses the rate and takes it off. It matches items with
-    codes by support, then again and again by how often each goes with those matched before. A success is an item whose
-    code was named: a code that all baskets with the item hold, and that no item of more baskets fits as well. The
-    baseline names codes at random. Facts name the rate.
+    The adversary sees the encoded baskets and knows how often each of the most common items is bought and, with
+    `knowledge="pairs"`, how often two of them are bought together, each within a certain error. Random codes occur
+    everywhere at one rate, so it guesses the rate and subtracts it. It matches items with codes by support, then
+    repeatedly by how often each occurs with those already matched. A success is an item whose code was named: a code
+    that all baskets with the item hold, and that fits no item of more baskets as well. The baseline names codes at
+    random. The facts state the rate.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -48,16 +49,16 @@ class ItemFrequency(Attack):
     knowledge: Literal["supports", "pairs"] = "pairs"
     """Whether it knows how often items are bought, or also how often pairs are."""
     items: int = Field(default=100, ge=1, strict=True)
-    """How many items, the commonest, it knows and looks for."""
+    """How many of the most common items it knows and looks for."""
     error: float = Field(default=0.0, ge=0.0, lt=1.0)
-    """How wrong its knowledge is: each support lies within this share of the true one (beta of Wong et al.)."""
+    """The error of its knowledge: each support is within this share of the true one (beta of Wong et al.)."""
     clean: bool = True
-    """Whether it guesses at which rate codes come at random, and takes that off."""
+    """Whether it guesses the rate of random codes and subtracts it."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Match the commonest items with codes; count how many codes were named rightly."""
+        """Match the most common items with codes; count the codes named correctly."""
         chance = (randomness or Randomness.seeded(0)).generator()
         seen = _PairShares.of(release.data, 4 * self.items, len(truth))
         judge = _CodeJudge(release, truth)
@@ -76,7 +77,7 @@ class ItemFrequency(Attack):
         )
 
     def _guessed(self, known: _PairShares, seen: _PairShares, chance: np.random.Generator) -> _CodeGuess:
-        """The code that is taken for each known item."""
+        """The code guessed for each known item."""
         shares = known.shares * chance.uniform(1 - self.error, 1 + self.error, known.shares.shape)
         by_pairs = self.knowledge == "pairs"
         rates = _RATES if self.clean else _RATES[:1]
@@ -86,7 +87,7 @@ class ItemFrequency(Attack):
 
 @dataclass(frozen=True)
 class _PairShares:
-    """The commonest items, and in which share of the baskets each pair is; on the diagonal the item itself."""
+    """The most common items, and the share of baskets with each pair; on the diagonal, with the item itself."""
 
     names: tuple[Item, ...]
     shares: Floats
@@ -94,7 +95,7 @@ class _PairShares:
 
     @classmethod
     def of(cls, baskets: Baskets, most: int, out_of: int | None = None) -> _PairShares:
-        """Count pairs; as shares of the baskets, or of as many as are truly bought if that is known to be fewer."""
+        """Count pairs, as shares of the baskets, or of the number of real baskets if that is known to be smaller."""
         count = out_of or max(1, len(baskets))
         supports = np.bincount(baskets.codes, minlength=len(baskets.items))
         top = np.argsort(-supports, kind="stable")[:most]
@@ -107,11 +108,11 @@ class _PairShares:
         return cls(names, np.maximum(shares, shares.T) / count, count)
 
     def cleaned(self, rate: float) -> _PairShares:
-        """Each code twice: as it is, and as it would be if it had not come at random in this share of other baskets."""
+        """Each code twice: as it is, and with random occurrences in this share of other baskets subtracted."""
         single = np.diag(self.shares)
         kept = np.concatenate((np.ones(len(single)), np.full(len(single), 1 - rate)))
         alone = np.maximum(0.0, 1 - (1 - np.tile(single, 2)) / kept)
-        # Independent noise shrinks what two codes have in common beyond chance, and does nothing else to it.
+        # Independent noise shrinks the excess co-occurrence of two codes, and does nothing else to it.
         beyond = np.tile(self.shares - np.outer(single, single), (2, 2)) / np.outer(kept, kept)
         shares = np.clip(np.outer(alone, alone) + beyond, 0.0, np.minimum.outer(alone, alone))
         np.fill_diagonal(shares, alone)
@@ -122,9 +123,9 @@ class _PairShares:
 class _CodeGuess:
     codes: list[Item | None]
     distance: float
-    """How far the supports of the named codes are from those known."""
+    """How far the supports of the named codes are from the known ones."""
     rate: float
-    """How often random codes were taken to come."""
+    """The guessed rate of random codes."""
 
 
 def _guess_codes(known: Floats, seen: _PairShares, rate: float, *, by_pairs: bool) -> _CodeGuess:
@@ -135,7 +136,7 @@ def _guess_codes(known: Floats, seen: _PairShares, rate: float, *, by_pairs: boo
 
 
 def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> Ints:
-    """For each known item the place of its code, −1 for none: first by supports, then by pairs with those matched."""
+    """For each known item the index of its code, −1 for none: matched first by supports, then by pairs."""
     from scipy.optimize import linear_sum_assignment
 
     alone = (
@@ -162,7 +163,7 @@ def _match_codes(known: Floats, seen: Floats, count: int, *, by_pairs: bool) -> 
 
 
 def _measure_share_distances(known: Floats, seen: Floats, count: int) -> Floats:
-    """How many standard deviations known and seen shares are apart; far is far, so that a wrong match pulls little."""
+    """How many standard deviations known and seen shares are apart; capped, so that a wrong match weighs little."""
     return np.asarray(np.minimum(np.abs(known - seen) / _compute_share_deviations(known, count), _FAR))
 
 
@@ -188,7 +189,7 @@ def _measure_match_distance(known: Floats, seen: Floats, places: Ints, count: in
 
 
 class _CodeJudge:
-    """Whether a code stands for an item, told from the originals without a key."""
+    """Decides whether a code stands for an item, from the originals and without the key."""
 
     def __init__(self, release: Release, truth: Baskets) -> None:
         rows = release.details.get("rows")
@@ -196,7 +197,7 @@ class _CodeJudge:
         self.release, self.truth = release, truth
 
     def right(self, items: tuple[Item, ...], codes: list[Item | None]) -> int:
-        """How many of the items were named rightly."""
+        """How many of the items were named correctly."""
         published = _select_real_baskets(self.release.data, self.rows, len(self.truth))
         columns = build_item_columns(published, {code for code in codes if code is not None})
         true = build_item_columns(self.truth)
@@ -211,7 +212,7 @@ class _CodeJudge:
 
 
 def _select_real_baskets(published: Baskets, rows: Ints, count: int) -> Baskets:
-    """The published baskets in the order of the originals, without those that nobody bought."""
+    """The published baskets in the order of the originals, without fake baskets."""
     row = np.repeat(rows, np.diff(published.offsets))
     kept = (row >= 0) & (row < count)
     order = np.argsort(row[kept], kind="stable")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Quantile matching: a rival has data of the same kind, and lays its distribution over the codes.
+"""Quantile matching: a rival has data of the same kind, and maps its distribution onto the codes.
 
-Against codes that keep the order of values, whatever function gave them: the share of rows below a code is the share of
-rows below its value. What leaks is the true value of a code, within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007,
-Bu et al. (2007)) name a rival's sample as knowledge and do not run this attack; it is the strongest against order.
+Against codes that keep the order of values, whatever the function: the share of rows below a code is the share of rows
+below its value. What leaks is the true value of a code, within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007) name
+a rival's sample as knowledge but do not run this attack; it is the strongest against codes that keep the order.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from sfumato.table import Table
 
 
 class QuantileMatching(Attack):
-    """A rival hospital with patients of its own sorts the codes, and reads the values off its own sorted column.
+    """A rival hospital with its own patients sorts the codes, and reads the values off its own sorted column.
 
     The adversary has a sample of true values, here a share of the rows, without codes or classes. A code with a tenth
     of the rows below it gets the value that has a tenth of the sample below it. The risk is the share of distinct codes
-    whose guess is within the radius, in the median of many samples. One curve or random breakpoints are no shelter,
-    since they keep the order; values that changed places are.
+    whose guess is within the radius, in the median of many samples. A single curve or random breakpoints do not
+    protect, since they keep the order; permuted values do.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
 
     attack: Literal["quantile_matching"] = "quantile_matching"
     column: str | None = None
-    """The column to crack; every column of numbers if not given."""
+    """The column to crack; by default every column of numbers."""
     share: float = Field(default=0.1, gt=0.0, le=1.0)
-    """How large the rival's sample is, as a share of the rows."""
+    """The size of the rival's sample, as a share of the rows."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How near a guess must be, as a share of the dynamic range."""
+    """How close a guess must be, as a share of the dynamic range."""
     trials: int = Field(default=500, ge=1, strict=True)
-    """How often a sample is drawn; once is enough where it is everything."""
+    """How many times a sample is drawn; once is enough if it contains all rows."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

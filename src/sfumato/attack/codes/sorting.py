@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Sorting: put the codes in order, and deal out the values of the domain in order.
+"""Sorting: put the codes in order, and assign them the values of the domain in order.
 
-Against codes that keep the order of values. If every value between the least and the greatest occurs, the rank is the
-value; gaps in the domain and values that changed places are the only shelter. What leaks is the true value of a code,
-within a radius. Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), Sections 3.3, 5.4 and 6.2.3.
+Against codes that keep the order of values. If every value between the smallest and the largest occurs, the rank is the
+value; only gaps in the domain and permuted values protect. What leaks is the true value of a code, within a radius. Bu,
+Lakshmanan, Ng and Ramesh (ICDE 2007), Sections 3.3, 5.4 and 6.2.3.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from sfumato.table import Table
 
 
 class Sorting(Attack):
-    """A miner knows that employees of every age from 20 to 65 are there; the codes, sorted, are the ages.
+    """A miner knows that the data has employees of every age from 20 to 65; the codes, sorted, are the ages.
 
-    The adversary knows the least and the greatest true value (the worst case), and the step of the domain. A code with
-    so many others below and above it must lie between two values; a guess is drawn from there. The risk is the expected
-    share of codes whose guess is within the radius: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off it takes the
-    least and greatest code for them. The facts tell what evenly spread guesses crack. Bu et al. 2007.
+    The adversary knows the smallest and the largest true value (the worst case), and the step of the domain. The number
+    of codes below and above a code bounds its value; the guess is drawn from this range. The risk is the expected share
+    of codes whose guess is within the radius: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off, it uses the smallest
+    and largest code instead. The facts state what evenly spread guesses crack. Bu et al. 2007.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knows_range", "radius")
 
     attack: Literal["sorting"] = "sorting"
     column: str | None = None
-    """The column to crack; every column of numbers if not given."""
+    """The column to crack; by default every column of numbers."""
     knows_range: bool = True
-    """Whether the adversary knows the true least and greatest value."""
+    """Whether the adversary knows the smallest and largest true value."""
     radius: float = Field(default=0.02, gt=0.0, le=1.0)
-    """How near a guess must be, as a share of the dynamic range."""
+    """How close a guess must be, as a share of the dynamic range."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

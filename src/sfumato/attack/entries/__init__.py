@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Attacks on private entries of a table, and the rules by which the rest foretells them."""
+"""Attacks on private entries of a table."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Learned inference: train on what is visible, and guess what is blank.
+"""Learned inference: train on the visible entries, and predict the blank ones.
 
-Against a release that is safe from rules. Suppression by FAiR and GraDeS (Aggarwal, Pei, Zhang, KDD 2006) promises
-that no *rule* foretells a private entry; a learner adds up many weak hints, each of which is no rule. This attack says
-how far one gets: against the prior, and against visible entries held out, of which as much is learnt without any
-breach. How it learns stands in `mine.learner`.
+Against a release that is safe from rules. Suppression by FAiR and GraDeS (Aggarwal, Pei, Zhang, KDD 2006) promises that
+no *rule* predicts a private entry; a learner combines many weak hints, none of which is a rule. This attack measures
+how far that gets: compared with the prior, and with held-out visible entries, which are learned equally well without
+any breach. The learners are in `mine.entries.learner`.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ Learner = Literal["boosting", "bayes", "neighbours"]
 
 
 class LearnedInference(Attack):
-    """A data scientist downloads the table, trains a model of each column, and lets it fill in what is blank.
+    """A data scientist downloads the table, trains a model of each column, and lets it fill in the blank entries.
 
-    The adversary has the release and nothing else. Of several learners it takes, for each column, the one that
-    guesses most of the visible entries held out; that an entry is blank is a hint like any other. A number is right
-    in its interval, any other value if it is the same; an entry that is visible is simply read. The risk is the share
-    of private entries guessed rightly; the baseline guesses the commonest value. The control is how well the same
-    learners do on visible entries that they were not taught, as many of each column; with a control table, on people
-    who are not in the data. Releases against rules (Aggarwal, Pei, Zhang 2006) do not promise to withstand it.
+    The adversary has the release and nothing else. For each column it picks, from several learners, the one that
+    predicts most of the held-out visible entries; that an entry is blank is a feature like any other. A number is right
+    if its interval is, any other value if it is the same; a visible entry is simply read. The risk is the share of
+    private entries predicted correctly; the baseline guesses the most common value. The control is how well the same
+    learners do on visible entries outside their training set, as many in each column; with a control table, on people
+    who are not in the data. Releases against rules (Aggarwal, Pei, Zhang 2006) do not promise to withstand this attack.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
@@ -54,25 +54,25 @@ class LearnedInference(Attack):
 
     attack: Literal["learned_inference"] = "learned_inference"
     columns: tuple[str, ...] | None = None
-    """Columns that are private as a whole; if not given, the entries that the release hides."""
+    """Columns that are private as a whole; by default the entries that the release hides."""
     learners: tuple[Learner, ...] = LEARNERS  # type: ignore[assignment]
-    """What is tried: gradient boosting, naive Bayes, nearest neighbours."""
+    """The learners to try: gradient boosting, naive Bayes, nearest neighbours."""
     training_rows: int = Field(default=TRAINING_ROWS, ge=10)
-    """The most rows that a learner is trained on, drawn by lot if there are more."""
+    """The most rows to train a learner on; a random sample if there are more."""
     intervals: int = Field(default=INTERVALS, ge=2)
-    """A column of more different numbers than that is guessed in so many intervals of about equally many rows."""
+    """A column with more distinct numbers is predicted in this many intervals with about equally many rows."""
 
     @field_validator("learners")
     @classmethod
     def _check_learners(cls, names: tuple[Learner, ...]) -> tuple[Learner, ...]:
         if not names or len(set(names)) < len(names):
-            raise ValueError("name at least one learner, and each once")
+            raise ValueError("name at least one learner, each once")
         return names
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Guess every private entry; count what was right."""
+        """Predict every private entry; count correct predictions."""
         cells = list_private_cells(release, truth, self.columns)
         require_known_columns(
             [cells_of_column.column for cells_of_column in cells], release.data, release.data, control
@@ -106,7 +106,7 @@ class LearnedInference(Attack):
 
 @dataclass(frozen=True)
 class _LearnedTally:
-    """How one column went."""
+    """The result for one column."""
 
     column: str
     cells: int
@@ -119,14 +119,14 @@ class _LearnedTally:
 
 @dataclass(frozen=True, eq=False)
 class _GuessingTask:
-    """The release with the strangers' rows below it, and which entries are to be guessed."""
+    """The release with the strangers' rows below it, and the entries to predict."""
 
     frame: pl.DataFrame
     asked: pl.DataFrame
     known: np.ndarray[Any, np.dtype[np.bool_]]
-    """Rows of the release: of strangers nothing is learnt."""
+    """The number of rows of the release; nothing is learned from strangers."""
     strangers: dict[str, pl.Series]
-    """For each column what is true of the strangers asked for."""
+    """For each column, the true values of the strangers asked about."""
 
     @classmethod
     def of(
@@ -155,7 +155,7 @@ class _GuessingTask:
         return cls(pl.concat(parts), pl.concat(asked), np.arange(rows) < frame.height, strangers)
 
     def tally(self, cells: PrivateCells, guesses: ColumnGuesses | None, chance: np.random.Generator) -> _LearnedTally:
-        """Count what was right of one column; without guesses, everything was visible."""
+        """Count correct predictions for one column; without guesses, everything was visible."""
         hidden = cells.published.is_null().to_numpy()
         read = int((cells.published == cells.truth).sum())
         if guesses is None:
@@ -181,7 +181,9 @@ class _GuessingTask:
     def _count_control_hits(
         self, column: str, guesses: ColumnGuesses, ours: int, chance: np.random.Generator
     ) -> tuple[int, int]:
-        """Right guesses about entries that are no secret, and how many of those there were: as many as of secrets."""
+        """Correct predictions of entries that are not private, and how many of those there were: as many as private
+        ones.
+        """
         if column in self.strangers:
             true = guesses.classes.number(self.strangers[column])
             return int(((guesses.guess[ours:] == true) & (true >= 0)).sum()), len(true)
@@ -217,7 +219,7 @@ def _build_question_frame(column: str, rows: Ints) -> pl.DataFrame:
 
 
 def _mask_strangers(others: pl.DataFrame, frame: pl.DataFrame, cells: PrivateCells) -> pl.DataFrame:
-    """Strangers, of each of whom as much is visible as of the person whose entry is guessed."""
+    """Strangers, with the same columns visible as for the person whose entry is predicted."""
     model = frame[cells.rows]
     columns = []
     for name, kind in frame.schema.items():

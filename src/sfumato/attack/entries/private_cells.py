@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which entries an adversary is after when single entries are hidden, and what is true of them.
+"""The private entries an adversary looks for when single entries are hidden, and their true values.
 
 The adversary sees which entries are blank, not which of them are private; the custodian, who runs the attack, counts
-those that are.
+the private ones.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ _LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrivateCells:
-    """The entries of one column that an adversary is after."""
+    """The private entries of one column."""
 
     column: str
     rows: Ints
-    """Published rows, rising."""
+    """Published rows, ascending."""
     truth: pl.Series
-    """What is true in each, as text."""
+    """The true value of each, as text."""
     published: pl.Series
-    """What is published in each, as text; null where it is hidden."""
+    """The published value of each, as text; null where it is hidden."""
 
 
 def list_private_cells(release: Release, truth: Table, columns: Sequence[str] | None) -> tuple[PrivateCells, ...]:
     """The private entries, column by column, in the release's order.
 
-    Those that the release says are hidden (`details["hidden"]`); else all that are blank in the release and not in
-    the originals. With `columns`, all the entries of these columns instead, blank or not.
+    They are those that the release lists as hidden (`details["hidden"]`), or else all that are blank in the release and
+    not in the originals. With `columns`, all entries of these columns instead, blank or not.
     """
     published: Table = release.data
     require_known_columns(columns or (), published, truth, None)
@@ -64,7 +64,7 @@ def list_private_cells(release: Release, truth: Table, columns: Sequence[str] | 
 
 
 def draw_strangers(control: Table, count: int, chance: np.random.Generator) -> pl.DataFrame:
-    """As many strangers as there are entries to guess, some of them more than once if there are fewer."""
+    """As many strangers as there are entries to guess, some of them repeated if there are fewer."""
     if not len(control):
         raise DataError(f"{control.source}: the control has no rows; give people who are not in the data")
     return control.frame[np.sort(chance.choice(len(control), count, replace=count > len(control)))]
@@ -73,7 +73,7 @@ def draw_strangers(control: Table, count: int, chance: np.random.Generator) -> p
 def _read_true_values(
     name: str, texts: pl.Series, originals: pl.DataFrame, hidden_entries: tuple[Ints, pl.Series] | None
 ) -> pl.Series:
-    """The true values of a column; what the release says of its hidden entries goes first: it may be a midpoint."""
+    """The true values of a column. The release's list of hidden entries takes precedence: a value may be a midpoint."""
     if name in originals.columns:
         true = spell_cells(originals[name])
     else:
@@ -82,7 +82,7 @@ def _read_true_values(
 
 
 def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series]] | None:
-    """What the release says of its hidden entries, by column: rows and values; None where it says nothing."""
+    """The hidden entries that the release lists, by column: rows and values; None without a list."""
     hidden = release.details.get("hidden")
     if hidden is None:
         return None
@@ -103,7 +103,7 @@ def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series
 
 
 def _trace_row_origins(release: Release, truth: Table) -> Ints:
-    """Which original row each published row was made from."""
+    """The original row of each published row."""
     given = release.details.get("rows")
     rows = np.arange(len(release.data)) if given is None else np.asarray(given, dtype=np.int64)
     if len(rows) != len(release.data) or (len(rows) and (rows.min() < 0 or rows.max() >= len(truth))):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Rule inference: mine the release, and fire the best rules at what is blank.
+"""Rule inference: mine the release, and apply the best rules to the blank entries.
 
-Against a release that only blanks the private entries. What people have in common with others still tells what they
-hide: the visible part of the table is the training set. Nothing is known to the adversary but the release. What leaks
-is a value, with the confidence of the rule. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data
-mining* (KDD 2006); how its rules are found stands in `mine.agreeing`.
+Against a release that only blanks the private entries. What people have in common with others still predicts what they
+hide: the visible part of the table is the training set. The adversary knows nothing but the release. What leaks is a
+value, with the confidence of the rule. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining*
+(KDD 2006); the rules are found in `mine.anonymity.agreement`.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from sfumato.table import Table
 
 
 class RuleInference(Attack):
-    """A stranger downloads the table, sees that somebody hid the salary, and looks what assistants earn elsewhere.
+    """A stranger downloads the table, sees that somebody hid the salary, and looks up what other assistants earn.
 
-    The adversary has the release and nothing else. For every blank entry it takes, of all rules X → y whose X the
-    rest of the row fulfils, the one of the highest confidence, then of the highest support, and believes y. Where no
-    rule reaches the thresholds it guesses the commonest value of the column, as the baseline does everywhere. An
-    entry that is visible is simply read. The risk is the share of private entries that are guessed rightly. What the
-    rules add to the baseline is what blanking the private entries alone has left open. Aggarwal, Pei, Zhang 2006.
+    The adversary has the release and nothing else. For every blank entry it takes, of all rules X → y whose X matches
+    the rest of the row, the one with the highest confidence, then the highest support, and guesses y. Where no rule
+    reaches the thresholds it guesses the most common value of the column, as the baseline always does. A visible entry
+    is simply read. The risk is the share of private entries guessed correctly. What the rules add to the baseline is
+    what blanking the private entries alone leaves exposed. Aggarwal, Pei, Zhang 2006.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
@@ -49,13 +49,13 @@ class RuleInference(Attack):
 
     attack: Literal["rule_inference"] = "rule_inference"
     columns: tuple[str, ...] | None = None
-    """Columns that are private as a whole; if not given, the entries that the release hides."""
+    """Columns that are private as a whole; by default the entries that the release hides."""
     min_support: int | float = 0.001
-    """In how many rows a rule is seen before the adversary believes it: a count, or a share of the rows."""
+    """The number of rows that must support a rule before the adversary believes it: a count, or a share of the rows."""
     confidence: float = Field(default=0.5, gt=0.0, le=1.0)
-    """The confidence that a rule needs."""
+    """The minimum confidence of a rule."""
     max_length: int | None = Field(default=None, ge=1)
-    """The most columns that a rule looks at; as many as there are if not given."""
+    """The most columns in a rule's condition; by default any number."""
 
     @field_validator("min_support", mode="before")
     @classmethod
@@ -69,7 +69,7 @@ class RuleInference(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Guess every private entry; count what was right."""
+        """Guess every private entry; count correct guesses."""
         published: Table = release.data
         cells = list_private_cells(release, truth, self.columns)
         require_known_columns([cells_of_column.column for cells_of_column in cells], published, published, control)
@@ -95,7 +95,7 @@ class RuleInference(Attack):
         )
 
     def _column(self, codes: _ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
-        """Guess the private entries of one column, and as many of strangers of whom as much is seen."""
+        """Guess the private entries of one column, and as many of strangers with the same columns visible."""
         target = codes.names.index(cells.column)
         asking = [column[cells.rows] for column in codes.seen]
         if strangers is not None:
@@ -118,21 +118,21 @@ class RuleInference(Attack):
 
 @dataclass(frozen=True)
 class _RuleTally:
-    """How one column went."""
+    """The result for one column."""
 
     column: str
     cells: int
     hits: int
     prior: int
-    """Right guesses of the commonest value."""
+    """Correct guesses of the most common value."""
     visible: int
     fired: int
-    """Entries at which a rule was fired."""
+    """Entries to which a rule was applied."""
     fired_hits: int
     fired_prior: int
     rules: int
     claimed: float
-    """The sum of the confidences of the rules that were fired."""
+    """The sum of the confidences of the applied rules."""
     strangers: int
 
 
@@ -155,7 +155,7 @@ def _state_rule_facts(tallies: Sequence[_RuleTally]) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class _ReleaseCodes:
-    """The release in numbers: for each column the value seen in each row, its width where there is none."""
+    """The release as codes: for each column the value in each row; the number of values where it is missing."""
 
     names: tuple[str, ...]
     values: tuple[pl.Series, ...]
@@ -170,7 +170,7 @@ class _ReleaseCodes:
         return cls(tuple(frame.columns), values, seen, tuple(len(value) for value in values))
 
     def of_others(self, frame: pl.DataFrame) -> list[Ints]:
-        """Other people's rows in the same numbers; a value that the release does not have is as good as none."""
+        """Other people's rows in the same codes; a value that the release does not have counts as missing."""
         nobody = pl.Series([None] * frame.height, dtype=pl.String)
         return [
             _index_values(spell_cells(frame[name]) if name in frame.columns else nobody, values)
@@ -184,7 +184,7 @@ def _index_values(texts: pl.Series, among: pl.Series) -> Ints:
 
 
 class _BestRules:
-    """The best rule of every asking row so far: of the highest confidence, then of the highest support."""
+    """The best rule so far for every asking row: highest confidence, then highest support."""
 
     def __init__(self, seen: Ints, asking: int, width: int, confidence: Fraction, least: int) -> None:
         self.seen, self.width, self.confidence, self.least = seen, width, confidence, least
@@ -195,7 +195,7 @@ class _BestRules:
         self.looked_at = 0
 
     def __call__(self, here: AgreeingRows) -> Flags:
-        """Take a group's rule where it is better; a group in which all agree has no better one further on."""
+        """Take a group's rule where it is better; a group in which all agree cannot be improved further."""
         public = np.bincount(here.answering_group, minlength=here.groups)
         value, fit = find_commonest_values(here.answering_group, self.seen[here.answering], here.groups, self.width)
         hopeful: Flags = (public >= self.least) & (fit >= self.fewest)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The Bayes estimate: how likely people are as such, and how likely noise is, tell together where a value really was.
+"""The Bayes estimate: combine the data's distribution with the noise's to estimate each true value.
 
-Against additive noise of any shape that is told, also where data fills every direction and the spectral filter gains
-nothing. With μ and Σy from the release and the noise's covariance Σr, data has Σx = Σy − Σr, and the most likely row is
-x̂ = μ + Σx (Σx + Σr)⁻¹ (y − μ): for Gaussian data and noise no estimate has a smaller error, for others no linear one.
-Huang, Du, Chen, *Deriving private information from randomized data* (SIGMOD 2005).
+Against additive noise of any published shape, even where the data fills every direction and the spectral filter gains
+nothing. With μ and Σy from the release and the noise's covariance Σr, the data has Σx = Σy − Σr, and the most likely
+row is x̂ = μ + Σx (Σx + Σr)⁻¹ (y − μ): for Gaussian data and noise no estimate has a smaller error, otherwise no linear
+one. Huang, Du, Chen, *Deriving private information from randomized data* (SIGMOD 2005).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 _STEP = "Bayes estimate"
-# In units of the noise: keeps columns that repeat each other from dividing by zero.
+# In units of the noise: prevents division by zero for linearly dependent columns.
 _RIDGE = 1e-9
 
 
 class BayesEstimate(ValueAttack):
-    """A statistician knows how salaries lie and how noise was drawn, and says where each salary most likely was.
+    """A statistician knows how salaries are distributed and how noise was drawn, and estimates each true salary.
 
-    The adversary estimates the data's own covariance from the release, and pulls every row towards the mean as far as
+    The adversary estimates the data's own covariance from the release, and shrinks every row towards the mean as far as
     noise outweighs data in each direction. Published columns without noise may help as `evidence`. One cell of each
-    person is tried; it is right within a share of the column's standard deviation. The baseline is the better of
-    reading the release and saying the mean. Noise shaped like the data, which stops the spectral filter, leaves this
+    person is tried; a guess is right within a share of the column's standard deviation. The baseline is the better of
+    reading the release and guessing the mean. Noise shaped like the data stops the spectral filter, but leaves this
     estimate some gain. Huang, Du, Chen 2005.
     """
 
@@ -49,7 +49,7 @@ class BayesEstimate(ValueAttack):
 
     attack: Literal["bayes_estimate"] = "bayes_estimate"
     evidence: tuple[str, ...] = ()
-    """Columns of numbers or dates, published without noise, that tell something about the noisy ones."""
+    """Columns of numbers or dates, published without noise, that correlate with the noisy ones."""
 
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh data against noise, row by row."""
@@ -70,28 +70,30 @@ class BayesEstimate(ValueAttack):
             return ()
         noisy = filter_noisy_columns(release, self.evidence)
         if noisy:
-            raise DataError(f'{release.data.source}: "{noisy[0]}" has noise; it is estimated, and no evidence')
+            raise DataError(f'{release.data.source}: "{noisy[0]}" has noise, so it cannot be evidence')
         return tuple(name for name in choose_noisy_columns(release, self.evidence) if name not in names)
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseBelief:
-    """What is believed of the data before looking at a row, in units of the noise."""
+    """The prior of the data, in units of the noise."""
 
     mean: Floats
     unit: Floats
     data: Floats
     """The covariance of the data."""
     seen: Floats
-    """The covariance of what is published: data and noise."""
+    """The covariance of the published values: data plus noise."""
 
     def weights(self, published: Flags) -> Floats:
-        """What takes the centred cells that are published to the estimate, in the columns' own units."""
+        """The matrix that maps the centred published cells to the estimate, in the columns' own units."""
         solved = np.linalg.solve(self.seen[np.ix_(published, published)], self.data[published]).T
         return np.asarray(self.unit[:, None] * solved / self.unit[published])
 
     def estimates(self, rows: Iterator[Floats], wanted: int) -> Iterator[Floats]:
-        """Blocks of estimates, columns × rows, of the first columns. Rows that miss the same cells go together."""
+        """Blocks of estimates, columns × rows, of the first columns. Rows with the same missing cells are solved
+        together.
+        """
         for block in rows:
             apart = block - self.mean
             there = ~np.isnan(apart)
@@ -110,7 +112,7 @@ class NoiseBelief:
 
 
 def build_noise_belief(noisy_moments: NoisyMoments, noise: Floats) -> NoiseBelief:
-    """Σx = Σy − Σr, made positive semi-definite where both are measured in units of the noise."""
+    """Σx = Σy − Σr in units of the noise, made positive semi-definite."""
     spread = np.sqrt(np.maximum(noisy_moments.complete.diagonal(), 0.0))
     unit = spread.copy()
     unit[: len(noise)] = np.sqrt(noise.diagonal())

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The likeliest value: from how the whole column lies, and how noise was drawn, where each single value was.
+"""The likeliest value: estimate each true value from the column's distribution and the noise's.
 
-Against additive noise in a column by itself: no other column is needed. Reconstruction, which is what an analyst is
-meant to do with the release, gives the adversary a prior; with it, every published value has a distribution of true
-ones behind it. Where data is uneven, a value between two crowds most likely came from the nearer one. The likeliest
-value (the mode) is right most often; the mean of the distribution has the smallest error. Agrawal, Srikant (SIGMOD
-2000) for the prior; Agrawal, Aggarwal (PODS 2001) for what is left of privacy once it is known.
+Against additive noise in a single column; no other column is needed. Reconstruction, which is what analysts are meant
+to do with the release, gives the adversary a prior; with it, every published value has a posterior distribution of true
+values. Where data is uneven, a value between two clusters most likely came from the nearer one. The mode is right most
+often; the mean has the smallest error. Agrawal, Srikant (SIGMOD 2000) for the prior; Agrawal, Aggarwal (PODS 2001) for
+the privacy that remains once it is known.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ _CELLS = 1_000_000
 
 
 class LikeliestValue(ValueAttack):
-    """An employer sees that salaries crowd at the steps of a pay scale, and takes a noisy one for the likeliest step.
+    """An employer sees that salaries cluster at the steps of a pay scale, and assigns a noisy one to the likeliest
+    step.
 
-    The adversary reconstructs every column's distribution from the release, and takes for each published value the true
-    one that is likeliest given it, or with `statistic = "mean"` the one that is right in the mean. One cell of each
-    person is tried; it is right within a share of the column's standard deviation. The baseline is the better of
-    reading the release and saying the mean. Intervals (`discretize`) leave nothing to weigh. Agrawal, Aggarwal 2001.
+    The adversary reconstructs every column's distribution from the release, and takes for each published value the most
+    likely true value, or with `statistic = "mean"` the posterior mean. One cell of each person is tried; a guess is
+    right within a share of the column's standard deviation. The baseline is the better of reading the release and
+    guessing the mean. Intervals (`discretize`) give this attack nothing to weigh. Agrawal, Aggarwal 2001.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
 
     attack: Literal["likeliest_value"] = "likeliest_value"
     statistic: Literal["mode", "mean"] = "mode"
-    """The likeliest value, or the mean of all values weighed by how likely they are."""
+    """The likeliest value (the mode), or the mean of all values weighted by their probability."""
     bins: int = Field(default=100, ge=2)
-    """Into how many bins a column's distribution is reconstructed; no more than whole numbers where it holds those."""
+    """The number of bins in which a column's distribution is reconstructed; for integers, at most one bin per value."""
 
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh every value that a published one could have been."""
@@ -65,7 +66,7 @@ class LikeliestValue(ValueAttack):
                 continue
             estimates = np.full(len(cells), np.nan)
             low, high = release.public[name].get("range") or (0.0, 1.0)
-            if low == high:  # everybody has the same value, and the release says which
+            if low == high:  # everybody has the same value, and the release reveals it
                 estimates[there] = low
             else:
                 prior = reconstruct_prior(release, name, cells[there], self.bins)
@@ -77,7 +78,7 @@ class LikeliestValue(ValueAttack):
 def estimate_likeliest_values(
     values: Floats, prior: ColumnPrior, noise: Noise, statistic: Literal["mode", "mean"] = "mode"
 ) -> Floats:
-    """The mode or the mean of the true values behind each noisy one; one that cannot be goes to the nearest end."""
+    """The mode or the mean of the true values behind each noisy one; an impossible value goes to the nearest end."""
     distinct, value_index = np.unique(values, return_inverse=True)
     estimates = np.empty_like(distinct)
     weigh = _estimate_modes if statistic == "mode" else _estimate_posterior_means
@@ -91,11 +92,11 @@ def estimate_likeliest_values(
 
 
 def _estimate_modes(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
-    """Within a bin the prior is even, so its best value is the one nearest to what is seen; among bins the best wins.
+    """The prior is uniform within a bin, so the bin's best value is nearest to the published one; the best bin wins.
 
-    Uniform noise is as likely everywhere it reaches: there it is the middle of what the bin and the noise allow.
+    Uniform noise is equally likely within its reach: there the mode is the middle of what the bin and the noise allow.
     """
-    inset = noise.step / 2  # whole numbers lie half a step inside of the edges of their bins
+    inset = noise.step / 2  # whole numbers lie half a step inside the edges of their bins
     low, high = prior.edges[:-1] + inset, prior.edges[1:] - inset
     if noise.kind == "uniform":
         reach = noise.scale + inset
@@ -113,7 +114,7 @@ def _estimate_modes(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
 
 
 def _estimate_posterior_means(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:
-    """∫ x p(x) f(y − x) dx / ∫ p(x) f(y − x) dx, exact for a prior that is even in every bin."""
+    """∫ x p(x) f(y − x) dx / ∫ p(x) f(y − x) dx, exact for a prior that is uniform in every bin."""
     if noise.kind == "uniform":
         reach = noise.scale + noise.step / 2
         ends = np.clip(prior.edges, seen - reach, seen + reach)
@@ -121,7 +122,7 @@ def _estimate_posterior_means(seen: Floats, prior: ColumnPrior, noise: Noise) ->
         moment = mass * (ends[:, :-1] + ends[:, 1:]) / 2
     else:
         apart = seen - prior.edges
-        # Far above its mean a distribution function is 1 to all digits: there it is mirrored.
+        # Far above its mean a distribution function is 1 to all digits: mirror it there.
         mirrored = np.diff(noise.below(-apart), axis=1)
         mass = np.where(apart[:, 1:] > 0, mirrored, -np.diff(noise.below(apart), axis=1))
         moment = seen * mass - noise.variance * np.diff(noise.density(apart), axis=1)
@@ -132,7 +133,7 @@ def _estimate_posterior_means(seen: Floats, prior: ColumnPrior, noise: Noise) ->
 
 
 def _compute_noise_density(apart: Floats, noise: Noise) -> Floats:
-    """How likely noise is to take a value so far, or there by rounding."""
+    """The density of noise at this distance, or its probability where values are rounded."""
     if not noise.step:
         return noise.density(apart)
     return np.asarray(noise.below(apart + noise.step / 2) - noise.below(apart - noise.step / 2))

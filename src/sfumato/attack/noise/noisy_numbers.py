@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What attacks on added noise share: a release's numbers as a matrix, and how estimates of them are judged.
+"""What attacks on added noise share: reading a release's numbers as a matrix, and judging estimates of them.
 
-Against Agrawal and Srikant's promise: with confidence c, a value is told no better than to an interval of a stated
-width. An adversary who estimates values breaks it where a narrower interval around the estimate holds the share c of
-all true values. Everything an estimate uses is published: the data, and how noise was drawn (`release.public`).
+Against Agrawal and Srikant's promise: with confidence c, a true value is known only to within an interval of a stated
+width. An adversary who estimates values breaks it if a narrower interval around the estimate holds the share c of all
+true values. An estimate uses only published information: the data, and how noise was drawn (`release.public`).
 
-Dates are days. A missing cell stays missing, and nobody is right about it.
+Dates are days. A missing cell stays missing, and no guess about it is right.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ _DIGITS = 12
 
 
 class NumberAttack(Attack):
-    """An adversary who estimates published numbers; see the attacks themselves."""
+    """An adversary who estimates published numbers; see the subclasses."""
 
     columns: Columns | None = None
-    """The columns that are estimated; if not given, all that the release tells noise of, or all numbers if of none."""
+    """The columns to estimate; by default all that have public noise, or all numbers if none has."""
     attempts: int = Field(default=500, ge=1)
-    """How many people are tried, one of their cells each, drawn; everybody if there are fewer."""
+    """How many people are tried, one random cell of each; everybody if there are fewer."""
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before noise; numbers as floats, dates as dates."""
@@ -49,11 +49,11 @@ class NumberAttack(Attack):
 
     @abstractmethod
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
-        """The estimate, and what else was found on the way."""
+        """The estimate, and further facts for the report."""
 
 
 class ValueAttack(NumberAttack):
-    """One that is right where its estimate is near the true value."""
+    """An attack whose guess is right if it is close to the true value."""
 
     tolerance: float = Field(default=0.2, ge=0.0)
     """How far an estimate may be from the right value, as a share of the column's true standard deviation."""
@@ -61,7 +61,7 @@ class ValueAttack(NumberAttack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Estimate the release's numbers; count how many people's are about right."""
+        """Estimate the release's numbers; count the people for whom the estimate is about right."""
         names = choose_noisy_columns(release, self.columns)
         require_known_columns(names, release.data, truth, control)
         people = trace_people(release, truth)
@@ -72,7 +72,7 @@ class ValueAttack(NumberAttack):
 
 
 def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """The columns to estimate: those asked for, those with noise, or every number where no noise is told of."""
+    """The columns to estimate: those requested, those with noise, or every number column if no noise is public."""
     frame, source = release.data.frame, release.data.source
     if columns is None:
         columns = [name for name in list_noisy_columns(release) if name in frame.columns]
@@ -83,7 +83,7 @@ def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tup
     if not columns:
         raise DataError(f"{source}: the release has no column of numbers or dates to estimate")
     absent = [name for name in columns if name not in frame.columns]
-    # Dates may be spelt as text where a release was read from a file.
+    # In a release read from a file, dates may be text.
     known = {*absent, *list_noisy_columns(release)}
     other = [name for name in columns if name not in known and not _is_number_type(frame.schema[name])]
     if absent or other:
@@ -93,42 +93,42 @@ def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tup
 
 
 def filter_noisy_columns(release: Release, names: Sequence[str]) -> tuple[str, ...]:
-    """Those of some columns that the release tells noise of; the others are as they were."""
+    """Those columns for which the release states noise; the others were published unchanged."""
     noisy = set(list_noisy_columns(release))
     return tuple(name for name in names if name in noisy)
 
 
 def compute_noise_covariance(release: Release, names: tuple[str, ...]) -> Floats:
-    """The covariance of what was added, and of rounding afterwards."""
+    """The covariance of the added noise and of rounding afterwards."""
     steps = np.array([get_noise(release, name).step for name in names])
     return get_noise_covariance(release, names) + np.diag(steps**2 / 12)
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnPrior:
-    """How a column's true values lie, as reconstructed: even within each bin."""
+    """The reconstructed distribution of a column's true values: uniform within each bin."""
 
     edges: Floats
     probabilities: Floats
 
     @property
     def density(self) -> Floats:
-        """Per unit of the column."""
+        """The density per unit of the column."""
         return np.asarray(self.probabilities / np.diff(self.edges))
 
     @property
     def low(self) -> float:
-        """Where true values begin."""
+        """The lower end of the true values."""
         return float(self.edges[0])
 
     @property
     def high(self) -> float:
-        """Where they end."""
+        """The upper end of the true values."""
         return float(self.edges[-1])
 
 
 def reconstruct_prior(release: Release, name: str, values: Floats, bins: int, stop: Any = "chi2") -> ColumnPrior:
-    """Reconstruct a column's distribution from its published values; over the range that is told, or theirs."""
+    """Reconstruct a column's distribution from its published values, over the published range or else theirs."""
     from sfumato.mine.noise.reconstruction import (
         binned_em,
         build_noisy_edges,
@@ -145,7 +145,7 @@ def reconstruct_prior(release: Release, name: str, values: Floats, bins: int, st
 
 
 def read_number_matrix(frame: pl.DataFrame, names: Sequence[str], source: str = "table") -> Floats:
-    """Some columns as a matrix of floats, dates as days, missing cells as NaN; infinite ones are refused."""
+    """Some columns as a matrix of floats, dates as days, missing cells as NaN; infinite cells are rejected."""
     matrix = np.empty((frame.height, len(names)), order="F")
     for position, name in enumerate(names):
         matrix[:, position] = _read_finite_floats(frame[name], source)
@@ -153,14 +153,14 @@ def read_number_matrix(frame: pl.DataFrame, names: Sequence[str], source: str = 
 
 
 def read_number_blocks(frame: pl.DataFrame, names: Sequence[str], step: str, source: str = "table") -> Iterator[Floats]:
-    """The same, some rows at a time, telling how far it is."""
+    """The same in blocks of rows, reporting progress."""
     for start, part in _split_into_row_blocks(frame, len(names)):
         report_progress(step, start, frame.height)
         yield read_number_matrix(part, names, source)
 
 
 def replace_estimated_columns(frame: pl.DataFrame, names: Sequence[str], estimates: Iterator[Floats]) -> pl.DataFrame:
-    """A frame with blocks of estimates (columns × rows) in the place of some columns; what was missing stays so."""
+    """A frame with some columns replaced by blocks of estimates (columns × rows); missing cells stay missing."""
     blocks = [
         pl.DataFrame([pl.Series(name, row) for name, row in zip(names, block, strict=True)]) for block in estimates
     ]
@@ -171,7 +171,7 @@ def replace_estimated_columns(frame: pl.DataFrame, names: Sequence[str], estimat
 
 
 def _match_column_type(column: pl.Series, estimate: pl.Series) -> pl.Series:
-    """An estimate that misses what was missing; days as dates where they were."""
+    """The estimate with the column's missing cells and date type."""
     blank = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
     if blank.any():
         estimate = estimate.set(blank.fill_null(True), None)
@@ -192,22 +192,24 @@ def _read_finite_floats(column: pl.Series, source: str) -> Floats:
     numbers = read_numbers(column)
     infinite = int(np.isinf(numbers).sum())
     if infinite:
-        raise DataError(f'{source}: "{column.name}" has {infinite} infinite cells; make them missing, or leave it out')
+        raise DataError(
+            f'{source}: "{column.name}" has {infinite} infinite cells; make them missing, or leave the column out'
+        )
     return numbers
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedColumn:
-    """One column: what is true, what was published, what was estimated, and what had been promised."""
+    """One column: true, published and estimated values, and the promise."""
 
     name: str
     true: Floats
     published: Floats
     estimate: Floats
     span: float
-    """The range that shares of privacy refer to."""
+    """The range that privacy shares refer to."""
     privacy: float | None
-    """What the release promises, as a share of the range."""
+    """The promised privacy, as a share of the range."""
     confidence: float
 
     @property
@@ -216,13 +218,13 @@ class JudgedColumn:
         return float(np.nanstd(self.true)) if np.isfinite(self.true).any() else 0.0
 
     def hits(self, guess: Floats, rows: Ints, tolerance: float) -> Flags:
-        """Whose true value a guess is near enough to; rounding errors do not count."""
+        """For which people a guess is close enough to the truth, up to rounding errors."""
         true = self.true[rows]
         slack = 1e-9 * np.maximum(np.abs(true), self.deviation)
         return np.asarray(np.abs(guess - true) <= tolerance * self.deviation + slack)
 
     def measure_left_privacy(self, guess: Floats, share: float | None = None) -> float | None:
-        """The narrowest interval that holds so many of the errors, as a share of the range."""
+        """The narrowest interval that holds this share of the errors, as a share of the range."""
         width = measure_narrowest_interval(guess - self.true, self.confidence if share is None else share)
         return None if width is None or not self.span else width / self.span
 
@@ -238,7 +240,7 @@ class JudgedColumn:
 
 
 def judge_estimate(release: Release, people: Table, estimate: pl.DataFrame, name: str) -> JudgedColumn:
-    """Set an estimated column beside the truth and the promise."""
+    """Pair an estimated column with the truth and the promise."""
     public_facts = release.public.get(name, {})
     true = _read_finite_floats(people.frame[name], people.source)
     low, high = public_facts.get("range") or (_find_minimum(true), -_find_minimum(-true))
@@ -253,7 +255,7 @@ def _find_minimum(values: Floats) -> float:
 
 
 def measure_narrowest_interval(errors: Floats, share: float) -> float | None:
-    """The width of the narrowest interval that holds a share of some errors; None if there are none."""
+    """The width of the narrowest interval that holds a share of some errors; None without errors."""
     known = np.sort(errors[np.isfinite(errors)])
     if not len(known):
         return None
@@ -262,7 +264,7 @@ def measure_narrowest_interval(errors: Floats, share: float) -> float | None:
 
 
 def compute_rmse(errors: Floats) -> float:
-    """The root of the mean square of errors that there are."""
+    """The root mean square of the errors that are not missing."""
     known = errors[np.isfinite(errors)]
     return float(np.sqrt(np.mean(known**2))) if len(known) else 0.0
 
@@ -276,10 +278,9 @@ def count_value_outcome(
     chance: np.random.Generator,
     facts: Mapping[str, Any],
 ) -> Outcome:
-    """Draw people and a cell of each; count whom the estimate, the release as it is, and the mean are right about.
+    """Draw people and one cell of each; count for whom the estimate, the published value and the mean are right.
 
-    The baseline is the better of the last two. Of a stranger, who has no row, nothing can be said
-    but the release's mean.
+    The baseline is the better of the last two. A stranger has no row, so the only guess is the release's mean.
     """
     rows = np.sort(chance.choice(len(people), min(attempts, len(people)), replace=False))
     which = chance.integers(0, len(judged), len(rows))
@@ -326,7 +327,7 @@ def _count_right_strangers(
 
 
 def average_present_cells(values: Floats) -> float:
-    """The mean of the cells there are."""
+    """The mean of the cells that are not missing."""
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
@@ -356,5 +357,5 @@ def _compute_quadratic_mean(values: Sequence[float]) -> float | None:
 
 
 def _round_fact(value: float | None) -> float | None:
-    """Sums of floats differ in their last digits with the number of cores; facts do not."""
+    """Sums of floats differ in their last digits with the number of cores; facts must not."""
     return None if value is None else float(f"{value:.9g}")

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Range reveal: bounded noise keeps a value within reach, and where nobody can be, nobody is.
+"""Range reveal: bounded noise keeps a value within reach, and gaps in the data narrow that reach further.
 
 Against uniform noise and intervals. The promise is an interval as wide as the noise, 2α, around the published value.
-But the release also tells where people are at all: of values within reach, those in gaps are left out. With uniform
-noise of α = 1 on values in [0, 1] and [4, 5], every record's half is told, and an interval of 1 or less is left of the
-2 that were promised. Agrawal, Aggarwal, *On the design and quantification of privacy preserving data mining algorithms*
-(PODS 2001), section 1.
+But the release also reveals where values occur at all: gaps within reach can be excluded. With uniform noise of α = 1
+on values in [0, 1] and [4, 5], the half of every record is revealed, and an interval of 1 or less remains of the
+promised 2. Agrawal, Aggarwal, *On the design and quantification of privacy preserving data mining algorithms* (PODS
+2001), section 1.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from sfumato.table import Table
 
 _STEP = "range reveal"
 _STEPS = 200
-# Twice the loss of log-likelihood: a gap is believed at three standard errors, how far it reaches at one.
+# Twice the loss of log-likelihood: a gap must be significant at three standard errors, its edges at one.
 _BELIEVED, _EDGE = 9.0, 1.0
 
 
 class RangeReveal(NumberAttack):
-    """A reader knows that nobody earns between one and four, and that noise is at most one: 2.1 was no more than one.
+    """A reader knows that nobody earns between one and four, and that noise is at most one: so 2.1 was at most one.
 
-    The adversary reconstructs where true values lie at all, leaves out gaps that the release is sure of, and looks
-    what is left of the interval that noise can have taken a value from. A success is an interval that is narrow beside
-    the promised one and holds the true value. The baseline knows the range that the release tells, and no gaps. Noise
-    without bounds leaves nothing out, and is refused. Agrawal, Aggarwal 2001.
+    The adversary reconstructs where true values lie, excludes gaps that the release makes certain, and measures what
+    remains of the interval that the noise allows for a value. A success is an interval that is narrow relative to the
+    promised one and holds the true value. The baseline knows the published range, but no gaps. Unbounded noise excludes
+    nothing and is rejected. Agrawal, Aggarwal 2001.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
@@ -61,12 +61,12 @@ class RangeReveal(NumberAttack):
     bins: int = Field(default=100, ge=2)
     """Into how many bins the column's range is cut to see where people are."""
     density: float = Field(default=0.25, gt=0.0, le=1.0)
-    """A gap is believed if people in it, this dense beside the mean of the column, would have been seen."""
+    """A gap is accepted if people in it, at this share of the column's mean density, would have been seen."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """See what is left of everybody's interval; count whose is narrow, and holds the truth."""
+        """Compute what remains of everybody's interval; count the narrow ones that hold the truth."""
         names = choose_noisy_columns(release, self.columns)
         require_known_columns(names, release.data, truth, control)
         people, chance = trace_people(release, truth), (randomness or Randomness.seeded(0)).generator()
@@ -94,7 +94,7 @@ class RangeReveal(NumberAttack):
         )
 
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
-        """The middle of what is left."""
+        """The middle of what remains."""
         names = self._list_bounded_columns(release, choose_noisy_columns(release, self.columns))
         return self._build_middle_frame(
             release, [self._reveal_column(release, release.data, name) for name in names]
@@ -107,12 +107,12 @@ class RangeReveal(NumberAttack):
         return replace_estimated_columns(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
 
     def _list_bounded_columns(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns that can be attacked: those with bounded noise, and with none."""
+        """The columns that can be attacked: those with bounded noise or none."""
         endless = [name for name in filter_noisy_columns(release, names) if get_noise(release, name).kind == "gaussian"]
         kept = tuple(name for name in names if name not in endless)
         if not kept:
             raise DataError(
-                f'{release.data.source}: the noise in "{endless[0]}" has no bounds, so nothing can be left out; '
+                f'{release.data.source}: the noise in "{endless[0]}" has no bounds, so no value can be excluded; '
                 "attack it by a Bayes estimate or the likeliest value"
             )
         return kept
@@ -128,7 +128,7 @@ class RangeReveal(NumberAttack):
         low, high = (float(end) for end in value_range or (cells[there].min(), cells[there].max()))
         below, above = bound_true_values(cells, noise)
         anywhere = ValueSupport.whole(low - noise.step / 2, high + noise.step / 2)
-        if noise.kind == "discretize" or low == high:  # of an interval nothing tells where in it people are
+        if noise.kind == "discretize" or low == high:  # an interval does not reveal where in it values lie
             support = anywhere
         else:
             support = find_support(cells[there], noise, (low, high), self.bins, self.density)
@@ -140,7 +140,7 @@ class RangeReveal(NumberAttack):
     def _count_revealed_strangers(
         self, revealed: Sequence[RevealedColumn], strangers: Table, chance: np.random.Generator
     ) -> int:
-        """A stranger has no row: all that is left of them is where people are at all."""
+        """A stranger has no row: only the support of all values is known."""
         which = chance.integers(0, len(revealed), len(strangers))
         right = 0
         for position, column in enumerate(revealed):
@@ -153,45 +153,45 @@ class RangeReveal(NumberAttack):
 
 @dataclass(frozen=True, eq=False)
 class RemainingInterval:
-    """What is left of each interval."""
+    """What remains of each interval."""
 
     span: Floats
-    """How wide the interval is that noise can have taken the value from."""
+    """The width of the interval that the noise allows for the value."""
     width: Floats
-    """How wide what is left of it is."""
+    """The width of what remains of it."""
     middle: Floats
-    """The middle of what is left; the published value where nothing is."""
+    """The middle of what remains; the published value where nothing does."""
     low: Floats
     high: Floats
     components: Ints
-    """How many pieces of where people are it touches."""
+    """How many pieces of the support it touches."""
 
 
 @dataclass(frozen=True, eq=False)
 class ValueSupport:
-    """Where true values can be: intervals that do not touch."""
+    """Where true values can be: disjoint intervals."""
 
     starts: Floats
     ends: Floats
 
     @classmethod
     def whole(cls, low: float, high: float) -> ValueSupport:
-        """Everywhere between two ends."""
+        """A single interval."""
         return cls(np.array([low]), np.array([high]))
 
     @property
     def length(self) -> float:
-        """How wide all pieces are together."""
+        """The total width of all pieces."""
         return float((self.ends - self.starts).sum())
 
     def holds(self, values: Floats) -> Flags:
-        """Which values lie in a piece, rounding errors aside; a missing one never does."""
+        """Which values lie in a piece, up to rounding errors; a missing value never does."""
         slack = 1e-9 * (self.ends[-1] - self.starts[0])
         inside = (values[:, None] >= self.starts - slack) & (values[:, None] <= self.ends + slack)
         return np.asarray(inside.any(axis=1))
 
     def within(self, low: Floats, high: Floats, published: Floats) -> RemainingInterval:
-        """What is left of some intervals, from their lower to their upper ends."""
+        """What remains of some intervals, from their lower to their upper ends."""
         width, moment = np.zeros(len(low)), np.zeros(len(low))
         touched, spot = np.zeros(len(low), dtype=np.int64), published.copy()
         for start, end in zip(self.starts, self.ends, strict=True):
@@ -207,19 +207,19 @@ class ValueSupport:
 
 @dataclass(frozen=True, eq=False)
 class RevealedColumn:
-    """One column: what is true, and what is left of everybody's interval."""
+    """One column: the true values, and what remains of everybody's interval."""
 
     name: str
     true: Floats
     support: ValueSupport
     left: RemainingInterval
-    """What is left where people are."""
+    """What remains within the support."""
     plain: RemainingInterval
-    """What is left by the told range alone."""
+    """What remains by the published range alone."""
 
     @classmethod
     def as_published(cls, name: str, cells: Floats, true: Floats) -> RevealedColumn:
-        """A column without noise: nothing but the value is left."""
+        """A column without noise: only the value itself remains."""
         known = cells[np.isfinite(cells)]
         support = ValueSupport.whole(float(known.min(initial=np.inf)), float(known.max(initial=-np.inf)))
         nothing = np.zeros(len(cells))
@@ -227,16 +227,16 @@ class RevealedColumn:
         return cls(name, true, support, left, left)
 
     def narrow(self, share: float, gaps: bool = True) -> Flags:
-        """Whose interval became narrow enough, and holds the truth."""
+        """Which intervals are narrow enough and hold the truth."""
         left = self.left if gaps else self.plain
         return np.asarray((left.width <= share * left.span * (1 + 1e-9)) & self._right(left, gaps))
 
     def narrow_in_one(self, share: float) -> Flags:
-        """Of those, who lies in one piece of several."""
+        """Of those, which lie in one of several pieces."""
         return np.asarray(self.narrow(share) & (self.left.components == 1) & (len(self.support.starts) > 1))
 
     def average_width(self) -> float | None:
-        """What is left, in the mean, of the interval that noise spans."""
+        """The mean share that remains of the interval that the noise allows."""
         there = np.isfinite(self.left.span) & (self.left.span > 0)
         return float(f"{np.mean(self.left.width[there] / self.left.span[there]):.9g}") if there.any() else None
 
@@ -247,8 +247,9 @@ class RevealedColumn:
 
 
 def bound_true_values(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
-    """The least and the greatest value that could have become each published one; half a step wider where
-    rounded, and as much as the original and the noise were rounded each where there is a grid."""
+    """The smallest and largest original that could have become each published value. Where values were rounded, this
+    includes half a step; where there is a grid, the rounding of both the original and the noise.
+    """
     if noise.kind == "discretize":
         low = noise.origin + np.floor((published - noise.origin) / noise.scale + 1e-9) * noise.scale
         return low - noise.step / 2, low + noise.scale - noise.step / 2
@@ -257,7 +258,7 @@ def bound_true_values(published: Floats, noise: Noise) -> tuple[Floats, Floats]:
 
 
 def find_support(values: Floats, noise: Noise, within: tuple[float, float], bins: int, density: float) -> ValueSupport:
-    """Where true values can be: bins with some probability, a bin more on either side, and gaps that are not sure."""
+    """Where true values can be: bins with some probability, one more bin on either side, and uncertain gaps."""
     from sfumato.mine.noise.reconstruction import (
         binned_em,
         build_noisy_edges,
@@ -295,7 +296,7 @@ def find_support(values: Floats, noise: Noise, within: tuple[float, float], bins
 
 
 def _count_unsure_bins(doubt: Callable[[int, int], float], start: int, end: int, *, rising: bool) -> int:
-    """The most bins at one edge of a gap that people could be in; found by halving, as doubt grows with them."""
+    """The most bins at one edge of a gap that could hold people; by bisection, as doubt grows with them."""
     low, high = 0, end - start
     while low < high:
         middle = (low + high + 1) // 2
@@ -305,7 +306,7 @@ def _count_unsure_bins(doubt: Callable[[int, int], float], start: int, end: int,
 
 
 def _maximize_likelihood(counts: Ints, channel: Floats, start: Floats, fixed_shares: Floats) -> float:
-    """The log-likelihood of the best distribution that holds what is told, near another one."""
+    """The log-likelihood of the best distribution that keeps the fixed shares, near another one."""
     seen, rest, now = counts > 0, 1 - fixed_shares.sum(), start
     rows, held = channel[seen], counts[seen]
     for _ in range(_STEPS):
@@ -315,6 +316,6 @@ def _maximize_likelihood(counts: Ints, channel: Floats, start: Floats, fixed_sha
 
 
 def _list_true_runs(flags: Flags) -> list[tuple[int, int]]:
-    """Where stretches of true begin and end."""
+    """Where runs of true begin and end."""
     turns = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]]).astype(np.int8)))
     return [(int(start), int(end)) for start, end in zip(turns[::2], turns[1::2], strict=True)]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The spectral filter: noise spreads over all directions alike, data does not, so most noise can be projected away.
+"""The spectral filter: noise spreads evenly over all directions and data does not, so most noise can be projected out.
 
-Against additive noise drawn for every cell by itself, where columns go together. It needs nothing but the release and
-the noise's variance, which is public. What leaks are the values themselves, to within the noise of the few directions
-that data lives in: with 30 columns that two hidden causes explain, three quarters of the error go away. Noise shaped
-like the data, or data without any correlation, leave it nothing. Kargupta, Datta, Wang, Sivakumar, *On the privacy
-preserving properties of random data perturbation techniques* (ICDM 2003). The law is Marchenko and Pastur's.
+Against additive noise drawn independently for every cell, where columns are correlated. The attack needs only the
+release and the noise's variance, which is public. What leaks is the values themselves, up to the noise in the few
+directions of the data: with 30 columns that two hidden factors explain, three quarters of the error disappear. Noise
+shaped like the data, or data without correlations, stops it. Kargupta, Datta, Wang, Sivakumar, *On the privacy
+preserving properties of random data perturbation techniques* (ICDM 2003). The eigenvalue bound is Marchenko and
+Pastur's.
 """
 
 from __future__ import annotations
@@ -30,17 +31,18 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 _STEP = "spectral filter"
-# Rounds of filling missing cells, and how little they move at the end, in deviations of the noise.
+# Rounds of filling missing cells, and the change at which they stop, in standard deviations of the noise.
 _REFILLS, _STILL = 50, 1e-6
 
 
 class SpectralFilter(ValueAttack):
-    """An analyst finds that two factors explain thirty noisy columns, and wipes off whatever is not along them.
+    """An analyst finds that two factors explain thirty noisy columns, and removes everything else as noise.
 
-    The adversary knows the release and how noise was drawn. It takes the eigenvectors of the covariance, keeps those
-    whose eigenvalue is larger than noise alone can make it (Marchenko and Pastur), and projects every row on them. One
-    cell of each person is tried; it is right within a share of the column's standard deviation. The baseline is the
-    better of reading the release and saying the mean. Noise shaped like the data stops it. Kargupta and others 2003.
+    The adversary knows the release and how the noise was drawn. It computes the eigenvectors of the covariance, keeps
+    those whose eigenvalue exceeds what noise alone can produce (Marchenko and Pastur), and projects every row onto
+    them. One cell of each person is tried; a guess is right within a share of the column's standard deviation. The
+    baseline is the better of reading the release and guessing the mean. Noise shaped like the data stops this attack.
+    Kargupta and others 2003.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance")
@@ -48,7 +50,7 @@ class SpectralFilter(ValueAttack):
     attack: Literal["spectral_filter"] = "spectral_filter"
 
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
-        """Project the rows on the directions that hold more than noise."""
+        """Project the rows onto the directions that hold more than noise."""
         published: Table = release.data
         names = filter_noisy_columns(release, choose_noisy_columns(release, self.columns))
         if not names or not len(published):
@@ -71,7 +73,7 @@ class SpectralFilter(ValueAttack):
 
 
 def _project_rows(rows: Iterator[Floats], mean: Floats, projection: Floats, unit: Floats) -> Iterator[Floats]:
-    """Centred, projected, and the mean added back."""
+    """Centre the rows, project them, and add the mean back."""
     for block in rows:
         apart = block - mean
         gone = np.isnan(apart)
@@ -84,7 +86,7 @@ def _project_rows(rows: Iterator[Floats], mean: Floats, projection: Floats, unit
 
 
 def _fill_missing_cells(apart: Floats, gone: Flags, projection: Floats, unit: Floats) -> Floats:
-    """Missing cells stand at what the others of their row tell of them: at first nothing, then what the filter says."""
+    """Fill missing cells from the other cells of the row: first with zero, then with the filter's output."""
     now = np.where(gone, 0.0, apart)
     for _ in range(_REFILLS):
         filled = np.where(gone, now @ projection.T, now)

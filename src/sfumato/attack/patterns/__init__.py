@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Attacks on published patterns and what their supports give away."""
+"""Attacks on published patterns and their supports."""

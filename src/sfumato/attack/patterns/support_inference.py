@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Support inference: reckon with published supports until they name a handful of people.
+"""Support inference: derive unpublished supports from published ones until they describe only a few people.
 
-Against a release of patterns alone. Each support is that of a crowd, but differences of them are not: those who have a
-and not b are the support of a less that of ab. What leaks is that somebody has a certain rare pattern, and how many do.
-Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous patterns* (2005); Calders, Goethals 2002.
+Against a release of patterns alone. Every published support covers many people, but differences of supports may not:
+the people with a and without b number the support of a minus that of ab. What leaks is that somebody has a rare
+pattern, and how many people do. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous patterns* (2005); Calders, Goethals
+2002.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from sfumato.release import Release
 
 
 class SupportInference(Attack):
-    """A reader subtracts one published support from another and finds that just one patient has a, but not b.
+    """A reader subtracts one published support from another and finds that exactly one patient has a, but not b.
 
-    The adversary knows the published patterns, how many baskets there were, and nothing else. It tries inclusion and
-    exclusion on every set that is published, and bounds on those that are not, for patterns that 1 to k − 1 people must
-    have. The targets are all such patterns among the frequent itemsets of the originals, and whatever else it finds; a
-    success is a pattern found whose true support lies within the bounds found. Where baskets are published, it mines
-    them first. Atzori, Bonchi, Giannotti, Pedreschi 2005.
+    The adversary knows the published patterns and the number of baskets, and nothing else. It applies
+    inclusion-exclusion to every published set, and bounds to the others, to find patterns that 1 to k − 1 people must
+    have. The targets are all such patterns among the frequent itemsets of the originals, and anything else it finds. A
+    success is a pattern whose true support lies within the derived bounds. If baskets are published, it mines them
+    first. Atzori, Bonchi, Giannotti, Pedreschi 2005.
     """
 
     shape: ClassVar[str] = "patterns"
@@ -43,20 +44,20 @@ class SupportInference(Attack):
 
     attack: Literal["support_inference"] = "support_inference"
     k: int | None = Field(default=None, ge=2, strict=True)
-    """The number of people that ought to hide one another; that of the release's method if not given."""
+    """The smallest number of people that may share a pattern; by default that of the release's method."""
     min_support: int | float | None = Field(default=None, gt=0)
-    """The support of the targets, and of what is mined; that of the release's method if not given."""
+    """The minimum support of the targets and of mining; by default that of the release's method."""
 
     def run(
         self, release: Release, truth: Baskets, control: Baskets | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Reckon, and look up in the originals what is true of what was found."""
+        """Derive small patterns, and check them against the originals."""
         k, least = self._asked(release, truth)
         published = _list_patterns(release.data, least)
-        report_progress("reckoning with published supports")
+        report_progress("deriving from published supports")
         try:
             claims = forced_patterns(published, k)
-        except DataError:  # Supports that no database has tell nothing for certain.
+        except DataError:  # Supports that no database has imply nothing for certain.
             claims = []
         single = {claim.either[0]: claim for claim in claims if len(claim.either) == 1}
         true = _TruePatternCounts(truth)
@@ -81,7 +82,7 @@ class SupportInference(Attack):
         k = self.k or getattr(release.method, "k", None)
         support = self.min_support or getattr(release.method, "min_support", None)
         if k is None or support is None:
-            raise PolicyError("say k and min_support: the release's method does not")
+            raise PolicyError("give k and min_support: the release's method does not state them")
         return int(k), compute_least_count(support, len(truth))
 
 
@@ -107,14 +108,14 @@ def _count_pattern_hits(claims: Mapping[Conjunction, ForcedPattern], truth: _Tru
 
 
 def _count_blind_hits(truth: Baskets, least: int, guesses: int, targets: int) -> int:
-    """How many of so many patterns of frequent itemsets, taken at random, would be small."""
+    """How many of this many random patterns of frequent itemsets would be small."""
     lengths = np.diff(find_itemsets(truth, least).offsets)
     patterns = int((1 << lengths.astype(np.int64)).sum())
     return min(targets, round(guesses * targets / patterns)) if patterns else 0
 
 
 class _TruePatternCounts:
-    """Counts patterns in the originals; items are looked up once."""
+    """Counts patterns in the originals; each item is looked up once."""
 
     def __init__(self, baskets: Baskets) -> None:
         self._baskets = baskets

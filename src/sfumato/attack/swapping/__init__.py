@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Attacks on confidential values exchanged among people."""
+"""Attacks on swapped confidential values."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Linkage of swapped records: find somebody's row by everything else, read the confidential value, and doubt it well.
+"""Linkage of swapped records: find somebody's row by all other columns, and read or correct the confidential value.
 
-Against swapping (Li and Sarkar 2004). Nothing but confidential values was changed, so a person is found as surely as
-before; what is read is true unless it was swapped. An adversary who also knows the method goes further: swaps were
-chosen for being cheap, so whatever the release makes unlikely is either true or was cheap to swap, and a simple Bayes
-estimate from the release itself tells which. That is the idea of minimality (Wong, Fu, Wang, Pei 2007).
+Against swapping (Li and Sarkar 2004). Only confidential values were changed, so a person is found as easily as before;
+what is read is true unless it was swapped. An adversary who also knows the method goes further: swaps were chosen for
+being cheap, so a value that the release makes unlikely is either true or was cheap to swap, and a naive Bayes estimate
+from the release itself helps to decide. That is the idea of minimality (Wong, Fu, Wang, Pei 2007).
 """
 
 from __future__ import annotations
@@ -29,33 +29,35 @@ from sfumato.table import Table
 
 
 class SwapLinkage(Attack):
-    """A colleague knows all about somebody but the salary, finds the one row that fits, and reads it there.
+    """A colleague knows everything about somebody but the salary, finds the one matching row, and reads the salary
+    there.
 
-    The adversary knows that the person is in the table and their non-confidential values. It takes the rows that
-    fit and believes what most of them say; ties go to the commoner value. With `knows = "method"` it first puts back
-    what was probably swapped: among rows that stand alone it takes the share that was swapped, those whose value is
-    least likely beside another one by a simple Bayes estimate from the release, and believes the likeliest other value.
-    The facts say how many lonely people the estimate alone foretells: only what goes beyond that is due to swapping.
-    The baseline says the release's commonest value of everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
+    The adversary knows that the person is in the table, and their non-confidential values. It takes the matching rows
+    and believes what most of them say; ties go to the more common value. With `knows = "method"` it first reverts
+    likely swaps: among unique rows it takes the share that was swapped, those whose value is least likely compared with
+    another one by a naive Bayes estimate from the release, and believes the likeliest other value. The facts state for
+    how many unique people the estimate alone predicts the value: only what goes beyond that is due to swapping. The
+    baseline guesses the release's most common value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
 
     attack: Literal["swap_linkage"] = "swap_linkage"
     column: str | None = None
-    """The confidential column; if not given, those that the release says were swapped, or else every sensitive one, and
-    one learnt is a success."""
+    """The confidential column; by default those that the release lists as swapped, or else every sensitive one.
+    Learning one of them is a success.
+    """
     knowledge: tuple[str, ...] | None = None
-    """The columns by which the adversary finds a row; the quasi-identifying ones if not given."""
+    """The columns by which the adversary finds a row; by default the quasi-identifying ones."""
     knows: Literal["release", "method"] = "release"
-    """Whether it believes what it reads, or undoes likely swaps first."""
+    """Whether it believes what it reads, or reverts likely swaps first."""
     share: float | None = Field(default=None, ge=0.0, le=1.0)
-    """The share of lonely records that were swapped; taken from the release's method if not given."""
+    """The share of unique records that were swapped; by default that of the release's method."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Look up every person; count whose value the rows found tell."""
+        """Look up every person; count those whose value is learned."""
         published: Table = release.data
         names = self._columns(release)
         report_progress("linkage of swapped records")
@@ -72,7 +74,7 @@ class SwapLinkage(Attack):
         )
 
     def _columns(self, release: Release) -> tuple[str, ...]:
-        """What is to be learnt: the column named, else those that the release says were swapped."""
+        """The columns to learn: the named one, or else those that the release lists as swapped."""
         claimed_columns = (
             claim.arguments.get("column") for claim in release.claims if claim.measure == "uniques_off_share"
         )
@@ -80,7 +82,7 @@ class SwapLinkage(Attack):
         return swapped if self.column is None and swapped else choose_sensitive_columns(release.data, self.column)
 
     def _count_doubts(self, published: Table, believed: Table, people: Table, names: tuple[str, ...]) -> dict[str, int]:
-        """How many cells were put back, and how many lonely people's values the estimate alone foretells."""
+        """How many cells were reverted, and for how many unique people the estimate alone predicts the value."""
         known = self._known(published, names)
         columns = [undo_likeliest_swaps(published.frame, name, known, None) for name in names]
         foretold = replace(published, frame=published.frame.with_columns(columns))
@@ -101,7 +103,7 @@ class SwapLinkage(Attack):
     def _learnt(
         self, published: Table, believed: Table, people: Table, names: tuple[str, ...]
     ) -> tuple[Flags, Flags, Flags]:
-        """Of whom the value is learnt, of whom it is guessed blindly, and who links to one row alone."""
+        """For whom the value is learned, for whom it is guessed blindly, and who links to a single row."""
         sets = CandidateSets.of(linked(published, people, self._known(published, names)))
         hit, blind = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         for name in names:
@@ -114,20 +116,20 @@ class SwapLinkage(Attack):
         wanted = published.quasi_identifying if self.knowledge is None else self.knowledge
         known = tuple(name for name in wanted if name not in names)
         if not known:
-            raise DataError(f"{published.source}: no column is known by which somebody could be found; name some")
+            raise DataError(f"{published.source}: no column is known to find people by; name some")
         return known
 
     def _choose_share(self, release: Release) -> float:
         share = getattr(release.method, "share", None) if self.share is None else self.share
         if not isinstance(share, float | int):
-            raise PolicyError("which share of the records was swapped is not said by the release; give `share`")
+            raise PolicyError("the release does not state which share of the records was swapped; give `share`")
         return float(share)
 
 
 def undo_likeliest_swaps(frame: pl.DataFrame, column: str, known: tuple[str, ...], share: float | None) -> pl.Series:
-    """A column with the likeliest swaps put back, among rows that stand alone with what is known of them.
+    """A column with the likeliest swaps reverted, among rows that are unique in the known columns.
 
-    Without a share, what is shown in those rows is not believed at all: they get the likeliest value.
+    Without a share, the published values in those rows are ignored: they get the likeliest value.
     """
     values = frame[column].drop_nulls().unique().sort()
     codes = frame[column].rank("dense").cast(pl.Int64).fill_null(0).to_numpy().astype(np.int64) - 1
@@ -155,7 +157,7 @@ def _rank_values(column: pl.Series) -> Ints:
 
 
 def _estimate_value_chances(known: list[Ints], codes: Ints, categories: int, rows: Ints) -> Floats:
-    """The simple Bayes estimate of every value's chance, from the release, with one added to every count."""
+    """The naive Bayes estimate of every value's probability from the release, with add-one smoothing."""
     seen = codes >= 0
     totals = np.bincount(codes[seen], minlength=categories)
     logs = np.broadcast_to(np.log(totals / totals.sum()), (len(rows), categories)).copy()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Copied records: take a synthetic row that fits somebody for that person's own, and read the rest off it.
+"""Copied records: take a synthetic row that matches somebody as that person's own, and read the rest off it.
 
-Against synthetic data. Its publisher says that no row is anybody's; but a model that learnt people by heart draws them
-again, and the rarer somebody is, the surer is a row that fits. What is read of people who were set aside, of whom the
-model knew nothing, is knowledge about the world: only what goes beyond it comes from copying. The question is that of
-Platzer and Reutterer (2021) and of memorization tests; what "near" means stands in `nearest`.
+Against synthetic data. Its publisher says that no row is anybody's; but a model that memorized people reproduces them,
+and the rarer somebody is, the more certain a match. What is read about held-out people, whom the model never saw, is
+knowledge about the world: only the excess comes from copying. The question is that of Platzer and Reutterer (2021) and
+of memorization tests; the distance is defined in `measure.synthesis.closest_record`.
 """
 
 from __future__ import annotations
@@ -43,32 +43,33 @@ _ROUNDING = 1e-9
 class CopiedRecords(Attack):
     """Somebody finds a synthetic row with a neighbour's age, town and job, and believes that it is the neighbour's.
 
-    The adversary looks up the row nearest to what is known of a person. If it is near enough it is believed to be the
-    person's own, copied, and the rest of it is read. It is a success if every secret read is right: the person's
-    record stands in the release. The risk is the share of people whose record does. The baseline reads rows blindly;
-    the control are people who are not in the data, or were set aside before the release was made: of them the same is
-    right by chance and likeness alone. Platzer, Reutterer 2021.
+    The adversary looks up the row nearest to what is known about a person. If it is near enough, the adversary believes
+    it to be a copy of the person's record and reads the rest. It is a success if every secret read is right: the
+    release contains the person's record. The risk is the share of people for whom it does. The baseline reads rows
+    blindly. The control is people who are not in the data, or were held out before the release was made: for them, the
+    same is right only by chance and similarity. Platzer, Reutterer 2021.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("known", "columns", "within", "tolerance", "attempts")
 
     attack: Literal["copied_records"] = "copied_records"
     known: Columns | None = None
-    """The columns that the adversary knows; the quasi-identifying ones if not given."""
+    """The columns that the adversary knows; by default the quasi-identifying ones."""
     columns: Columns | None = None
-    """What is read off the row; the other published columns if not given, and all of them have to be right."""
+    """The columns read off the row; by default the other published columns. All of them must be right."""
     within: float = Field(default=0.0, ge=0.0, le=1.0)
-    """How far a row may be from what is known and still be believed: the mean over the known columns of a distance from
-    0 to 1. With 0 it must be equal, with 1 any nearest row is believed."""
+    """How far a row may be from the known values and still be believed: the mean over the known columns of a distance
+    from 0 to 1. With 0 it must be equal; with 1 any nearest row is believed.
+    """
     tolerance: float = Field(default=0.0, ge=0.0)
-    """How far a number read may be from the right one, as a share of it."""
+    """How far a number may be from the right one, as a share of it."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Look some people up; count whose record was believed to be found, and was."""
+        """Look up people; count those whose record was believed to be found and was."""
         published: Table = release.data
         known, secrets = self._columns(published)
         require_known_columns((*known, *secrets), published, truth, control)
@@ -109,7 +110,7 @@ class CopiedRecords(Attack):
         secrets = self.columns or tuple(name for name in column_names if name not in known)
         both = [name for name in secrets if name in known]
         if both or not secrets:
-            reason = f"{quote_names(both)} is both known and to be read" if both else "all is known"
+            reason = f"{quote_names(both)} cannot be both known and read" if both else "all columns are known"
             raise DataError(f"{published.source}: {reason}; name other columns as `known` or `columns`")
         return known, secrets
 
@@ -125,7 +126,7 @@ class CopiedRecords(Attack):
         return _CopyCounts(int(believed.sum()), int(right.sum()))
 
     def _right(self, published: Table, rows: Ints, people: Table, secrets: Sequence[str]) -> Flags:
-        """Whose secrets stand in the row, all of them; somebody of whom nothing is known has none."""
+        """For whom the row holds all secrets; a person without known secrets does not count."""
         right, is_told = np.ones(len(rows), dtype=np.bool_), np.zeros(len(rows), dtype=np.bool_)
         for name in secrets:
             read, own = published.frame[name].gather(rows), people.frame[name]

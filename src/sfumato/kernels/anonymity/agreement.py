@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Groups of rows that agree, parted and counted in one pass where numpy takes a dozen."""
+"""Split and count groups of rows that agree, in one pass where numpy needs a dozen."""
 
 from __future__ import annotations
 

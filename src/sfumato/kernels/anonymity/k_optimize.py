@@ -104,6 +104,15 @@ def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
     clear_cells(work, count)
 
 
+@compile_cached("int64(CutRows, CutScratch, CutStack)")
+def weigh_head(table, work, stack):  # type: ignore[no-untyped-def]
+    """The cost of the head's cuts, in one call: to hand all arrays over takes as long as a small table's rows."""
+    set_root_frame(table, work, stack)
+    cost, _, _, cell_count = examine_cuts(table, work, stack, 0)
+    clear_cells(work, cell_count)
+    return cost
+
+
 @compile_cached("int64(CutRows, CutScratch, int64, int64, int64)")
 def _find_neighbour_cell(table, work, number, column, next_interval):  # type: ignore[no-untyped-def]
     """The cell that differs from one only in lying in the next interval of a column; −1 if it is empty."""
@@ -132,7 +141,7 @@ def _find_neighbour_cell(table, work, number, column, next_interval):  # type: i
 
 @compile_cached("int64(CutRows, CutScratch, int64, int64)")
 def _compute_merge_gain(table, work, first_cell, other):  # type: ignore[no-untyped-def]
-    """By how much the bound rises when two cells can no longer be told apart."""
+    """By how much the bound rises when two cells are merged."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
     k, labels = rule.k, rule.labels

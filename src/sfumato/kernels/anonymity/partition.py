@@ -145,7 +145,7 @@ def _choose_strict_cut(values, counts, distinct_count, rows, least, column, colu
         if left < least or rows - left < least:
             continue
         level = np.int64(0)
-        if values[position] == columns.about[column, LEAVES]:  # missing cells are parted from the others before all
+        if values[position] == columns.about[column, LEAVES]:  # missing cells are separated from the others first
             level = columns.about[column, HEIGHT] + 2
         elif branches:
             level = find_meeting_level(values[position - 1], values[position], column, columns)
@@ -157,7 +157,7 @@ def _choose_strict_cut(values, counts, distinct_count, rows, least, column, colu
 
 @compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64)")
 def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  # type: ignore[no-untyped-def]
-    """How many rows go left: half of them, a multiple of `least`; but missing cells are parted where they can be."""
+    """How many rows go left: half of them, a multiple of `least`; but missing cells are separated if possible."""
     missing = counts[distinct_count - 1] if values[distinct_count - 1] == leaves else np.int64(0)
     if missing >= least and rows - missing >= least:
         return rows - missing
@@ -280,7 +280,7 @@ def cut_parts(cells, order, starts, columns, least, largest, relaxed):  # type: 
 
 @compile_cached("void(int32[:,::1], int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
 def propose_cuts(cells, begins, ends, columns, least, relaxed, cuts):  # type: ignore[no-untyped-def]
-    """The cut of every part in every column, for whoever wants to judge them first."""
+    """The cut of every part in every column, for callers that judge them first."""
     room = _make_room(cells.shape[0], columns)
     for number in range(begins.shape[0]):
         one = ColumnCuts(cuts.values[number], cuts.lefts[number], cuts.gains[number])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Itemsets as lines of text: words parted by blanks, then the support."""
+"""Itemsets as lines of text: space-separated words, then the support."""
 
 from __future__ import annotations
 

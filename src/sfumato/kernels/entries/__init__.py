@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Hot loops for private entries of a table, and the rules by which the rest foretells them."""
+"""Hot loops for private entries of a table, and the rules that predict them."""

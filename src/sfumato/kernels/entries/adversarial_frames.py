@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Where the search for adversarial rules keeps what: places in its arrays, by name.
+"""The memory layout of the search for adversarial rules: named positions in its arrays.
 
-An entry is one code: an item `i` that everybody sees, `VALUES + i` where it is private, `2 * VALUES` where there is
-nothing to see or to foretell. The rows of a node, its projected database, are either row numbers on a stack, in three
-runs (rows that hide something, rows that do not, and, when only touched rows matter, those of them that the antecedent
-matched before), or bits, one for each row of the nearest node above that has row numbers: its base.
+An entry is one code: an item `i` if it is visible, `VALUES + i` if it is private, `2 * VALUES` if it is missing. The
+rows of a node, its projected database, are either row numbers on a stack, in three runs (rows that hide something, rows
+that do not, and, when only touched rows matter, those of them that the antecedent matched before), or bits, one for
+each row of the nearest node above that has row numbers: its base.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sfumato.arrays import Bytes, CodeGrid, Codes, Flags, IntGrid, Ints, Words
 from sfumato.kernels.compilation import record
 
 MORE, DONE, STACK_FULL, RULES_FULL, ITEMS_FULL, LISTS_FULL, BITS_FULL, STEPS_FULL, PAIRS_FULL = range(9)
-"""Why the search came back: its share of work is done, all is done, or a buffer must grow first."""
+"""Why the search returned: its share of work is done, everything is done, or a buffer must grow first."""
 DEPTH, RULES, ANTECEDENTS, ITEMS, LISTED, NODES, NEED = range(7)
 """The state: depth, rules, antecedents, items in them, rows listed, nodes seen, how long a buffer must be."""
 STATE = 7

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Books on adversarial rules while entries are blanked and shown again: every rule's counts are always up to date.
+"""Counts of adversarial rules, kept up to date while entries are blanked and shown again.
 
 A *ledger* is what does not change: the items, the rules, and the rows in which each antecedent appears before
 anything is blanked, those that hide something first. The *books* change: what is hidden, the four counts of each rule
@@ -17,10 +17,10 @@ from sfumato.kernels.compilation import compile_cached, record
 
 PUBLIC, PRIVATE, BLANKED = 0, 1, 2
 PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
-"""A rule's record: |pub|, pub with y, |hid|, hid with y; its place among the open (−1 if it is not); the item it
-foretells and that item's column; its antecedent. Together, because they are read together."""
+"""A rule's record: |pub|, pub with y, |hid|, hid with y; its index among the open rules (−1 if not open);
+the predicted item and its column; its antecedent. Stored together, because they are read together."""
 X_COLUMNS, ALL_COLUMNS, FIRST, LAST = range(4)
-"""An antecedent's record: marks of the columns of X, and of X and all it foretells; its rules are FIRST up to LAST."""
+"""An antecedent's record: marks of the columns of X, and of X and all it predicts; its rules are FIRST up to LAST."""
 ONE = 1 << 40
 """A weight of 1: weights are whole numbers, so that they neither drift nor tie by rounding."""
 

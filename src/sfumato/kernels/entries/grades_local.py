@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Making a derived set smaller: entries that are not needed are shown again, then some are torn out and mended better.
+"""Make a derived set smaller: show entries again that need not be blank, then search for better local replacements.
 
-All of it looks at the rules of a ledger alone: whoever calls must mine again. A move shows a few blanked entries again
-that have to do with one another, blanks others until no rule is open, and is kept if it blanked no more than it
-showed; otherwise everything is turned back.
+Only the rules of a ledger are considered: the caller must mine again. A move shows a few related blanked entries again,
+blanks others until no rule is open, and is kept if it blanked no more than it showed; otherwise it is undone.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: 
 
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
 def _find_most_useful_entry(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
-    """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties by lot."""
+    """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties at random."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
     states, hiding, rules, opened, total = books.states, books.hiding, books.rules, books.opened, books.total

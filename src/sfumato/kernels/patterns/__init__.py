@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Hot loops for published patterns and what their supports give away."""
+"""Hot loops for published patterns and what their supports reveal."""

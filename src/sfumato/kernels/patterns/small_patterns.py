@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Which patterns the known supports of itemsets pin down between 1 and k − 1: a walk over the tree of known sets.
+"""Patterns whose supports are known to lie between 1 and k − 1: a walk over the tree of known sets.
 
-Nodes stand level by level, each level in the order of its items, so that the children of a node are a run and the runs
-follow one another. Node 0 is the empty set. At a set C of d items the walk holds, for each of its 2^d subsets, the
+Nodes are ordered level by level, each level in the order of its items, so that the children of a node are a run and the
+runs follow one another. Node 0 is the empty set. At a set C of d items the walk holds, for each of its 2^d subsets, the
 node of that subset and how many baskets hold exactly it among the items of C (inclusion-exclusion, one item at a time).
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.kernels.compilation import compile_cached
 
 EXACT, FORCED, EITHER, DERIVED, CONTRADICTION = range(5)
-"""What a record says: a pattern of a known set; one of an unknown set; two of them together; its support; none fits."""
+"""Kinds of records: a pattern of a known set; one of an unknown set; two of them together; its support; none fits."""
 KIND, NODE, ITEM, MASK, OTHER, LEAST, MOST = range(7)
 """The columns of a record. The set is the node's, and the item where that is not −1; bit i of a mask is its item i."""
 WIDTH = 7

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""How far each row is from the closest of some people, in a sum of distances of columns; exact, all pairs in the worst
-case, but most are given up after a few columns."""
+"""The distance of each row to the closest of some people, summed over columns; exact. All pairs are compared in the
+worst case, but most are abandoned after a few columns."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SIGNATURE = "void(float64[:, ::1], float64[:, ::1], boolean[::1], int64[::1], f
 
 @compile_cached(_SIGNATURE)
 def find_closest_distances(rows: Any, people: Any, words: Any, starts: Any, least_distances: Any) -> None:
-    """The least distance of each row to anybody. A column of words costs 1 where they differ, one of numbers their
-    difference, 1 at the most. People stand in an order in which likes are near; each row's search begins at its place
-    in it and goes on to both sides, so that somebody close is found early and others are soon given up."""
+    """The smallest distance of each row to anybody. A column of words costs 1 if they differ, one of numbers their
+    difference, at most 1. People are sorted so that similar ones are adjacent; each row's search begins at its own
+    position and extends to both sides, so that somebody close is found early and others are abandoned soon."""
     columns = rows.shape[1]
     everybody = people.shape[0]
     for row in range(rows.shape[0]):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Measures of people hidden in crowds: k-anonymity, l-diversity, t-closeness and related models."""
+"""Measures of k-anonymity, l-diversity, t-closeness and related models."""

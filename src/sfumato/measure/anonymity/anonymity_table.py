@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The achieved value of every anonymity model, for a table as it stands, in one go.
+"""The achieved value of every anonymity model for a table, in one pass.
 
-The table is grouped once and each sensitive column counted once. Nothing is assumed of how the table was made.
+The table is grouped once and each sensitive column counted once. Nothing is assumed about how the table was made.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from sfumato.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Anonymity(Mapping[str, Any]):
-    """What a table achieves, by model; a sensitive column's name gives all that it achieves.
+    """What a table achieves, by model; a sensitive column's name gives all its values.
 
-    `result["k"]`, `result["distinct_l"]["disease"]` and `result["disease"]["distinct_l"]` all answer. Where a
-    column bears a model's name, the model is meant; `of` always means the column.
+    `result["k"]`, `result["distinct_l"]["disease"]` and `result["disease"]["distinct_l"]` all work. If a column has a
+    model's name, the model is meant; `of` always means the column.
     """
 
     models: Mapping[str, Any]
@@ -66,7 +66,7 @@ class Anonymity(Mapping[str, Any]):
     def of(self, column: str) -> Mapping[str, Number]:
         """What a sensitive column achieves, by model."""
         if column not in self.columns:
-            raise DataError(f'"{column}" is no sensitive column; there are {", ".join(self.columns) or "none"}')
+            raise DataError(f'"{column}" is not a sensitive column; those are: {", ".join(self.columns) or "none"}')
         achieved = {
             model: values[column]
             for model, values in self.models.items()
@@ -94,9 +94,9 @@ _OF_COLUMN: Mapping[str, Callable[[ClassTally], Number]] = {
 def anonymity(table: Table, population: Table | None = None, *, starred_rows: StarredRows = "class") -> Anonymity:
     """The value that the table achieves under every model, rounded to 12 digits.
 
-    `k` and `uniqueness`; for each sensitive column `distinct_l`, `entropy_l`, `recursive_c` (with l = 2),
-    `alpha`, `t_equal`, `t_ordered`, `t_hierarchical` (where the column has a hierarchy), `beta`,
-    `enhanced_beta`, `delta_disclosure`; with a population `k_map` and `delta_presence`.
+    `k` and `uniqueness`; for each sensitive column `distinct_l`, `entropy_l`, `recursive_c` (with l = 2), `alpha`,
+    `t_equal`, `t_ordered`, `t_hierarchical` (if the column has a hierarchy), `beta`, `enhanced_beta`,
+    `delta_disclosure`; with a population `k_map` and `delta_presence`.
     """
     grouped = GroupedRows.of(table, starred_rows)
     tallies = {name: grouped.tally(name) for name in table.sensitive}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""t-closeness: how far the values of a class lie from those of the whole table, by earth mover's distance.
+"""t-closeness: how far the values of a class are from those of the whole table, by earth mover's distance.
 
-Against an adversary who knows the table's overall distribution and somebody's class, and learns from the
-difference. Li, Li and Venkatasubramanian 2007, with their three ground distances. What t does not say: how
-much is learnt about one rare value (see β-likeness and δ-disclosure).
+Against an adversary who knows the table's overall distribution and somebody's class, and learns from the difference.
+Li, Li and Venkatasubramanian 2007, with their three ground distances. t does not bound how much is learned about one
+rare value (see β-likeness and δ-disclosure).
 
-The hierarchical distance between two leaves is the height of their lowest common ancestor over the height of
-the hierarchy. Summed over the tree, the paper's cost of a node telescopes: the distance is the mean, over
-the levels below the root, of the equal distance between the groups of that level.
+The hierarchical distance between two leaves is the height of their lowest common ancestor over the height of the
+hierarchy. Summed over the tree, the paper's cost of a node telescopes: the distance is the mean, over the levels below
+the root, of the equal distance between the groups of that level.
 """
 
 from __future__ import annotations
@@ -30,18 +30,17 @@ _LARGEST = 1 << 62
 
 
 def t_equal(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
-    """The largest distance of a class from the table, all values being equally far apart."""
+    """The largest distance of a class from the table, with all values equally far apart."""
     return measure_t_equal(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def t_ordered(
     table: Table, column: str, order: Sequence[str] | None = None, *, starred_rows: StarredRows = "class"
 ) -> float:
-    """The largest distance of a class from the table, values being as far apart as their ranks.
+    """The largest distance of a class from the table, with values as far apart as their ranks.
 
-    Without an order given, numbers are ordered as numbers, other values as the leaves of the column's
-    hierarchy, or by their text where there is none. Ranks are those of the values that the table has;
-    a missing value comes last.
+    By default, numbers are ordered as numbers, other values as the leaves of the column's hierarchy, or by their text
+    without one. Ranks are those of the values that the table has; a missing value comes last.
     """
     return measure_t_ordered(GroupedRows.of(table, starred_rows).tally(column), choose_rank_order(table, column, order))
 
@@ -49,10 +48,10 @@ def t_ordered(
 def t_hierarchical(
     table: Table, column: str, hierarchy: Hierarchy | None = None, *, starred_rows: StarredRows = "class"
 ) -> float:
-    """The largest distance of a class from the table, values being as far apart as the column's hierarchy says.
+    """The largest distance of a class from the table, with values as far apart as in the column's hierarchy.
 
-    Where the topmost level has several labels, a root is added above it. A missing value joins the others at
-    the first level with a single label.
+    If the topmost level has several labels, a root is added above it. A missing value joins the others at the first
+    level with a single label.
     """
     known = hierarchy or table.hierarchies.get(column)
     if known is None:
@@ -61,7 +60,7 @@ def t_hierarchical(
 
 
 def choose_rank_order(table: Table, column: str, order: Sequence[str] | None = None) -> Hierarchy | None:
-    """The leaves in whose order a column's values come; None where their natural order is meant."""
+    """The leaves that define the order of a column's values; None for the natural order."""
     if order is not None:
         return Hierarchy.of([(label,) for label in order], name=f'the order of "{column}"')
     if column in table.frame.columns and table.frame.schema[column].is_numeric():
@@ -70,12 +69,12 @@ def choose_rank_order(table: Table, column: str, order: Sequence[str] | None = N
 
 
 def measure_t_equal(tally: ClassTally) -> float:
-    """Σ max(p − q, 0) in the class that lies farthest."""
+    """Σ max(p − q, 0) in the farthest class."""
     return _find_largest_distance(tally, _sum_surplus(tally), 1)
 
 
 def measure_t_hierarchical(tally: ClassTally, hierarchy: Hierarchy) -> float:
-    """The mean of the equal distance over the levels below the root, in the class that lies farthest."""
+    """The mean of the equal distance over the levels below the root, in the farthest class."""
     top = hierarchy.levels[-1]
     height = max(hierarchy.height if len(top.labels) == 1 else hierarchy.height + 1, 1)
     leaves = hierarchy.codes(tally.labels)
@@ -86,7 +85,7 @@ def measure_t_hierarchical(tally: ClassTally, hierarchy: Hierarchy) -> float:
 
 
 def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
-    """Σ over ranks of |P − Q|, both cumulated, over the number of ranks less one, in the class that lies farthest."""
+    """Σ over ranks of |P − Q|, both cumulated, over the number of ranks minus one, in the farthest class."""
     steps = len(tally.labels) - 1
     if steps < 1 or not len(tally.starts):
         return 0.0
@@ -99,7 +98,7 @@ def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
     size = tally.spread(sizes)
     running = np.cumsum(tally.counts)
     reached = running - tally.spread(running[tally.starts] - tally.counts[tally.starts])
-    # From one value of the class to the next, P stands still while Q grows: it overtakes P once, at `turn`.
+    # Between two values of the class, P is constant while Q grows: it overtakes P once, at `turn`.
     begin, end = tally.values, np.append(tally.values[1:], steps + 1)
     end[np.append(tally.starts[1:], len(end)) - 1] = steps + 1
     level = reached * rows
@@ -111,7 +110,7 @@ def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
 
 
 def _sum_surplus(tally: ClassTally) -> Ints:
-    """Σ max(p − q, 0) of each class, times its size and the rows of the table; what is absent adds nothing."""
+    """Σ max(p − q, 0) of each class, times its size and the rows of the table; absent values add nothing."""
     return tally.sum_by_class(np.maximum(tally.excess(), 0))
 
 
@@ -123,7 +122,7 @@ def _find_largest_distance(tally: ClassTally, numerators: npt.NDArray[Any], scal
 
 
 def _merge_values(tally: ClassTally, group: Ints) -> ClassTally:
-    """The same classes with values put together in groups."""
+    """The same classes with values merged into groups."""
     width = int(group.max(initial=0)) + 1
     joint = tally.spread(np.arange(len(tally.starts))) * width + group[tally.values]
     order = np.argsort(joint, kind="stable")
@@ -137,7 +136,7 @@ def _merge_values(tally: ClassTally, group: Ints) -> ClassTally:
 
 
 def _reorder_values(tally: ClassTally, places: Codes) -> ClassTally:
-    """The same entries with values numbered by their places, as ranks without gaps."""
+    """The same entries with values renumbered as ranks without gaps."""
     rank = np.argsort(np.argsort(places, kind="stable"), kind="stable").astype(np.int64)
     values = rank[tally.values]
     order = np.lexsort((values, tally.spread(np.arange(len(tally.starts)))))

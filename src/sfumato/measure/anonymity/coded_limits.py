@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether numbers were top and bottom coded as promised, counted cell by cell; nothing is taken from the method."""
+"""Check cell by cell whether numbers were top and bottom coded as promised, independently of the method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def beyond_limits(table: Table, column: str, floor: Number | None = None, cap: N
 
 
 def rows_at_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
-    """How many rows have the cap, or the floor if those are fewer; 0 if neither is told."""
+    """How many rows hold the cap, or the floor if those are fewer; 0 without limits."""
     cells = _numbers(table.frame, column, table.source)
     return min((int((cells == _as(end, cells)).sum()) for end in (floor, cap) if end is not None), default=0)
 
@@ -60,12 +60,12 @@ checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_c
 def _numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
     require_columns(frame, (column,), source)
     if not frame[column].dtype.is_numeric():
-        raise DataError(f'{source}: "{column}" holds no numbers; let no other method change a column that is coded')
+        raise DataError(f'{source}: "{column}" holds no numbers; no other method may change a coded column')
     return frame[column]
 
 
 def _as(limit: Number, cells: pl.Series) -> pl.Series:
-    """A limit as the column would hold it: a file has 0.1 where a short float is a little more."""
+    """A limit as the column would hold it: a file has 0.1 where a 32-bit float is slightly more."""
     if not isinstance(limit, (int, float)):
-        raise DataError("a cap or a floor is a number")
+        raise DataError("a cap or a floor must be a number")
     return pl.Series([limit]).cast(cells.dtype if cells.dtype.is_float() else pl.Float64 if limit % 1 else pl.Int64)

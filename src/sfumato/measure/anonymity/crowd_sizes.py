@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Who is hidden among whom: classes of a table as it stands, with missing cells by their declared meaning.
+"""Equivalence classes of a table, with missing cells by their declared meaning.
 
-Written apart from what the methods use: counting goes through `engine/`, matching through polars joins.
+Independent of the code that methods use: counting goes through `engine/`, matching through polars joins.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
 
 StarredRows = Literal["class", "suppressed"]
-"""Whether rows with `*` in every quasi-identifying column are a class like any other, or belong to none."""
+"""Whether rows with `*` in every quasi-identifying column form a class, or belong to none."""
 
 
 def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class") -> pl.DataFrame:
-    """One line a class: `rows` in it, and `crowd`, the number of rows that each of them could be taken for."""
+    """One row per class: `rows` in it, and `crowd`, the number of rows that each of them could be confused with."""
     names = list(table.quasi_identifying if columns is None else columns)
     unknown = [name for name in names if name not in table.frame.columns]
     if unknown:
@@ -44,7 +44,7 @@ def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: Sta
 
 
 def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
-    """Which rows have `*` in every one of the columns."""
+    """Which rows have `*` in all the columns."""
     texts = [name for name in names if frame.schema[name] == pl.String]
     if len(texts) < len(names) or not names:
         return pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
@@ -60,8 +60,11 @@ _ROWS_A_JOIN = 20_000
 _CHUNK = 256
 
 
-def _match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """The same, pair by pair: many patterns of missing cells would take a join for every two of them."""
+def match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    """Every class against every other, agreeing wherever both are known, pair by pair and in the order given.
+
+    Many patterns of missing cells would take a join for every two of them.
+    """
     ranks = [classes[name].rank("dense").cast(pl.Int64).fill_null(-1).to_numpy() for name in names]
     rows = classes["\0rows"].to_numpy()
     crowd = np.zeros(len(rows), dtype=np.int64)
@@ -76,13 +79,13 @@ def _match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
 
 
 def _match_classes_by_pattern(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    """Every class against every other, agreeing wherever both are known; one join a pair of patterns."""
+    """The same by one join a pair of patterns of missing cells."""
     classes = frame.group_by(names).agg(pl.len().cast(pl.Int64).alias("\0rows"))
     pattern = pl.concat_str([pl.col(name).is_null().cast(pl.Int8).cast(pl.String) for name in names])
     classes = classes.with_columns(pattern.alias("\0pattern")).with_row_index("\0class")
     parts = {str(key[0]): part for key, part in classes.partition_by("\0pattern", as_dict=True).items()}
     if len(parts) ** 2 * _ROWS_A_JOIN > classes.height**2:
-        return _match_class_pairs(classes, names)
+        return match_class_pairs(classes, names)
     totals: list[pl.DataFrame] = []
     for ours, mine in parts.items():
         for theirs, other in parts.items():

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""What classes give away about sensitive values: the value that each model achieves on a table as it stands.
+"""What classes reveal about sensitive values: the value that a table achieves under each model.
 
-Against an adversary who finds somebody's class and reads what its members have in common. p is the share of a
-value in a class, q its share in the whole table, suppressed rows included; rows with a missing cell that are
-to be left out (`drop`) are in neither. Where a missing cell matches anything, a row's class is the set of
-rows that it matches. Where nobody is published, "at least" models achieve 0, and so do "at most" models.
+Against an adversary who finds somebody's class and reads what its members have in common. p is the share of a value in
+a class, q its share in the whole table, suppressed rows included; dropped rows with a missing cell (`drop`) count in
+neither. Where a missing cell matches anything, a row's class is the set of rows that it matches. Without published
+rows, "at least" models achieve 0, and so do "at most" models.
 
-Papers: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Wong et al. 2006
-((α,k)-anonymity); Cao and Karras 2012 (β-likeness); Brickell and Shmatikov 2008 (δ-disclosure).
+Papers: Machanavajjhala et al. 2006 (l-diversity: distinct, entropy, recursive); Wong et al. 2006 ((α,k)-anonymity); Cao
+and Karras 2012 (β-likeness); Brickell and Shmatikov 2008 (δ-disclosure).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from sfumato.measure.checks import Evidence, Measure, checks_claim
 from sfumato.table import Table
 
 LEVEL_MARK = "\x1f"
-"""What parts the labels of a leaf, lowest first, in a claim's `parents`."""
+"""The separator of a leaf's labels, lowest first, in a claim's `parents`."""
 
 
 def distinct_l(table: Table, column: str, *, starred_rows: StarredRows = "class") -> int:
-    """The fewest different values that a class has."""
+    """The smallest number of distinct values in a class."""
     return measure_distinct_l(GroupedRows.of(table, starred_rows).tally(column))
 
 
@@ -43,7 +43,7 @@ def entropy_l(table: Table, column: str, *, starred_rows: StarredRows = "class")
 def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:  # noqa: E741
     """The largest r₁ / (rₗ + … + rₘ) of a class: recursive (c, l)-diversity holds for every greater c.
 
-    The definition is strict: it does not hold for this c itself. Infinite where a class has fewer than l values.
+    The definition is strict: it does not hold for this c itself. Infinite if a class has fewer than l values.
     """
     return measure_recursive_c(GroupedRows.of(table, starred_rows).tally(column), l)
 
@@ -59,20 +59,20 @@ def basic_beta(table: Table, column: str, *, starred_rows: StarredRows = "class"
 
 
 def enhanced_beta(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
-    """The least β for which (p − q) / q ≤ min(β, −ln q) in every class; infinite where −ln q itself is exceeded."""
+    """The smallest β for which (p − q) / q ≤ min(β, −ln q) in every class; infinite if −ln q itself is exceeded."""
     return measure_enhanced_beta(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def delta_disclosure(table: Table, column: str, *, starred_rows: StarredRows = "class") -> float:
-    """The largest |ln(p / q)|: δ-disclosure privacy holds for every greater δ, and not for this one.
+    """The largest |ln(p / q)|: δ-disclosure privacy holds for every greater δ, but not for this one.
 
-    Infinite where a class lacks one of the table's values: the adversary learns that it is not that one.
+    Infinite if a class lacks one of the table's values: the adversary learns that the person does not have it.
     """
     return measure_delta_disclosure(GroupedRows.of(table, starred_rows).tally(column))
 
 
 def measure_distinct_l(tally: ClassTally) -> int:
-    """The fewest different values of a class."""
+    """The smallest number of distinct values in a class."""
     return int(tally.distinct.min()) if len(tally.starts) else 0
 
 
@@ -82,7 +82,7 @@ def measure_entropy_l(tally: ClassTally) -> float:
         return 0.0
     shares = tally.counts / tally.spread(tally.sizes)
     lowest = int(np.argmax(np.add.reduceat(shares * np.log(shares), tally.starts)))
-    # Again in the widest floats at hand: l equally frequent values shall achieve l, not a little less.
+    # Again in the widest available floats: l equally frequent values must achieve l, not slightly less.
     begin = int(tally.starts[lowest])
     counts = tally.counts[begin : begin + int(tally.distinct[lowest])].astype(np.longdouble)
     widest = counts / counts.sum()
@@ -90,9 +90,9 @@ def measure_entropy_l(tally: ClassTally) -> float:
 
 
 def measure_recursive_c(tally: ClassTally, l: int) -> float:  # noqa: E741
-    """The largest r₁ / (rₗ + … + rₘ), r being the counts of a class from the greatest down."""
+    """The largest r₁ / (rₗ + … + rₘ), where r are the counts of a class in descending order."""
     if not isinstance(l, int) or isinstance(l, bool) or l < 1:
-        raise PolicyError("recursive diversity: l is a whole number, 1 or more")
+        raise PolicyError("recursive diversity: l must be a whole number, 1 or more")
     if not len(tally.starts):
         return 0.0
     if measure_distinct_l(tally) < l:
@@ -115,7 +115,7 @@ def measure_basic_beta(tally: ClassTally) -> float:
 
 
 def measure_enhanced_beta(tally: ClassTally) -> float:
-    """The largest (p − q) / q, infinite where one is above −ln q."""
+    """The largest (p − q) / q, infinite if one exceeds −ln q."""
     gains = _compute_gains(tally)
     bounds = -np.log(tally.overall / max(tally.rows, 1))[tally.values]
     broken = np.round(gains, 12) > np.round(bounds, 12)
@@ -123,7 +123,7 @@ def measure_enhanced_beta(tally: ClassTally) -> float:
 
 
 def measure_delta_disclosure(tally: ClassTally) -> float:
-    """The largest |ln(p / q)|, infinite where a class lacks a value."""
+    """The largest |ln(p / q)|, infinite if a class lacks a value."""
     if len(tally.starts) and measure_distinct_l(tally) < len(tally.labels):
         return float("inf")
     sizes = tally.spread(tally.sizes)
@@ -144,8 +144,10 @@ _TOLD = ("column", "starred_rows")
 
 
 def _make_column_check(measure: Callable[..., float]) -> Measure:
-    """A measure of a column of the published table as a check of claims."""
-    return lambda evidence, told: measure(evidence.published, told["column"], starred_rows=_get_starred_rows(told))
+    """Turn a measure of a published column into a check of claims."""
+    return lambda evidence, arguments: measure(
+        evidence.published, arguments["column"], starred_rows=_get_starred_rows(arguments)
+    )
 
 
 checks_claim("alpha", "at_most", arguments=_TOLD)(_make_column_check(alpha))

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""How many people of the population share somebody's values, when only a sample of the population is at hand.
+"""Estimate how many people of the population share somebody's values, from a sample of the population.
 
-For the journalist, who does not know whether a person is in the sample. From the sizes of the sample's classes
-and the share of the population that was sampled, a model says how many of the population are unique, and how
-large the class of a person is whose class in the sample has f members. None of them sees the population: an
-estimate is an estimate. Which model is taken follows Dankar, El Emam, Neisa, Roffey (2012), as ARX does: for
-shares up to a tenth Pitman's (Hoshino 2001), above it the smaller of Zayatz's (1991) and the slide negative
-binomial's (Chen and McNulty 1998). Classes are counted in fractions where missing cells let them overlap.
+For the journalist, who does not know whether a person is in the sample. From the sizes of the sample's classes and the
+sampled share of the population, a model estimates how many people of the population are unique, and how large a
+person's class is if it has f members in the sample. None of the models sees the population: an estimate is an estimate.
+The choice of model follows Dankar, El Emam, Neisa, Roffey (2012), as in ARX: for shares up to a tenth Pitman's (Hoshino
+2001), above it the smaller of Zayatz's (1991) and the slide negative binomial's (Chen and McNulty 1998). Classes are
+counted in fractions where missing cells make them overlap.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from sfumato.arrays import Floats
 
 _PITMAN_UP_TO = 0.1
 _CLOSE = 1e-6
+_NODES = 96
+_EPSILON = np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,16 @@ class ClassSizes:
 
 @dataclass(frozen=True)
 class PopulationEstimate:
-    """What a model says of the population behind a sample."""
+    """A model's estimate of the population behind a sample."""
 
     estimator: str
-    """Its name, and after a colon why it was taken where the rule would have taken another."""
+    """The model's name, and after a colon the reason if the rule would have chosen another."""
     uniques: float
     """People who are alone in the population."""
+    both: float
+    """People who are alone in the sample and in the population."""
     inverse: Floats
-    """For each size in the sample, the expected 1 / size in the population: the chance of a guess."""
+    """For each size in the sample, the expected 1 / size in the population: the chance of a correct guess."""
     mean: Floats
     """For each size in the sample, the expected size in the population."""
 
@@ -76,35 +80,40 @@ def estimate_population(sample: ClassSizes, sampling_share: float) -> Population
 
 
 def bound_population(sample: ClassSizes, why: str) -> PopulationEstimate:
-    """No estimate: each class of the population is taken to be in the sample whole, which no risk exceeds."""
+    """No estimate, but an upper bound on every risk: assume that the sample contains each class of the population
+    entirely.
+    """
     return _assume_whole_sample(sample, f"none: {why}")
 
 
 def _assume_whole_sample(sample: ClassSizes, estimator: str) -> PopulationEstimate:
-    return PopulationEstimate(estimator, sample.of_size(1), 1 / sample.sizes, sample.sizes)
+    return PopulationEstimate(estimator, sample.of_size(1), sample.of_size(1), 1 / sample.sizes, sample.sizes)
 
 
 def fit_pitman(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | None:
-    """Pitman's sampling formula fitted by likelihood (Hoshino 2001); None where all are alike, or none.
+    """Pitman's sampling formula fitted by likelihood (Hoshino 2001); None if all people are alike, or none are.
 
-    The sample's classes grow as in Pitman's urn: the next person joins a class of f with probability
-    (f − α) / (n + θ). The number of uniques is the formula's expectation itself, not its limit N^α. Where the
-    likelihood still grows towards α = 0, the edge is taken, Ewens's formula.
+    The sample's classes grow as in Pitman's urn: the next person joins a class of f with probability (f − α) / (n + θ).
+    The number of uniques is the formula's expectation itself, not its limit N^α. If the likelihood still grows towards
+    α = 0, the edge is used, which is Ewens's formula.
     """
     people = _count_population(sample, sampling_share)
-    if not 1 < sample.number < sample.rows:  # all alike, or all alone: the likelihood grows without end
+    if not 1 < sample.number < sample.rows:  # all alike, or all unique: the likelihood has no maximum
         return None
     inside = _solve_pitman(sample)
     alpha, theta = inside or (0.0, _fit_ewens(sample))
-    alone = _compute_log_gamma_ratio(theta + people - 1, alpha) - _compute_log_gamma_ratio(theta, alpha)
-    uniques = people * float(np.exp(min(alone, 0.0)))
+    grown = _compute_log_gamma_ratio(theta + people - 1, alpha)
+    uniques = people * float(np.exp(min(grown - _compute_log_gamma_ratio(theta, alpha), 0.0)))
+    # The chance that nobody joins a sample unique while the urn grows from the sample to the population.
+    alone = float(np.exp(min(grown - _compute_log_gamma_ratio(theta + sample.rows - 1, alpha), 0.0)))
     share = (sample.rows + theta) / (people + theta)
     name = "pitman" if inside else "pitman: at its edge, alpha = 0"
-    return PopulationEstimate(name, uniques, *_expect_class_growth(sample.sizes, alpha, share))
+    growth = _expect_class_growth(sample.sizes, alpha, share)
+    return PopulationEstimate(name, uniques, sample.of_size(1) * alone, *growth)
 
 
 def _fit_ewens(sample: ClassSizes) -> float:
-    """θ for α = 0: such that the expected number of classes is that of the sample."""
+    """θ for α = 0, such that the expected number of classes is that of the sample."""
     from scipy.optimize import brentq
     from scipy.special import digamma
 
@@ -116,7 +125,7 @@ def _fit_ewens(sample: ClassSizes) -> float:
 
 
 def _compute_log_gamma_ratio(x: float, alpha: float) -> float:
-    """log Γ(x + α) − log Γ(x + 1); for large x by its expansion, since the difference of logarithms would be lost."""
+    """log Γ(x + α) − log Γ(x + 1); for large x by its expansion, since the logarithms cancel."""
     from scipy.special import gammaln
 
     if x > 1e4:
@@ -128,7 +137,7 @@ def _solve_pitman(sample: ClassSizes) -> tuple[float, float] | None:
     from scipy.special import expit, logit
 
     def slopes(point: Floats) -> Floats:
-        # By α and log (θ + α): the slope by θ itself vanishes far out, where nothing is found.
+        # In α and log (θ + α): the derivative by θ itself vanishes far out, where the solver finds nothing.
         alpha, above = float(expit(point[0])), float(np.exp(point[1]))
         by_theta, by_alpha = _compute_pitman_scores(sample, alpha, above - alpha)
         return np.array([by_alpha - by_theta, by_theta * above])
@@ -139,13 +148,13 @@ def _solve_pitman(sample: ClassSizes) -> tuple[float, float] | None:
     if solution is None:
         return None
     alpha, above = float(expit(solution[0])), float(np.exp(solution[1]))
-    # A root at the edge is none: there the digits of the slopes are lost. No sample puts θ beyond n².
+    # Reject a root at the edge: there the slopes lose their digits. No sample puts θ beyond n².
     inside = _CLOSE < alpha < 1 - _CLOSE and above < sample.rows**2
     return (alpha, above - alpha) if inside else None
 
 
 def _compute_pitman_scores(sample: ClassSizes, alpha: float, theta: float) -> Floats:
-    """The derivatives of the log-likelihood by θ and α, sums of fractions written with the digamma function."""
+    """The derivatives of the log-likelihood by θ and α, as sums of fractions by the digamma function."""
     from scipy.special import digamma
 
     classes, rows = sample.number, sample.rows
@@ -157,9 +166,9 @@ def _compute_pitman_scores(sample: ClassSizes, alpha: float, theta: float) -> Fl
 
 
 def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> PopulationEstimate:
-    """Zayatz (1991): the population has classes of the sizes that the sample has, as often; the rest is drawing.
+    """Zayatz (1991): the population has the sample's distribution of class sizes; the rest is sampling.
 
-    How likely a class of F gives f in the sample is hypergeometric; Bayes' rule turns it round.
+    The chance that a class of F gives f in the sample is hypergeometric; Bayes' rule inverts it.
     """
     people = _count_population(sample, sampling_share)
     rows = sample.rows
@@ -171,11 +180,12 @@ def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> Popu
         weights /= weights.sum()
         inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
         alone = float(weights[0]) if size == 1 else alone
-    return PopulationEstimate(f"zayatz{why}", sample.of_size(1) * alone * people / rows, inverse, mean)
+    both = sample.of_size(1) * alone
+    return PopulationEstimate(f"zayatz{why}", both * people / rows, both, inverse, mean)
 
 
 def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_people: float) -> Floats:
-    """The chance that `found` of a class are among `rows` drawn people, up to a factor that all sizes share."""
+    """The chance that `found` members of a class are among `rows` sampled people, up to a common factor."""
     from scipy.special import gammaln
 
     with np.errstate(invalid="ignore"):
@@ -190,10 +200,10 @@ def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_peo
 
 
 def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | None:
-    """The slide negative binomial (Chen and McNulty 1998): class sizes less one are negative binomial.
+    """The slide negative binomial (Chen and McNulty 1998): class sizes minus one are negative binomial.
 
-    The number of classes is Shlosser's estimate; α and β are such that the expected classes of size one and
-    two are those of the sample. None where there are no such α and β.
+    The number of classes is Shlosser's estimate; α and β are such that the expected numbers of classes of size one and
+    two are those of the sample. None if there are no such α and β.
     """
     share = sampling_share
     classes = _estimate_shlosser(sample, share)
@@ -209,7 +219,8 @@ def fit_snb(sample: ClassSizes, sampling_share: float) -> PopulationEstimate | N
     expected = sample.sizes + shape * left / (1 - left)
     spread = shape * left / (1 - left) ** 2
     uniques = min(classes * beta**alpha, _count_population(sample, share))
-    return PopulationEstimate("snb", uniques, 1 / expected, expected + spread / expected)
+    alone = (1 - left) ** alpha / (1 + alpha * left / (1 - left))
+    return PopulationEstimate("snb", uniques, ones * alone, 1 / expected, expected + spread / expected)
 
 
 def _solve_snb(classes: float, share: float, ones: float, twos: float) -> tuple[float, float] | None:
@@ -239,20 +250,29 @@ def _estimate_shlosser(sample: ClassSizes, share: float) -> float:
 
 
 def fit_negative_binomial(sample: ClassSizes, sampling_share: float) -> PopulationEstimate:
-    """F given f is negative binomial (Benedetti and Franconi 1998): for a sample in which nobody is unique.
+    """F given f is negative binomial (Benedetti and Franconi 1998): for a sample without uniques.
 
-    There is nothing to estimate uniques from, and no record of the sample is one: ARX counts none, and so do we.
+    There is nothing to estimate uniques from, and no record of the sample is unique: like ARX, we count none.
     """
     grown = _expect_class_growth(sample.sizes, 0.0, sampling_share)
-    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, *grown)
+    return PopulationEstimate("negative_binomial: no sample uniques", 0.0, 0.0, *grown)
 
 
 def _expect_class_growth(sizes: Floats, alpha: float, share: float) -> tuple[Floats, Floats]:
-    """E[1/F] and E[F] where F − f is negative binomial with shape f − α: an integral that is a 2F1 of Gauss."""
-    from scipy.special import hyp2f1
+    """E[1/F] and E[F] where F − f is negative binomial with shape f − α.
 
-    inverse = share / sizes * hyp2f1(1 + alpha, 1, sizes + 1, 1 - share)
-    return np.asarray(inverse), sizes + (sizes - alpha) * (1 - share) / share
+    E[1/F] is π ∫ (1 − w)ᶠ⁻¹ (1 − (1 − π) w)⁻¹⁻ᵅ dw over 0 to 1, a 2F1 of Gauss whose library version overflows for
+    large f. Nothing in it is negative, so no digits are lost in a sum over nodes; y = log (1 − (1 − π) w) flattens
+    the peak at w = 1 that small shares have, and beyond w = 50/f nothing is left.
+    """
+    rest = 1 - share
+    low = np.log1p(-rest * np.minimum(1, 50 / sizes))[:, None]
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    y = low * (1 - nodes) / 2
+    minus_w = np.maximum(np.expm1(y) / rest, _EPSILON - 1)  # rounding may reach −1, the edge itself
+    height = np.exp((sizes[:, None] - 1) * np.log1p(minus_w) - alpha * y)
+    inverse = share / rest * (-low[:, 0] / 2) * (height @ weights)
+    return inverse, sizes + (sizes - alpha) * rest / share
 
 
 def _count_population(sample: ClassSizes, sampling_share: float) -> float:
@@ -260,7 +280,7 @@ def _count_population(sample: ClassSizes, sampling_share: float) -> float:
 
 
 def _find_root(equations: Callable[[Floats], Floats], starts: list[Floats], scale: Floats) -> Floats | None:
-    """The first root that a start leads to; scipy's word is not enough, the equations must come out."""
+    """The first root that a start leads to; scipy's success flag is not enough, so the equations are checked."""
     from scipy.optimize import root
 
     def scaled(point: Any) -> Any:

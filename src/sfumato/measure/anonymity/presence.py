@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What a release gives away when it is a sample of a known population: k-map and δ-presence.
+"""What a release reveals if it is a sample of a known population: k-map and δ-presence.
 
-Against an adversary who holds the population's quasi-identifying values. k-map (Sweeney 2002) asks how many
-people a published row could be; δ-presence (Nergiz, Atzori and Clifton 2007) how sure the adversary may be
-that somebody is in the release at all. Both are only as good as the population that is given.
+Against an adversary who holds the population's quasi-identifying values. k-map (Sweeney 2002) asks how many people a
+published row could be; δ-presence (Nergiz, Atzori and Clifton 2007) how certain it is that somebody is in the release
+at all. Both are only as good as the given population.
 
-A published label fits an original value that lies under it in the column's hierarchy, the release's own or
-else the population's. `*` fits everything. A label that is in no hierarchy fits itself alone.
+A published label matches an original value below it in the column's hierarchy, the release's own or else the
+population's. `*` matches everything. A label that is in no hierarchy matches only itself.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _ROW, _PEOPLE = "\0row", "\0people"
 
 
 class Presence(NamedTuple):
-    """How sure an adversary may be that somebody of the population is in the release."""
+    """How certain an adversary may be that somebody of the population is in the release."""
 
     low: float
-    """The smallest share of a class's people who are; 0 if somebody fits no published class."""
+    """The smallest share of a class's people who are; 0 if somebody matches no published class."""
     high: float
-    """The largest share; 1 where as many are published as there are."""
+    """The largest share; 1 if as many are published as there are."""
 
 
 def k_map(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> int:
-    """The fewest people of the population whom a published row could be; 0 if nobody is published."""
+    """The smallest number of people of the population that a published row could be; 0 without published rows."""
     return _PopulationFit.of(table, population, starred_rows).k_map
 
 
 def delta_presence(table: Table, population: Table, *, starred_rows: StarredRows = "class") -> Presence:
-    """The smallest and the largest share of the people who fit a class that are in the release.
+    """The smallest and largest share of the people matching a class that are in the release.
 
-    A class with more published rows than people in the population counts as 1: whoever fits it is in.
+    A class with more published rows than people in the population counts as 1: everyone who matches it is in.
     """
     return _PopulationFit.of(table, population, starred_rows).presence
 
@@ -61,14 +61,14 @@ def measure_map_and_presence(table: Table, population: Table, starred_rows: Star
 
 @dataclass(frozen=True)
 class _PopulationFit:
-    """How the people of a population fit the published classes."""
+    """How the people of a population match the published classes."""
 
     crowds: Ints
-    """Published rows that a row of each class could be taken for."""
+    """Published rows that a row of each class could be confused with."""
     people: Ints
-    """People who fit each class."""
+    """People who match each class."""
     outside: bool
-    """Whether somebody fits none."""
+    """Whether somebody matches none."""
 
     @classmethod
     def of(cls, table: Table, population: Table, starred_rows: StarredRows) -> _PopulationFit:
@@ -96,7 +96,7 @@ class _PopulationFit:
     @property
     def presence(self) -> Presence:
         shares = np.minimum(self.crowds / np.maximum(self.people, 1), 1.0)
-        # With nobody fitting a class, a share has no meaning; the worst is assumed.
+        # If nobody matches a class, a share is undefined; assume the worst.
         shares = np.where(self.people == 0, 1.0, shares)
         low = 0.0 if self.outside or not len(shares) else float(shares.min())
         return Presence(round(low, 12), round(float(shares.max(initial=0.0)), 12))
@@ -104,7 +104,7 @@ class _PopulationFit:
 
 @dataclass(frozen=True)
 class _LabelLevels:
-    """At which level of its hierarchy each label of a column stands."""
+    """The hierarchy level of each label of a column."""
 
     name: str
     hierarchy: Hierarchy | None
@@ -116,7 +116,7 @@ class _LabelLevels:
         widest: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
             for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
-                # A label that stands at several levels may mean any of them: the widest covers all.
+                # A label at several levels may mean any of them: the widest covers all.
                 widest[label] = max(widest.get(label, (0, 0)), (count, number))
         return cls(name, hierarchy, {label: number for label, (_, number) in widest.items()})
 
@@ -147,13 +147,13 @@ def _spell_frame(frame: pl.DataFrame) -> pl.DataFrame:
 def _count_fitting_people(
     classes: pl.DataFrame, people: pl.DataFrame, labels: dict[str, _LabelLevels], missing: Missing
 ) -> tuple[Ints, Flags]:
-    """How many people fit each class, and which people (in `people`'s rows) fit some class."""
+    """How many people match each class, and which people (in `people`'s rows) match some class."""
     counts = np.zeros(classes.height, dtype=np.int64)
     met = np.zeros(people.height, dtype=np.bool_)
     everybody = int(people[_PEOPLE].sum())
     for signature, rows in _split_classes_by_level(classes, labels):
         if missing is Missing.NEVER_MATCHES and _UNKNOWN in signature.values():
-            counts[rows] = 1  # a row that matches nobody else stands alone
+            counts[rows] = 1  # a row that matches nobody else is alone
             continue
         used = {
             name: level
@@ -175,7 +175,7 @@ def _count_fitting_people(
 def _split_classes_by_level(
     classes: pl.DataFrame, labels: dict[str, _LabelLevels]
 ) -> Iterator[tuple[dict[str, int], Ints]]:
-    """The classes, parted by the levels that their labels are at."""
+    """The classes, grouped by the levels of their labels."""
     levels = classes.select(labels[name].levels(classes[name]) for name in labels).with_row_index(_ROW)
     for *levels_here, rows in levels.group_by(list(labels), maintain_order=True).agg(_ROW).iter_rows():
         yield dict(zip(labels, levels_here, strict=True)), np.asarray(rows, dtype=np.int64)
@@ -184,7 +184,7 @@ def _split_classes_by_level(
 def _split_people_by_known(
     people: pl.DataFrame, names: list[str], missing: Missing
 ) -> Iterator[tuple[list[str], pl.DataFrame]]:
-    """People parted by the columns in which they are to be compared: not where a missing cell matches anything."""
+    """People grouped by the columns to compare, which exclude missing cells that match anything."""
     if missing is not Missing.MATCHES_ANY:
         yield names, people
         return
@@ -200,9 +200,9 @@ def _join_people(
     counts: Ints,
     met: Flags,
 ) -> None:
-    """Add the people who agree with a class in the named columns to its count, and mark them as met.
+    """Add the people who agree with a class in the named columns to its count, and mark them as matched.
 
-    Missing cells still compared are values of their own here: every other meaning has been settled before.
+    Missing cells still compared are values of their own here: every other meaning has been handled before.
     """
     if not names:
         counts[classes[_ROW].to_numpy()] += int(people[_PEOPLE].sum())
@@ -228,5 +228,5 @@ def _check_delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> N
 
 def _require_population(evidence: Evidence) -> Table:
     if evidence.population is None:
-        raise PolicyError("a claim compares with a population, which is not at hand")
+        raise PolicyError("a claim compares with a population, which was not given")
     return evidence.population

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a table as it stands gives away: k, uniqueness, class sizes."""
+"""What a table reveals: k, uniqueness, class sizes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sfumato.table import Missing, Table
 
 
 def k_anonymity(table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class") -> int:
-    """The size of the smallest crowd that a published person is hidden in; 0 if nobody is published."""
+    """The size of the smallest class of a published person; 0 without published rows."""
     smallest = crowds(table, columns, starred_rows)["crowd"].min()
     return int(smallest) if isinstance(smallest, int) else 0
 
 
 def uniqueness(table: Table, columns: Sequence[str] | None = None) -> float:
-    """The share of people who stand alone with their values."""
+    """The share of people whose values are unique."""
     class_frame = crowds(table, columns)
     row_count = class_frame["rows"].sum()
     alone = class_frame.filter(pl.col("crowd") == 1)["rows"].sum()
@@ -31,7 +31,7 @@ def uniqueness(table: Table, columns: Sequence[str] | None = None) -> float:
 def class_size_counts(
     table: Table, columns: Sequence[str] | None = None, starred_rows: StarredRows = "class"
 ) -> pl.DataFrame:
-    """How many classes and rows there are of each crowd size: `size`, `classes`, `rows`."""
+    """The number of classes and rows of each class size: `size`, `classes`, `rows`."""
     class_frame = crowds(table, columns, starred_rows)
     return (
         class_frame.group_by(pl.col("crowd").alias("size"))
@@ -62,7 +62,7 @@ def _check_left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     usable = original.frame
     if original.missing is Missing.DROP:
         usable = usable.drop_nulls(list(original.quasi_identifying))
-    # One division: it is rounded once, so a share within the limit is never measured above it.
+    # A single division is rounded once, so a share within the limit is never measured above it.
     return (usable.height - len(evidence.published)) / usable.height
 
 

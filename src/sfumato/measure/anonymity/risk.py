@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-"""How likely a guess at who is who comes true: the prosecutor's, the journalist's and the marketer's risk.
+"""The probability that a guess at somebody's identity is right: prosecutor, journalist and marketer risk.
 
-Against three adversaries who know quasi-identifying values. The *prosecutor* looks for one person who is known
-to be in the table; the *journalist* for anybody, out of a population of whom the table is a part; the
-*marketer* wants as many as possible right, not one for sure. El Emam and Dankar (2008); El Emam, *Guide to the
-De-Identification of Personal Health Information* (2013); the same figures as ARX. The risk of a record is
-1 / the number of people it could be: its crowd in the table, or in the population.
+Against three adversaries who know quasi-identifying values. The *prosecutor* looks for one person who is known to be in
+the table; the *journalist* for anybody in a population that contains the table; the *marketer* wants as many correct
+matches as possible, none of them for certain. El Emam and Dankar (2008); El Emam, *Guide to the De-Identification of
+Personal Health Information* (2013); the same figures as ARX. The risk of a record is 1 / the number of people it could
+be: the size of its class in the table, or in the population.
 
-A row with `*` in every quasi-identifying column is a suppressed row. Such rows are hidden among each other and
-are counted so, as a crowd of their own: whoever fits no other row must be one of them. (ARX leaves them out.)
-In a population they are hidden among those who fit no other published row. Missing cells count by the table's
-declared meaning; a record left out by it has no risk and is not among the records.
+A row with `*` in every quasi-identifying column is a suppressed row. Suppressed rows form a class of their own: anyone
+who matches no other row must be one of them. (ARX leaves them out.) In a population, their class is everyone who
+matches no other published row. Missing cells count by the table's declared meaning; a dropped record has no risk and is
+not counted.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,7 +25,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import parse_range, parse_set
 from sfumato.errors import DataError, PolicyError, quote_names
-from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import crowds, flag_starred_rows, match_class_pairs
 from sfumato.measure.anonymity.population_size import (
     ClassSizes,
     PopulationEstimate,
@@ -40,48 +40,48 @@ _ANYTHING, _LOOSE = 1 << 20, -1
 
 @dataclass(frozen=True)
 class Risk:
-    """What one adversary may expect."""
+    """The risk from one adversary."""
 
     records: int
-    """The records that were judged."""
+    """The number of records."""
     records_at_risk: float
-    """The share of them whose risk exceeds the threshold."""
+    """The share of records whose risk exceeds the threshold."""
     highest_risk: float
     """The largest risk of a record; 0 without records."""
     success_rate: float
-    """The share of guesses that come true, if every record is guessed at."""
+    """The share of correct guesses, if every record is guessed."""
 
 
 @dataclass(frozen=True)
 class Uniques:
-    """Who stands alone."""
+    """Unique records and people."""
 
     sample: int
-    """Records that are alone in the table."""
+    """Records that are unique in the table."""
     population: float | None
-    """People who are alone in the whole population, as estimated; None where one is given."""
+    """People who are unique in the whole population, estimated; None if the population is given."""
     both: float
-    """Records that are alone in the table and in the population, estimated or counted."""
+    """Records that are unique in the table and in the population, estimated or counted."""
 
 
 @dataclass(frozen=True)
 class Risks:
-    """The three adversaries' risks, and where the population came from."""
+    """The three adversaries' risks, and the source of the population."""
 
     threshold: float
-    """What a record's risk may be before the record is at risk."""
+    """The largest acceptable risk of a record."""
     prosecutor: Risk
     """Knows that the target is in the table."""
     journalist: Risk
     """Knows only that the target is in the population."""
     marketer: Risk
-    """Its risk of a record is the journalist's; what the marketer asks for is the success rate."""
+    """The risk of a record is the journalist's; the marketer's measure is the success rate."""
     uniques: Uniques
-    """Who is alone in the sample, and in the population."""
+    """Uniques in the sample and in the population."""
     estimator: str
-    """`given`, `pitman`, `fit_zayatz`, `snb`, `fit_negative_binomial`, or `none: …`; a reason may follow a colon."""
+    """`given`, `pitman`, `zayatz`, `snb`, `negative_binomial`, or `none: …`; a reason may follow a colon."""
     suppressed_rows: int
-    """Records starred all over: counted above, as a crowd of their own."""
+    """Suppressed records: counted above, as a class of their own."""
 
     def as_json(self) -> dict[str, Any]:
         """The risks for a script or a report."""
@@ -93,24 +93,23 @@ def risk(
 ) -> Risks:
     """The risks of a published table.
 
-    The population is a table of original values, the published people among them; or it is estimated from the
-    share of it that the table is; with neither, every class is taken to be in the table whole, an upper bound.
+    The population is a table of original values that includes the published people, or is estimated from the share of
+    it that the table holds. With neither, every class is assumed to be entirely in the table, an upper bound.
     """
     _refuse_strange_arguments(threshold, population, sampling_share)
     class_frame = crowds(table)
     rows, crowd = class_frame["rows"].to_numpy().astype(np.float64), class_frame["crowd"].to_numpy().astype(np.float64)
     prosecutor = _compute_risk(rows, 1 / crowd, threshold)
     if population is not None:
-        rows, people = _count_class_people(table, population)
-        inverse, mean, estimator = 1 / people, people, "given"
-        alone, both = None, float((people == 1).sum())
+        rows, people, both = _count_class_people(table, population)
+        inverse, mean, estimator, alone = 1 / people, people, "given", None
     else:
         guess = _choose_estimate(_collect_class_sizes(rows, crowd), sampling_share)
         size_index = np.searchsorted(np.unique(crowd), crowd)
         inverse, mean, estimator = guess.inverse[size_index], guess.mean[size_index], guess.estimator
-        alone, both = round(guess.uniques, 6), round(guess.uniques * (sampling_share or 1.0), 6)
+        alone, both = round(guess.uniques, 6), round(guess.both, 6)
     marketer = _compute_risk(rows, inverse, threshold)
-    # El Emam's journalist takes the better of two guesses: at everybody in the table, or from the population.
+    # El Emam's journalist takes the better of two guesses: from everybody in the table, or from the population.
     back = _round_risk(len(rows) / float(mean.sum())) if len(rows) else 0.0
     journalist = Risk(
         marketer.records, marketer.records_at_risk, marketer.highest_risk, max(marketer.success_rate, back)
@@ -128,11 +127,11 @@ def risk(
 
 def _refuse_strange_arguments(threshold: float, population: Table | None, sampling_share: float | None) -> None:
     if not 0 <= threshold <= 1:
-        raise PolicyError("threshold is a risk, from 0 to 1")
+        raise PolicyError("threshold must be a risk from 0 to 1")
     if population is not None and sampling_share is not None:
         raise PolicyError("give the population or the sampling_share, not both: with a population nothing is estimated")
     if sampling_share is not None and not 0 < sampling_share <= 1:
-        raise PolicyError("sampling_share is the share of the population that is in the table, above 0 and at most 1")
+        raise PolicyError("sampling_share must be the share of the population in the table, above 0 and at most 1")
 
 
 def _compute_risk(rows: Floats, inverse: Floats, threshold: float) -> Risk:
@@ -153,7 +152,7 @@ def _round_risk(value: float) -> float:
 
 
 def _collect_class_sizes(rows: Floats, crowd: Floats) -> ClassSizes:
-    """The classes of each size; where missing cells match anything, s people with a crowd of s are one class."""
+    """The number of classes of each size; if missing cells match anything, s people with a class of s are one class."""
     sizes, size_index = np.unique(crowd, return_inverse=True)
     return ClassSizes(sizes, np.bincount(size_index, rows, len(sizes)) / sizes)
 
@@ -166,8 +165,16 @@ def _choose_estimate(sample: ClassSizes, sampling_share: float | None) -> Popula
     return estimate_population(sample, sampling_share)
 
 
-def _count_class_people(table: Table, population: Table) -> tuple[Floats, Floats]:
-    """For each class of a table: its rows, and the people of the population whom one of its rows could be."""
+class _ClassPeople(NamedTuple):
+    rows: Floats
+    """The rows of each class."""
+    people: Floats
+    """The people of the population whom one of its rows could be."""
+    both: float
+    """The rows that are alone in the table and in the population."""
+
+
+def _count_class_people(table: Table, population: Table) -> _ClassPeople:
     names = list(table.quasi_identifying)
     absent = [name for name in names if name not in population.frame.columns]
     if absent:
@@ -186,12 +193,16 @@ def _count_class_people(table: Table, population: Table) -> tuple[Floats, Floats
         table.missing,
     )
     rows = classes["\0rows"].to_numpy()
-    # Those who are published are people of the population, whether or not the given one knows them.
+    # Published people belong to the population, whether or not the given population contains them.
     counts = np.maximum(fit.counts(), rows)
     if table.missing is Missing.NEVER_MATCHES:
         holed = classes.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
         counts = np.where(holed, 1, counts)
-    return rows.astype(np.float64), counts.astype(np.float64)
+    alone = counts == 1
+    if table.missing is Missing.MATCHES_ANY:
+        # The population need not know everybody who is published: a row may be alone there and not in the table.
+        alone &= match_class_pairs(classes, names)["crowd"].to_numpy() == 1
+    return _ClassPeople(rows.astype(np.float64), counts.astype(np.float64), float(rows[alone].sum()))
 
 
 @dataclass(frozen=True)
@@ -202,9 +213,9 @@ class _CoveringColumn:
     levels: Ints
     """The level of each class's label; `_ANYTHING` for `*`, `_LOOSE` for a range or a set."""
     codes: Ints
-    """The value of each person, as a place in `values`."""
+    """The value of each person, as an index into `values`."""
     values: pl.Series
-    """The distinct values of the population; a missing one last."""
+    """The distinct values of the population; a missing value last."""
     missing: Missing
 
     @classmethod
@@ -215,7 +226,7 @@ class _CoveringColumn:
         level_of: dict[str, tuple[int, int]] = {}
         for number, level in enumerate(hierarchy.levels if hierarchy else ()):
             for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
-                # A label that stands at several levels may mean any of them: the widest covers all.
+                # A label at several levels may mean any of them: the widest covers all.
                 level_of[label] = max(level_of.get(label, (0, 0)), (count, number))
         labels = classes[name].drop_nulls().unique()
         levels = [_find_label_level(label, level_of) for label in labels.to_list()]
@@ -274,7 +285,7 @@ def _flag_loose_values(values: pl.Series, label: str) -> pl.Series:
 
 @dataclass(frozen=True)
 class _ClassFit:
-    """Distinct published classes, distinct people of a population, and who fits where."""
+    """Distinct published classes, distinct people of a population, and who matches which class."""
 
     classes: pl.DataFrame
     persons: pl.DataFrame
@@ -284,7 +295,7 @@ class _ClassFit:
     missing: Missing
 
     def counts(self) -> Ints:
-        """How many people fit each class; for suppressed rows, how many fit no other."""
+        """How many people match each class; for suppressed rows, how many match no other."""
         counts = np.zeros(self.classes.height, dtype=np.int64)
         met = np.zeros(self.persons.height, dtype=np.bool_)
         hidden = flag_starred_rows(self.classes, self.classes.columns).to_numpy()
@@ -301,7 +312,7 @@ class _ClassFit:
         return counts
 
     def _join(self, rows: Ints, signature: Ints, counts: Ints, met: Flags) -> None:
-        """Classes whose labels all stand at the same levels: generalize the people, and join."""
+        """For classes whose labels are all at the same levels: generalize the people, and join."""
         names = self.classes.columns
         labels = [
             column.at(int(level)).gather(column.codes).alias(name)
@@ -317,7 +328,7 @@ class _ClassFit:
         met[there.join(here, on=names, how="semi", nulls_equal=alike)["\0person"].to_numpy()] = True
 
     def _search(self, rows: Ints, levels: Ints, counts: Ints, met: Flags) -> None:
-        """Classes whose labels may overlap: go through the people who fit the rarest label, one class at a time."""
+        """For classes whose labels may overlap: search the people who match the rarest label, one class at a time."""
         covers: list[dict[str | None, Flags]] = [{} for _ in self.columns]
         for row in rows.tolist():
             fits: list[tuple[int, int]] = []

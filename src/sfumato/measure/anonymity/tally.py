@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How often each value of a column stands in each class: what every model about sensitive values is measured from.
+"""How often each value of a column occurs in each class: the input of every model about sensitive values.
 
-One entry for each (class, value) pair that occurs, so that memory grows with the rows, not with classes times
-values. Counts are whole numbers and stay so until the last division: a result does not depend on summation.
-Missing quasi-identifying cells count by their declared meaning; a missing value of the column is a value of
-its own, after all others.
+One entry for each (class, value) pair that occurs, so that memory grows with the rows, not with classes times values.
+Counts stay whole numbers until the last division: a result does not depend on summation order. Missing
+quasi-identifying cells count by their declared meaning; a missing value of the column is a value of its own, after all
+others.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ class ClassTally:
     """The values of one column, class by class, in the order of the values."""
 
     values: Ints
-    """The value of each entry, by its place in `labels`."""
+    """The value of each entry, as an index into `labels`."""
     counts: Ints
-    """How often that value stands in the entry's class."""
+    """How often that value occurs in the entry's class."""
     starts: Ints
     """Where the entries of each class begin."""
     overall: Ints
-    """How often each value stands in the whole table, suppressed rows included."""
+    """How often each value occurs in the whole table, suppressed rows included."""
     labels: pl.Series
-    """The values in their natural order; a missing one last."""
+    """The values in their natural order; a missing value last."""
 
     @property
     def rows(self) -> int:
-        """Rows of the whole table, those left out for a missing cell aside."""
+        """Rows of the whole table, without rows dropped for a missing cell."""
         return int(self.overall.sum())
 
     def sum_by_class(self, numbers: Ints) -> Ints:
@@ -59,11 +59,11 @@ class ClassTally:
         return np.diff(self.starts, append=len(self.counts))
 
     def spread(self, numbers: Ints) -> Ints:
-        """A number per class, for each of its entries."""
+        """Repeat a number per class for each of its entries."""
         return np.repeat(numbers, self.distinct)
 
     def excess(self) -> Ints:
-        """The share in the class less the share in the table, p − q, times the rows of both: a whole number."""
+        """The share in the class minus the share in the table, p − q, times the rows of both: a whole number."""
         return self.counts * self.rows - self.spread(self.sizes) * self.overall[self.values]
 
 
@@ -72,19 +72,19 @@ class GroupedRows:
     """The rows of a table, each with a key that is equal within a class."""
 
     frame: pl.DataFrame
-    """The rows that count; suppressed ones are among them."""
+    """The rows that count, including suppressed ones."""
     placed: Flags | None
     """Which of them belong to a class; None if all do."""
     key: Ints
-    """One for each placed row."""
+    """One key per placed row."""
     radix: int
     """Greater than every key."""
     overlapping: tuple[str, ...] | None
-    """The columns to match by, where a missing cell matches anything and so classes overlap."""
+    """The columns to match by if a missing cell matches anything, so that classes overlap."""
 
     @classmethod
     def of(cls, table: Table, starred_rows: StarredRows = "class") -> GroupedRows:
-        """Group a table as it stands by its quasi-identifying columns."""
+        """Group a table by its quasi-identifying columns."""
         names = list(table.quasi_identifying)
         if not names:
             raise DataError(f"{table.source}: no column is quasi_identifying, so there are no classes to count")
@@ -122,7 +122,7 @@ class GroupedRows:
         return self._alike()[2]
 
     def crowds(self) -> Ints:
-        """How many rows a row of each class could be taken for."""
+        """How many rows a row of each class could be confused with."""
         alike = self._alike()
         return (alike if self.overlapping is None else self._merged(*alike))[2]
 
@@ -130,11 +130,11 @@ class GroupedRows:
         return count_key_values(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
 
     def find_first_rows(self) -> Ints:
-        """The place of one row of each class among the placed ones, in the order of the classes."""
+        """The index of one row of each class among the placed ones, in class order."""
         return np.unique(self.key, return_index=True)[1].astype(np.int64)
 
     def _merged(self, owners: Ints, values: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
-        """Each class with what stands in all the classes that it matches, agreeing wherever both are known."""
+        """Each class with the values of all the classes that it matches, agreeing wherever both are known."""
         assert self.overlapping is not None
         names = list(self.overlapping)
         here = self.frame.select(names) if self.placed is None else self.frame.select(names).filter(self.placed)
@@ -174,7 +174,7 @@ def count_key_values(key: Ints, radix: int, values: Ints, width: int) -> tuple[I
 
 
 def _number_sorted_values(column: pl.Series) -> tuple[Ints, pl.Series]:
-    """The place of each cell among the distinct values, which come sorted, a missing one last."""
+    """The index of each cell among the sorted distinct values, a missing value last."""
     known = column.drop_nulls().unique().sort()
     labels = known.extend(pl.Series(column.name, [None], dtype=column.dtype)) if column.null_count() else known
     if column.dtype == pl.String:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Whether randomized answers are what was promised: ε by its formula, frequencies by the originals.
+"""Check randomized answers against the promise: ε by its formula, frequencies by the originals.
 
-Nothing of the method is used here. How often people of each truth gave each answer is compared with the stated
-probabilities by exact binomial tails, shown as standard errors of a normal distribution; and so is what ought to be
-independent, since shares may be right and answers sure nevertheless: neighbouring rows, and the bits of one cell.
-Warner 1965; Wang and others 2017.
+No code is shared with the method. Exact binomial tails, reported as standard errors of a normal distribution, compare
+how often people with each truth gave each answer with the stated probabilities. They also test independence, since
+shares can be right while answers are predictable: neighbouring rows, and the bits of one cell. Warner 1965; Wang and
+others 2017.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LOOKED_AT = 1_000
 
 
 def compute_answer_epsilon(kind: str | Sequence[str], p: Any, q: Any) -> float:
-    """ε of randomized answers from their probabilities; of several columns the sum."""
+    """ε of randomized answers from their probabilities; the sum over several columns."""
     if not isinstance(kind, str):
         every = zip(kind, p, q, strict=True)
         return round(sum(compute_answer_epsilon(answer_kind, float(a), float(b)) for answer_kind, a, b in every), 12)
@@ -43,7 +43,7 @@ def compute_answer_epsilon(kind: str | Sequence[str], p: Any, q: Any) -> float:
 def count_strange_answers(
     published: Table, column: str, kind: str, categories: Sequence[str], missing: str = "keep"
 ) -> int:
-    """How many published cells of a column are no possible answer."""
+    """How many published cells of a column are not possible answers."""
     require_columns(published.frame, [column], published.source)
     cells = published.frame[column].drop_nulls()
     if kind != "unary":
@@ -72,11 +72,11 @@ def measure_channel_deviation(
     person: Sequence[str] = (),
     rows: Rows = None,
 ) -> float:
-    """By how many standard errors answers are off the probabilities p of the truth and q of each other answer.
+    """By how many standard errors answers deviate from the probabilities p of the truth and q of each other answer.
 
-    The worst of several kinds of counts, with regard to how many there are: each answer of people with each truth; each
-    answer by how many places it lies behind the truth, of everybody; true answers in neighbouring rows; of bits also
-    how many of a cell are set, and pairs of them. Rows that tell the same of the same `person` are counted once.
+    The worst of several kinds of counts, corrected for their number: each answer of people with each truth; each answer
+    by its offset from the truth, of everybody; true answers in neighbouring rows; for bits also how many of a cell are
+    set, and pairs of them. Rows with the same answer of the same `person` count once.
     """
     taken = align_originals(original, published, rows)
     require_columns(taken, (column, *person), original.source)
@@ -99,7 +99,7 @@ def measure_channel_deviation(
 def count_differing_answers(
     original: Table, published: Table, column: str, person: Sequence[str], rows: Rows = None
 ) -> int:
-    """How many people have two answers to one question though the same is true of them."""
+    """How many people have two different answers to one question with the same truth."""
     taken = align_originals(original, published, rows)
     require_columns(taken, (column, *person), original.source)
     keys = [spell_cells(taken[name]).alias(f"x{index}") for index, name in enumerate((*person, column))]
@@ -110,7 +110,7 @@ def count_differing_answers(
 def count_cells_changed_besides_answers(
     original: Table, published: Table, columns: Sequence[str], missing: str = "keep", rows: Rows = None
 ) -> int:
-    """How many cells were changed that are no answers, and how many answers are missing that were not, or were."""
+    """How many other cells were changed, and how many answers became missing or known."""
     taken = align_originals(original, published, rows)
     require_columns(taken, published.frame.columns, original.source)
     require_columns(published.frame, columns, published.source)
@@ -137,7 +137,7 @@ checks_claim("changed_beside_answers", "exactly", needs_original=True, of_the_re
 
 
 def _index_categories(cells: pl.Series, names: Sequence[str | None]) -> Ints:
-    """The place of each cell among the categories; −1 where it has none."""
+    """The index of each cell among the categories; −1 without one."""
     places = {name: index for index, name in enumerate(names)}
     texts = spell_cells(cells)
     known = [name for name in names if name is not None]
@@ -147,7 +147,7 @@ def _index_categories(cells: pl.Series, names: Sequence[str | None]) -> Ints:
 
 
 def _flag_first_rows(frame: pl.DataFrame, column: str, person: Sequence[str]) -> Flags:
-    """One row for each person and truth; every row where nobody is known."""
+    """One row for each person and truth; every row if persons are not known."""
     if not person:
         return np.ones(frame.height, dtype=np.bool_)
     keys = pl.DataFrame([spell_cells(frame[name]).alias(f"x{index}") for index, name in enumerate((*person, column))])
@@ -155,7 +155,7 @@ def _flag_first_rows(frame: pl.DataFrame, column: str, person: Sequence[str]) ->
 
 
 def _test_answer_counts(answers: Ints, truth: Ints, size: int, p: float, q: float) -> list[float]:
-    """How likely it is by chance that single answers are so far off, by each of three kinds of counts."""
+    """The probability that single answers deviate this far by chance, for each of three kinds of counts."""
     held = np.bincount(truth, minlength=size)
     met = np.flatnonzero(held)
     has_answer = answers >= 0
@@ -164,7 +164,7 @@ def _test_answer_counts(answers: Ints, truth: Ints, size: int, p: float, q: floa
     kept = np.zeros(size, dtype=np.int64)
     kept[true[true == answer]] = times[true == answer]
     others, times = true[true != answer], times[true != answer]
-    # What was never said is as telling as what was: of each truth one such answer stands for all, which are alike.
+    # Answers never given are evidence too: for each truth one such answer represents all, as they are alike.
     silent = met[np.bincount(others, minlength=size)[met] < size - 1]
     counts = np.concatenate([kept[met], times, np.zeros(len(silent), dtype=np.int64)])
     asked = np.concatenate([held[met], held[others], held[silent]])
@@ -178,7 +178,7 @@ def _test_answer_counts(answers: Ints, truth: Ints, size: int, p: float, q: floa
 
 
 def _test_bit_counts(packed: Bytes, truth: Ints, size: int, p: float, q: float) -> list[float]:
-    """How likely it is by chance that bits are so far off, by each of seven kinds of counts."""
+    """The probability that bits deviate this far by chance, for each of seven kinds of counts."""
     rows, byte, bit_place = np.arange(len(truth)), truth >> 3, (7 - (truth & 7)).astype(np.uint8)
     own = (packed[rows, byte] >> bit_place) & np.uint8(1)
     rest = packed.copy()
@@ -193,8 +193,8 @@ def _test_bit_counts(packed: Bytes, truth: Ints, size: int, p: float, q: float) 
 
 
 def _test_bits_by_truth(rest: Bytes, own: Bytes, truth: Ints, held: Ints, p: float, q: float) -> list[float]:
-    """Bits of people with the same truth, each alone and together with the truth's; both also of everybody, by places
-    behind the truth.
+    """Bits of people with the same truth, each alone and together with the truth's bit; both also for everybody, by
+    offset from the truth.
 
     `rest` are the bits without the truth's own.
     """
@@ -232,7 +232,9 @@ def _test_bits_by_truth(rest: Bytes, own: Bytes, truth: Ints, held: Ints, p: flo
 
 
 def _test_bits_per_answer(sums: Ints, own: Bytes, size: int, p: float, q: float) -> float:
-    """How many bits besides the truth's are set in a row: so many, or so many at most; with the truth's and without."""
+    """How many bits besides the truth's are set in a row: exactly or at most this many; with and without the truth's
+    bit.
+    """
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     counts = np.bincount(own * np.int64(size) + sums, minlength=2 * size).reshape(2, size)
@@ -245,9 +247,9 @@ def _test_bits_per_answer(sums: Ints, own: Bytes, size: int, p: float, q: float)
 
 
 def _test_bit_pairs(rest: Bytes, held: Ints, q: float) -> float:
-    """How often two bits are both set, of people of whom neither is the truth.
+    """How often two bits are both set, for people whose truth is neither.
 
-    All pairs of up to 1,024 categories; of more, each with those that follow it so closely.
+    All pairs of up to 1,024 categories; with more, each category with the next ones only.
     """
     size, rows = len(held), len(rest)
     least, tests = 1.0, 0
@@ -269,21 +271,21 @@ def _test_bit_pairs(rest: Bytes, held: Ints, q: float) -> float:
 
 
 def _test_neighbouring_answers(kept: Flags, p: float) -> float:
-    """Whether true answers stand beside each other as often as by chance: both of two rows, one, or none."""
+    """Whether true answers are adjacent as often as by chance: both of two rows, one, or none."""
     pairs = kept[: len(kept) // 2 * 2].reshape(-1, 2).sum(axis=1)
     chances = np.asarray([(1 - p) ** 2, 2 * p * (1 - p), p**2])
     return _find_least_tail(np.bincount(pairs, minlength=3), len(pairs), chances) * 3
 
 
 def _find_key_runs(keys: Ints) -> tuple[Ints, Ints, Ints]:
-    """The different keys, where each one's run begins once they are in order, and that order."""
+    """The distinct keys, the start of each key's run in sorted order, and that order."""
     order = np.argsort(keys, kind="stable")
     distinct_keys, starts = np.unique(keys[order], return_index=True)
     return distinct_keys, starts.astype(np.int64), order.astype(np.int64)
 
 
 def _pack_cell_bits(cells: pl.Series, size: int) -> Bytes:
-    """The bits of cells, eight in a byte; a cell that is no bits has none set."""
+    """The bits of cells, eight per byte; a cell that holds no bits has none set."""
     length = (size + 7) // 8
     texts = cells.cast(pl.String)
     fine = texts.str.contains(f"^x[0-9a-f]{{{2 * length}}}$").fill_null(value=False)
@@ -296,9 +298,9 @@ def _pack_cell_bits(cells: pl.Series, size: int) -> Bytes:
 
 
 def _find_least_tail(counts: Ints, asked: Ints | int, chances: Floats) -> float:
-    """The least two-sided exact binomial tail of several counts.
+    """The smallest two-sided exact binomial tail of several counts.
 
-    Of very many, those that a normal distribution finds the most unusual on either side are looked at.
+    With very many, only the most unusual counts on either side by the normal approximation are tested exactly.
     """
     from scipy.special import bdtr, bdtrc
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Itemsets counted once more, for those who believe no miner: bits of baskets, joined item by item.
+"""An independent count of itemsets: bit columns of baskets, combined item by item.
 
-It shares no code with :mod:`sfumato.mine`, so that a fault there cannot hide itself.
+It shares no code with :mod:`sfumato.mine`, so that a bug there cannot hide itself.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ Itemset = frozenset[str]
 
 @dataclass(frozen=True, eq=False)
 class ItemColumns:
-    """For each item the baskets that hold it, as bits. Items go by their names as text: "7" and 7 are the same."""
+    """For each item the baskets that hold it, as bits. Items are compared as text: "7" and 7 are the same."""
 
     names: tuple[str, ...]
     bits: Words
     count: int
-    """How many baskets there are."""
+    """The number of baskets."""
     rows: Ints
-    """Once more, basket by basket: which holds what."""
+    """The same data by basket: the items of each."""
     lines: Ints
 
     @classmethod
     def of(
         cls, baskets: Baskets, wanted: Iterable[Item] | None = None, least: int = 0, without: str = ""
     ) -> ItemColumns:
-        """The wanted items, or all; those held by too few are left out, and marked ones where a mark is given."""
+        """The wanted items, or all; without those in too few baskets, and without marked ones if a mark is given."""
         held = np.bincount(baskets.codes, minlength=len(baskets.items))
         names = [str(item) for item in baskets.items]
         asked = set(names) if wanted is None else {str(item) for item in wanted}
@@ -44,7 +44,7 @@ class ItemColumns:
             for code, name in enumerate(names)
             if name in asked and held[code] >= least and not (without and name.endswith(without))
         ]
-        # The rarest first: what is joined on are then the baskets of rare items, which are few.
+        # Rarest first: the baskets of rare items are few, so later steps are small.
         kept.sort(key=lambda code: (held[code], code))
         line = np.full(len(names), -1, dtype=np.int64)
         line[kept] = np.arange(len(kept))
@@ -70,7 +70,7 @@ class CountedItemset:
     lines: tuple[int, ...]
     support: int
     left: int
-    """How many baskets hold it when those without the item asked about count as well."""
+    """How many baskets hold it if those without the item `among` count as well."""
 
 
 def count_ones(bits: Words) -> int:
@@ -79,7 +79,7 @@ def count_ones(bits: Words) -> int:
 
 
 def list_frequent_itemsets(columns: ItemColumns, least: int, among: int | None = None) -> Iterator[CountedItemset]:
-    """Every itemset held by at least `least` baskets; of those that hold the item `among`, if it is given."""
+    """Every itemset held by at least `least` baskets; if `among` is given, of those that hold this item."""
     if len(columns.names) <= _MANY:
         yield from _recount_depth_first(columns.bits, least, among)
     else:
@@ -89,7 +89,7 @@ def list_frequent_itemsets(columns: ItemColumns, least: int, among: int | None =
 def _extend_itemset(
     columns: Words, prefix: tuple[int, ...], bits: Words | None, lines: Ints, mask: Words | None, least: int
 ) -> Iterator[tuple[CountedItemset, Words, Ints]]:
-    """An itemset with each of the later items, as far as that is frequent."""
+    """Extend an itemset by each later item with which it stays frequent."""
     joined = columns[lines] if bits is None else columns[lines] & bits
     lefts = np.bitwise_count(joined).sum(axis=1, dtype=np.int64)
     supports = lefts if mask is None else np.bitwise_count(joined & mask).sum(axis=1, dtype=np.int64)
@@ -103,7 +103,7 @@ _MANY = 128
 
 
 def _recount_by_first_item(columns: ItemColumns, least: int, among: int | None) -> Iterator[CountedItemset]:
-    """Of many items: which are often enough with the first, and only baskets of the first are joined on."""
+    """For many items: keep those frequent with the first, and combine only baskets of the first."""
     from scipy.sparse import csr_matrix
 
     shape = (columns.count, len(columns.names))
@@ -148,7 +148,7 @@ def _recount_depth_first(columns: Words, least: int, among: int | None) -> Itera
 
 
 def recount_itemsets(baskets: Baskets, least: int, without: str = "") -> dict[Itemset, int]:
-    """Every frequent itemset, by the names of its items, and its support."""
+    """Every frequent itemset, by the names of its items, with its support."""
     columns = ItemColumns.of(baskets, least=least, without=without)
     return {name_itemset(columns, itemset.lines): itemset.support for itemset in list_frequent_itemsets(columns, least)}
 

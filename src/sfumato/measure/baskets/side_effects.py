@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether hidden rules are hidden, and what hiding them did to everything else.
+"""Whether hidden rules are hidden, and the side effects of hiding them.
 
-For a custodian, who has both the original and the published baskets. Everything is counted by
-`recount`, not by the miner that the methods use. The side effects are those of Oliveira and
-Zaïane, *Privacy preserving frequent itemset mining* (2002): hiding failure, misses, artifacts and dissimilarity.
+For a custodian, who has both the original and the published baskets. Everything is counted by `recount`, not by the
+miner that the methods use. The side effects are those of Oliveira and Zaïane, *Privacy preserving frequent itemset
+mining* (2002): hiding failure, misses, artifacts and dissimilarity.
 """
 
 from __future__ import annotations
@@ -29,38 +29,38 @@ Secret = tuple[Sequence[Item], Sequence[Item]] | Item
 
 @dataclass(frozen=True)
 class SideEffects:
-    """What hiding cost. Rules and itemsets that were to be hidden count as exposed or not, never as lost."""
+    """The side effects of hiding. Secret rules and itemsets count as exposed or not, never as lost."""
 
     sensitive: int
-    """How many rules and itemsets that were to be hidden showed in the original."""
+    """Secret rules and itemsets that held in the original."""
     exposed: int
-    """How many of those show still."""
+    """How many of those still hold."""
     itemsets: int
-    """How many itemsets were frequent in the original, but for those that hold one to be hidden."""
+    """Itemsets frequent in the original, without those that contain a secret one."""
     lost_itemsets: int
-    """How many of these no longer are."""
+    """How many of these are no longer frequent."""
     ghost_itemsets: int
-    """How many are frequent that were not."""
+    """Itemsets that became frequent."""
     rules: int
-    """How many rules reached both thresholds in the original, but for those to be hidden."""
+    """Rules that reached both thresholds in the original, without the secret ones."""
     lost_rules: int
     """How many of these no longer do."""
     ghost_rules: int
-    """How many do that did not."""
+    """Rules that newly reach both thresholds."""
     rules_published: int
-    """How many rules reach both thresholds in what is published."""
+    """Rules that reach both thresholds in the release."""
     dissimilarity: float
-    """By how much the items' supports differ in all, as a share of all occurrences: 0 is the same."""
+    """The total difference of item supports, as a share of all occurrences: 0 means equal."""
     added: int
-    """How many items were put into baskets."""
+    """Items added to baskets."""
     removed: int
-    """How many items were taken out of baskets."""
+    """Items removed from baskets."""
     changed_baskets: int
-    """How many baskets differ."""
+    """Baskets that differ."""
 
     @property
     def hiding_failure(self) -> float:
-        """The share of what was to be hidden that still shows."""
+        """The share of the secret rules that still holds."""
         return self.exposed / self.sensitive if self.sensitive else 0.0
 
     @property
@@ -70,7 +70,7 @@ class SideEffects:
 
     @property
     def artifactual_patterns(self) -> float:
-        """The share of the published rules that is not true of the original."""
+        """The share of the published rules that does not hold in the original."""
         return self.ghost_rules / self.rules_published if self.rules_published else 0.0
 
 
@@ -82,7 +82,7 @@ def side_effects(
     sensitive: Iterable[Secret],
     unknown_mark: str = "",
 ) -> SideEffects:
-    """Compare what an analyst finds before and after; items with an unknown mark count as not there."""
+    """Compare what an analyst finds before and after; items marked as unknown count as absent."""
     least = compute_least_count(min_support, len(original))
     share = None if min_confidence is None else parse_exact_confidence(min_confidence)
     secrets = _SecretRules.of(sensitive)
@@ -112,7 +112,7 @@ def side_effects(
 def exposed_rules(
     published: Baskets, sensitive: Iterable[Secret], least: int, confidence: Confidence | None = None
 ) -> int:
-    """How many of the rules and itemsets that were to be hidden reach both thresholds."""
+    """How many of the secret rules and itemsets reach both thresholds."""
     share = None if confidence is None else parse_exact_confidence(confidence)
     secrets = _SecretRules.of(sensitive)
     columns = ItemColumns.of(published, {name for left, right in secrets.rules for name in left | right})
@@ -126,7 +126,7 @@ def exposed_rules(
 def exposed_item_rules(published: Baskets, items: Iterable[Item], least: int, confidence: Confidence) -> int:
     """How many rules with one of the items alone on the right, and anything on the left, reach both thresholds.
 
-    A rule with more on its right side shows only if one with the item alone does.
+    A rule with more items on the right reaches them only if one with the item alone does.
     """
     share = parse_exact_confidence(confidence)
     columns = ItemColumns.of(published, least=max(least, 1))
@@ -145,7 +145,7 @@ def count_foreign_items(published: Baskets, original: Baskets, unknown_mark: str
 
 
 def count_baskets(published: Baskets) -> int:
-    """How many baskets are published."""
+    """The number of published baskets."""
     return len(published)
 
 
@@ -184,16 +184,16 @@ class _SecretRules:
         return cls(tuple(dict.fromkeys(rules)), frozenset(items))
 
     def covers(self, items: Itemset) -> bool:
-        """Whether an itemset holds one that was to be hidden."""
+        """Whether an itemset contains a secret one."""
         return any(not left and right <= items for left, right in self.rules)
 
     def names(self, left: Itemset, right: Itemset) -> bool:
-        """Whether a rule was to be hidden."""
+        """Whether a rule is secret."""
         return bool(right & self.items) or (left, right) in self.rules or self.covers(left | right)
 
 
 class _FrequentSets:
-    """Frequent itemsets as bits of their items, so that subsets are quickly gone through."""
+    """Frequent itemsets as bit masks of their items, for fast enumeration of subsets."""
 
     def __init__(self, sets: Mapping[Itemset, int], item_places: Mapping[str, int] | None = None) -> None:
         self.place: dict[str, int] = dict(item_places or {})
@@ -273,7 +273,7 @@ def _list_bits(mask: int) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class _BasketChanges:
-    """Occurrences that were put in or taken out; baskets are compared in their order."""
+    """Occurrences added or removed; baskets are compared in order."""
 
     dissimilarity: float
     added: int
@@ -283,7 +283,9 @@ class _BasketChanges:
     @classmethod
     def of(cls, original: Baskets, published: Baskets, unknown_mark: str) -> _BasketChanges:
         if len(original) != len(published):
-            raise DataError(f"{len(original)} baskets became {len(published)}: changes can only be counted one by one")
+            raise DataError(
+                f"{len(original)} baskets became {len(published)}: changes can only be counted basket by basket"
+            )
         names = {str(item): code for code, item in enumerate(original.items)}
         number = np.array([names.setdefault(str(item), len(names)) for item in published.items], dtype=np.int64)
         lacks = np.array([bool(unknown_mark) and str(item).endswith(unknown_mark) for item in published.items], bool)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Measures of data encoded for somebody else to mine."""
+"""Measures of data encoded for outsourced mining."""

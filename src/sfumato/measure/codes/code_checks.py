@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Whether encoded baskets can be mined exactly, told from the baskets alone: no key, no code of the encoding.
+"""Check from the baskets alone whether encoded baskets can be mined exactly, without key or encoding code.
 
-An item can be recovered if some codes stand together in its baskets and nowhere else. That is so if and only if it
+An item can be recovered if some codes occur together in its baskets and nowhere else. That is so if and only if it
 holds for *all* codes that its baskets have in common, so no mapping is needed to check it.
 """
 
@@ -20,7 +20,7 @@ from sfumato.progress import report_progress
 
 
 def count_shared_supports(published: Baskets) -> int:
-    """The least number of codes that have the same support; 0 if there are no codes."""
+    """The smallest number of codes that share a support; 0 without codes."""
     supports = Counter(np.bincount(published.codes, minlength=len(published.items)).tolist())
     return min(supports.values(), default=0)
 
@@ -31,21 +31,21 @@ def count_named_items(published: Baskets, original: Baskets) -> int:
 
 
 def count_strange_bits(published: Baskets, bits: int) -> int:
-    """How many published items are no number of a bit of so many."""
+    """How many published items are not the number of a bit below `bits`."""
     return sum(not (isinstance(item, int) and 0 <= item < bits) for item in published.items)
 
 
 def count_unfiltered_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
-    """How many items leave no code that all of their baskets hold: sets with them could be missed."""
+    """How many items have no code that all of their baskets hold: sets with them could be missed."""
     return sum(
         not common.size for _, common in _list_common_codes(original, _PublishedCodes(published, original, rows))
     )
 
 
 def count_unrecoverable_items(published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None = None) -> int:
-    """How many items have baskets that no set of codes tells exactly from all others.
+    """How many items have baskets that no set of codes identifies exactly.
 
-    `rows` says which original basket each published one is, −1 for those that nobody bought, which are left out.
+    `rows` maps each published basket to its original, −1 for fake baskets, which are left out.
     """
     codes = _PublishedCodes(published, original, rows)
     return sum(not common.size or codes.holding(common) != many for many, common in _list_common_codes(original, codes))
@@ -72,9 +72,9 @@ class _PublishedCodes:
     def __init__(self, published: Baskets, original: Baskets, rows: Sequence[int] | Ints | None) -> None:
         given = np.arange(len(published)) if rows is None else np.asarray(rows, dtype=np.int64)
         if len(given) != len(published):
-            raise DataError(f"{len(published)} baskets are published, and rows are told for {len(given)}")
+            raise DataError(f"{len(published)} baskets are published, but `rows` has {len(given)}")
         if not np.array_equal(np.sort(given[given >= 0]), np.arange(len(original))):
-            raise DataError(f"not each of the {len(original)} original baskets is published once")
+            raise DataError(f"each of the {len(original)} original baskets must be published exactly once")
         self.count, self.width = len(original), len(published.items)
         row = np.repeat(given, np.diff(published.offsets))
         codes = published.codes[row >= 0].astype(np.int64)
@@ -86,7 +86,7 @@ class _PublishedCodes:
         self.code_starts = _compute_group_starts(codes, self.width)
 
     def of_rows(self, rows: Ints) -> Ints:
-        """The codes of some baskets, one after another."""
+        """The codes of some baskets, concatenated."""
         return self.codes[_list_range_numbers(self.starts[rows], self.starts[rows + 1])]
 
     def holding(self, codes: Ints) -> int:
@@ -103,7 +103,7 @@ class _PublishedCodes:
 
 
 def _list_common_codes(original: Baskets, published: _PublishedCodes) -> Iterator[tuple[int, Ints]]:
-    """For each original item how many baskets hold it, and the codes that all of these have in common."""
+    """For each original item the number of its baskets, and the codes that all of these have in common."""
     row = np.repeat(np.arange(len(original)), np.diff(original.offsets))
     by_item = row[np.argsort(original.codes, kind="stable")]
     starts = _compute_group_starts(original.codes.astype(np.int64), len(original.items))
@@ -120,7 +120,7 @@ def _compute_group_starts(places: Ints, count: int) -> Ints:
 
 
 def _list_range_numbers(starts: Ints, stops: Ints) -> Ints:
-    """The numbers of several ranges, one after another."""
+    """The numbers of several ranges, concatenated."""
     sizes = stops - starts
     shifts = np.repeat(starts - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     return np.asarray(shifts + np.arange(int(sizes.sum())))

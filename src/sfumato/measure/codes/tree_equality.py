@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Whether two decision trees are the same, and whether codes and originals give the same tree.
 
-The second needs no key: at every node the rows that go one way under the codes must be those that go one way under
-the originals. It grows trees with scikit-learn on both, and shares nothing with the encoding.
+The second needs no key: at every node the rows on one side under the codes must be those on one side under the
+originals. Trees are grown with scikit-learn on both; no code is shared with the encoding.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ SETTINGS: tuple[dict[str, Any], ...] = (
     {"criterion": "entropy"},
     {"criterion": "gini", "max_depth": 6, "ccp_alpha": 0.001},
 )
-"""How trees are grown to compare codes with originals."""
+"""The settings of the trees that compare codes with originals."""
 SETTINGS_WITH_TIES: tuple[dict[str, Any], ...] = ({"criterion": "gini"}, {"criterion": "entropy"}, {"max_depth": 6})
-"""The same where a tie may be broken otherwise: what is pruned above depends on what was chosen below."""
+"""The same if ties may be broken differently: pruning above depends on the choice below."""
 
 
 def same_tree(tree: Any, other: Any, up_to_ties: bool = False) -> bool:
-    """Whether two fitted trees test the same columns at the same thresholds and tell the same classes, node by node.
+    """Whether two fitted trees test the same columns at the same thresholds and predict the same classes, node by node.
 
-    Forests are compared tree by tree. `up_to_ties`: where two splits are equally good, either will do, and the branches
-    below are not compared.
+    Forests are compared tree by tree. With `up_to_ties`, either of two equally good splits is accepted, and the
+    branches below are not compared.
     """
     if list(map(str, tree.classes_)) != list(map(str, other.classes_)):
         return False
@@ -91,7 +91,7 @@ def _compute_split_gain(tree: Any, node: Ints) -> Floats:
 def trees_that_differ(
     published: Table, original: Table, target: str, columns: tuple[str, ...], up_to_ties: bool = False
 ) -> int:
-    """Of some trees grown on both tables, how many do not split the rows alike at every node."""
+    """Of the trees grown on both tables, how many do not split the rows alike at every node."""
     settings = SETTINGS_WITH_TIES if up_to_ties else SETTINGS
     both = [_read_learner_cells(table, target, columns) for table in (published, original)]
     differ = 0
@@ -128,7 +128,7 @@ class _GrownTree:
     def of(cls, cells: Singles, classes: Ints, setting: Mapping[str, Any]) -> _GrownTree:
         from sklearn.tree import DecisionTreeClassifier
 
-        # scikit-learn sums columns to look for missing cells, and wonders at many classes: neither matters here.
+        # scikit-learn sums columns to look for missing cells, and warns about many classes: neither matters here.
         with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             return cls(DecisionTreeClassifier(random_state=0, **setting).fit(cells, classes).tree_, cells)
@@ -145,7 +145,7 @@ class _GrownTree:
 
 
 def _have_same_splits(tree: _GrownTree, other: _GrownTree, up_to_ties: bool) -> bool:
-    """Whether both trees part the rows alike, left and right perhaps exchanged; all rows go down level by level."""
+    """Whether both trees split the rows alike, with left and right possibly swapped; rows go down level by level."""
     rows = np.arange(len(tree.cells))
     a = b = np.zeros(len(rows), dtype=np.int64)
     while len(rows):

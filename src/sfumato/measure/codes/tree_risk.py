@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a provider could learn from an encoding for trees: values, who goes with whom, and the rules found.
+"""What a provider could learn from an encoding for trees: values, combinations of values, and the tree's paths.
 
-Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), for guesses that an adversary made; the
-statistics by which a custodian sees beforehand what shelters a column (Figure 8), the worst case of sorting (Figure
-11), and the recipe of Section 5.4 as advice. Nothing here looks at a key, or shares code with the encoding.
+Definitions 1 to 3 of Bu, Lakshmanan, Ng and Ramesh (ICDE 2007), for an adversary's guesses; the statistics that show a
+custodian in advance what protects a column (Figure 8), the worst case of sorting (Figure 11), and the recipe of Section
+5.4 as advice. Nothing here reads a key or shares code with the encoding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sfumato.mine.codes.learner_columns import find_class_ranges, is_learnable_t
 from sfumato.table import Table
 
 RADII = (0.01, 0.02, 0.05)
-"""How near a guess must be, as shares of the dynamic range (Section 6.1)."""
+"""How close a guess must be, as shares of the dynamic range (Section 6.1)."""
 _LEAF = -1
 
 
@@ -33,9 +33,9 @@ def domain_risk(column: CodedColumn, guesses: Floats, radius: float) -> float:
 
 
 def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], radius: float) -> float:
-    """The share of rows of which the guesses for all of some columns are within their radius (Definition 2)."""
+    """The share of rows in which the guesses for all of some columns are within their radius (Definition 2)."""
     if not columns:
-        raise PolicyError("a subspace has at least one column")
+        raise PolicyError("a subspace needs at least one column")
     known = np.logical_and.reduce([column.place >= 0 for column in columns])
     if not known.any():
         return 0.0
@@ -47,7 +47,7 @@ def subspace_risk(columns: Sequence[CodedColumn], guesses: Sequence[Floats], rad
 
 @dataclass(frozen=True)
 class PathRisk:
-    """How many paths of a tree there are, and how many are cracked, by their length."""
+    """The number of paths of a tree, and of cracked paths, by length."""
 
     paths: Ints
     """For each length from 0 on."""
@@ -89,17 +89,17 @@ def path_risk(
 
 def _require_tree(model: Any) -> Any:
     if not hasattr(model, "tree_"):
-        raise PolicyError("paths are those of a fitted decision tree")
+        raise PolicyError("paths need a fitted decision tree")
     return model.tree_
 
 
 @dataclass(frozen=True)
 class ColumnShelter:
-    """What shelters a column of numbers from sorting: values that may change places, and gaps in its domain."""
+    """What protects a number column from sorting: values that may be permuted, and gaps in its domain."""
 
     column: str
     range_width: int
-    """How many values the domain has between the least and the greatest, in steps of the column."""
+    """The number of values in the domain from the smallest to the largest, in steps of the column."""
     distinct: int
     pure_pieces: int
     mean_length: float
@@ -107,9 +107,9 @@ class ColumnShelter:
     pure_share: float
     """The share of distinct values that lie in pure pieces."""
     expected_sorting: float
-    """The share of values that sorting is expected to crack, if those of pure pieces are safe from it (Section 5.4)."""
+    """The expected share of values that sorting cracks, if those of pure pieces are safe from it (Section 5.4)."""
     worst_sorting: float
-    """The same if every value lay well inside the range where its rank puts it: |R_ρ| / |R_g| (Figure 11)."""
+    """The same if every value lay well inside the range of its rank: |R_ρ| / |R_g| (Figure 11)."""
     safe: bool
     advice: str
 
@@ -127,17 +127,17 @@ def shelter(
     radius: float = 0.02,
     limit: float = 0.3,
 ) -> tuple[ColumnShelter, ...]:
-    """For every column of numbers, what shelters it, and whether it is safe to encode (Figures 8 and 11, Section 5.4).
+    """For every number column, what protects it, and whether it is safe to encode (Figures 8 and 11, Section 5.4).
 
-    A column is called safe if sorting with the true least and greatest value cracks at most `limit` of its values.
+    A column is safe if sorting with the true smallest and largest value cracks at most `limit` of its values.
     """
     if target not in table.frame.columns:
-        raise PolicyError(f'{table.source}: the target "{target}" is no column of the table')
+        raise PolicyError(f'{table.source}: the target "{target}" is not a column of the table')
     classes = table.frame[target].rank("dense").cast(pl.Int64).fill_null(0).to_numpy() - 1
     names = [n for n, kind in table.frame.schema.items() if n != target and is_learnable_type(kind)]
     unfit = [name for name in columns or () if name not in names]
     if unfit:
-        raise PolicyError(f"{table.source}: {quote_names(unfit)} is no column of numbers")
+        raise PolicyError(f"{table.source}: {quote_names(unfit)} is not a column of numbers")
     return tuple(
         _assess_column_shelter(table.frame[name], name, classes, min_width, radius, limit)
         for name in (names if columns is None else columns)
@@ -186,10 +186,10 @@ def _find_pure_pieces(classes: Ints, mixed: Flags, min_width: int) -> tuple[Flag
 
 def _advise_encoding(safe: bool, pure: float, gaps: float, worst: float) -> str:
     """The recipe of Section 5.4, in words."""
-    reason = f"{pure:.0%} of its values are in pure pieces, {gaps:.0%} of its domain do not occur"
+    reason = f"{pure:.0%} of its values are in pure pieces, {gaps:.0%} of its domain does not occur"
     if safe:
         return f"safe against sorting: {reason}"
     return (
-        f"not safe: {reason}, so sorting alone may crack {worst:.0%} of its values; encode it only if it is no secret "
+        f"not safe: {reason}, so sorting alone may crack {worst:.0%} of its values; encode it only if it is not secret "
         "by itself, or coarsen it"
     )

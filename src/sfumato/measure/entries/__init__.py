@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Measures of private entries of a table, and the rules by which the rest foretells them."""
+"""Measures of private entries of a table, and of the rules that predict them."""

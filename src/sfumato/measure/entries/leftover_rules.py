@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How many adversarial rules are left in a published table, counted by code that shares nothing with the miner.
+"""How many adversarial rules remain in a published table, counted by code independent of the miner.
 
-Against an adversary who mines the release for rules X → y and fires them at private entries that are blank. Rules are
-found from the other end than FAiR does: for each column, from the rows whose entry is private, set of columns by set
-of columns (`mine.agreeing`), and not value by value. The count is complete. If memory does not suffice, an error says
-so: there is never a 0 for "not known". Needs the true values of the private entries, so only the custodian can
-check. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD 2006).
+Against an adversary who mines the release for rules X → y and applies them to blank private entries. Rules are found in
+the opposite direction from FAiR: for each column, from the rows whose entry is private, one set of columns at a time
+(`mine.anonymity.agreement`), and not value by value. The count is complete. If memory does not suffice, an error says
+so: 0 never means "not known". Needs the true values of the private entries, so only the custodian can check. Aggarwal,
+Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD 2006).
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ def leftover_rules(
     """The number of adversarial rules X → y of a published table.
 
     `hidden` has the `row`, `column` and true `value` (as text) of every private entry. A rule counts if X and the
-    column of y are seen together in `least` rows or more, and if among those and among the private entries beside X
-    the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible all
-    the same counts on both sides.
+    column of y are visible together in at least `least` rows, and if among those and among the private entries with X
+    the share of y is at least `confidence`. The empty X counts only if `prior`. A private entry that is visible
+    nevertheless counts on both sides.
     """
     if least < 1 or (max_length is not None and max_length < 1):
-        raise PolicyError("a rule is counted from a support of 1 row and a length of 1 on")
+        raise PolicyError("the support and the length of a rule must be at least 1")
     share = parse_exact_confidence(Fraction(confidence))
     secrets = _list_private_values(published, hidden)
     names = published.frame.columns
@@ -77,7 +77,7 @@ def visible_private_entries(published: Table, hidden: pl.DataFrame) -> int:
 
 
 def count_untrue_hidden_values(hidden: pl.DataFrame, original: Table) -> int:
-    """How many of the values that are said to be private are not those of the original table."""
+    """How many of the listed private values differ from the original table."""
     secrets = _list_private_values(original, hidden)
     untrue = 0
     for (name,), part in secrets.group_by("column"):
@@ -109,20 +109,20 @@ checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: 
 def _require_hidden_entries(evidence: Evidence) -> pl.DataFrame:
     hidden = evidence.details.get("hidden")
     if hidden is None:
-        raise PolicyError("a claim is about private entries, which are not at hand; only the custodian can check it")
+        raise PolicyError("a claim is about private entries, which are not available; only the custodian can check it")
     return hidden if isinstance(hidden, pl.DataFrame) else pl.DataFrame(hidden, schema=_LISTED, orient="row")
 
 
 def _list_private_values(table: Table, hidden: pl.DataFrame) -> pl.DataFrame:
     """The private entries that have a value, with the value as text; an error for one that is not in the table."""
     if not {"row", "column", "value"} <= set(hidden.columns):
-        raise DataError("private entries are listed as row, column and value")
+        raise DataError("list private entries as row, column and value")
     listed = hidden.select(pl.col("row").cast(pl.Int64), pl.col("column").cast(pl.String), spell_cells(hidden["value"]))
     listed = listed.drop_nulls("value")
     strange = sorted(set(listed["column"].drop_nulls().unique().to_list()) - set(table.frame.columns))
     if strange:
         raise DataError(
-            f"{table.source}: private entries are listed in {quote_names(strange[:12])}, which is no column of it"
+            f"{table.source}: private entries are listed in {quote_names(strange[:12])}, which is not a column of it"
         )
     outside = listed.filter(~pl.col("row").is_between(0, len(table) - 1).fill_null(value=False)).height
     unnamed, twice = listed["column"].null_count(), listed.height - listed.select("row", "column").n_unique()
@@ -136,10 +136,10 @@ def _list_private_values(table: Table, hidden: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class _CodedEntries:
-    """A column as numbers: what is seen in each row, and what is hidden."""
+    """A column as codes: the visible value of each row, and the hidden values."""
 
     seen: Ints
-    """The value seen in each row; `width` where there is none."""
+    """The visible value of each row; `width` where there is none."""
     secret: Ints
     """The values of the private entries, in their order."""
     width: int
@@ -154,7 +154,7 @@ class _CodedEntries:
 
 
 class _RuleCounter:
-    """Counts the rules that foretell one column, one set of columns at a time."""
+    """Counts the rules that predict one column, one set of columns at a time."""
 
     def __init__(self, target: _CodedEntries, rows: Ints, share: Fraction, least: int, prior: bool) -> None:
         self.rows, self.width, self.share, self.least, self.prior = rows, target.width, share, least, prior
@@ -169,13 +169,13 @@ class _RuleCounter:
         return AgreementQuestion(asking, answering, [column.width for column in coded])
 
     def __call__(self, here: AgreeingRows) -> Flags:
-        """Count the rules of these groups; a group is worth parting while one of its values still can be foretold."""
+        """Count the rules of these groups; a group is split while one of its values can still be predicted."""
         public = np.bincount(here.answering_group, minlength=here.groups)
         hidden = np.bincount(here.asking_group, minlength=here.groups)
         pairs, fits = np.unique(here.asking_group * self.width + self.secret[here.asking], return_counts=True)
         shown = count_keyed_rows(pairs, here.answering, here.answering_group, self.seen, self.width, here.groups)
         group = pairs // max(self.width, 1)
-        # A larger X is seen in fewer rows and hidden beside fewer: what is too rare here is too rare further on.
+        # A larger X is visible in fewer rows and hidden with fewer: what is too rare here is too rare further down.
         hopeful = (public[group] >= self.least) & (shown >= self.fewest)
         if here.columns or self.prior:
             known = reaches(shown, public[group], self.share) & reaches(fits, hidden[group], self.share)

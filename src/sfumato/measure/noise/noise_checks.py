@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Whether noise is what was promised: measured on the differences between the release and the originals.
+"""Check noise against the promise, on the differences between the release and the originals.
 
-Nothing is taken from the method, so only the custodian can check. Agrawal and Srikant's privacy at a confidence is the
-width of the interval that a value is told to lie in; here it is the narrowest one that holds that share of the
-differences. Whole numbers (and dates, in days) are as wide as they are many.
+Independent of the method, so only the custodian can check. Agrawal and Srikant's privacy at a confidence is the width
+of the interval to which a value is known; here it is the narrowest one that holds that share of the differences. The
+width of whole numbers (and dates, in days) is their count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -20,6 +19,12 @@ from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
+from sfumato.measure.noise.stated_law import (
+    StatedLaw,
+    bound_crowding_chances,
+    bound_distance_chance,
+    bound_size_chances,
+)
 from sfumato.table import Table
 
 
@@ -32,10 +37,11 @@ def noise_privacy(
     confidence: float = 0.95,
     rows: Rows = None,
 ) -> float:
-    """The privacy level of a noisy column: the narrowest interval that holds a share of `confidence` of what was added,
-    as a share of the range from `low` to `high` (of the originals if not told)."""
+    """The privacy level of a noisy column: the narrowest interval that holds a share `confidence` of the differences,
+    as a share of the range from `low` to `high` (by default that of the originals).
+    """
     if not 0 < confidence < 1:
-        raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
+        raise PolicyError(f"confidence must lie between 0 and 1, not {confidence:g}")
     true, shown, whole = _pair_numbers(original, published, column, rows)
     if not len(true):
         return 0.0
@@ -57,8 +63,9 @@ def measure_noise_centre(
     together: Sequence[str] = (),
     rows: Rows = None,
 ) -> float:
-    """By how many standard errors the mean of what was added is off 0; `deviation` is the noise's, if it is known, or
-    follows from `times` the data's variance, as in `measure_noise_law`."""
+    """By how many standard errors the mean of the noise is off 0; `deviation` is the noise's, if known, or follows from
+    `times` the data's variance, as in `measure_noise_law`.
+    """
     true, shown, whole = _pair_numbers(original, published, column, rows)
     added = shown - true
     if not len(added):
@@ -82,15 +89,15 @@ def measure_noise_law(
     together: Sequence[str] = (),
     rows: Rows = None,
 ) -> float:
-    """By how many standard errors what was added is off the noise that was told: `kind`, `scale`, rounded to `step`.
+    """By how many standard errors the differences deviate from the stated noise: `kind`, `scale`, rounded to `step`.
 
-    `grid` is what numbers that are not whole were rounded to, and their noise as well. Where no scale is told it is
-    that of `times` the variance of the originals, over the rows that have all columns of `together`.
+    `grid` is the rounding of numbers that are not whole, and of their noise. Without a scale, it is that of `times` the
+    variance of the originals, over the rows that have all columns of `together`.
 
-    Three questions, each answered by a bound that holds for any number of values: how far the distribution is off as a
-    whole (Kolmogorov and Smirnov's distance, with Massart's bound), whether the least and the greatest sizes are those
-    of so many draws (Beta), whether some differences are closer together than draws can be (binomial). The rarest
-    answer, times how many there are, is told as the standard errors that are as rare.
+    Three tests, each with a bound that holds for any number of values: the distance of the distributions
+    (Kolmogorov-Smirnov, with Massart's bound), whether the smallest and largest sizes are those of this many draws
+    (Beta), and whether some differences are closer together than draws can be (binomial). The smallest p-value, times
+    their number, is reported as the standard errors that are equally rare.
     """
     from scipy.special import ndtri
 
@@ -98,14 +105,14 @@ def measure_noise_law(
     if not len(true):
         return 0.0
     scale = _choose_noise_scale(align_originals(original, published, rows), column, scale, times, together)
-    law, added = _ToldLaw(kind, scale, step), np.sort(shown - true)
+    law, added = StatedLaw(kind, scale, step), np.sort(shown - true)
     blur = (
         step / 2 if step else max(1e-5 * scale, grid, 2 * _compute_storage_grain(original.frame[column], true, shown))
     )
     answers = [
-        _bound_distance_chance(added, law, blur),
-        *_bound_size_chances(added, law, blur),
-        *_bound_crowding_chances(added, law, blur),
+        bound_distance_chance(added, law, blur),
+        *bound_size_chances(added, law, blur),
+        *bound_crowding_chances(added, law, blur),
     ]
     rare = float(np.clip(len(answers) * min(answers), 1e-300, 1.0))
     return round(-float(ndtri(rare / 2)), 12) + 0.0
@@ -115,9 +122,9 @@ class Variance(TypedDict, total=False):
     """How the scale of noise follows from the data."""
 
     times: float | None
-    """How many times the variance of the originals it has."""
+    """The multiple of the variance of the originals."""
     together: Sequence[str]
-    """Columns that are noisy together: only the rows that have them all count."""
+    """Columns that are noisy together: only the rows that have all of them count."""
 
 
 def measure_noise_dependence(
@@ -132,16 +139,16 @@ def measure_noise_dependence(
     rows: Rows = None,
     **variance: Unpack[Variance],
 ) -> float:
-    """By how many standard errors what was added, or its size, goes with the values it was added to, with how far out
-    they are, with the same of other noisy columns and, where it was drawn apart from theirs, with their noise.
+    """By how many standard errors the noise, or its size, correlates with the values it was added to, with their
+    distance from the centre, with the same of other noisy columns and, if drawn independently, with their noise.
 
-    Noise is told by its place in the distribution told, which is uniform: sums of it with any weights that do not
-    depend on it stray further than x standard errors with probability 2 exp(−x² / 2) at the most, however few. The
-    scale is told, or follows from `times` the data's variance, as in `measure_noise_law`.
+    Noise counts by its rank in the stated distribution, which is uniform: sums of it with any weights that do not
+    depend on it exceed x standard errors with probability at most 2 exp(−x² / 2), for any number of values. The scale
+    is stated, or follows from `times` the data's variance, as in `measure_noise_law`.
     """
     taken = align_originals(original, published, rows)
     true, added = _compute_added_noise(taken, published.frame, column)
-    law = _ToldLaw(kind, _choose_noise_scale(taken, column, scale, **variance), step)
+    law = StatedLaw(kind, _choose_noise_scale(taken, column, scale, **variance), step)
     places = np.array((law.place(added), law.place_size(added)))
     deviations = [_measure_noise_association(np.array(_standardize_values(true)), places)]
     for name in others:
@@ -155,7 +162,7 @@ def measure_noise_dependence(
 
 
 def count_unchanged_cells(original: Table, published: Table, column: str, rows: Rows = None) -> int:
-    """How many known values of a column were published as they were."""
+    """How many known values of a column were published unchanged."""
     true, shown, _ = _pair_numbers(original, published, column, rows)
     return int((true == shown).sum())
 
@@ -163,22 +170,23 @@ def count_unchanged_cells(original: Table, published: Table, column: str, rows: 
 def measure_noise_shape(
     original: Table, published: Table, columns: Sequence[str], times: float, rows: Rows = None
 ) -> float:
-    """By how many standard errors the covariance of what was added is off that of the data, times a factor; the worst
-    of all pairs of columns, over the rows that have them all."""
+    """By how many standard errors the covariance of the noise deviates from that of the data, times a factor; the worst
+    of all pairs of columns, over the rows that have all of them.
+    """
     taken = align_originals(original, published, rows)
     true, shown = (
         np.array([_read_noise_numbers(frame, name)[0] for name in columns]) for frame in (taken, published.frame)
     )
     known = np.isfinite(true).all(axis=0) & np.isfinite(shown).all(axis=0)
     true, shown = true[:, known], shown[:, known]
-    # Each column in a unit of its own: squares of squares of very large or small numbers are no numbers.
+    # Each column in its own unit: fourth powers of very large or small numbers overflow or vanish.
     reach = np.abs(true - true.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)
     unit = np.where(reach > 0, reach, 1.0)
     fine = np.array([0.0 if taken[name].dtype.is_float() else 1.0 / 12 for name in columns]) / unit[:, 0] ** 2
     added = (shown - true) / unit
     promised = times * np.atleast_2d(np.cov(true / unit, bias=True)) + np.diag(fine)
     off = np.abs(added @ added.T / added.shape[1] - promised)
-    # Columns that follow from each other are rounded together, or not: nobody can tell how that goes.
+    # Linearly dependent columns may be rounded together or not: their covariance is unpredictable.
     together = np.sqrt(np.outer(fine, fine)) * (1 - np.eye(len(fine)))
     own = np.diag(promised)
     errors = np.sqrt((np.outer(own, own) + promised**2) / added.shape[1])
@@ -195,9 +203,10 @@ def measure_interval_privacy(
     confidence: float = 0.95,
     rows: Rows = None,
 ) -> float:
-    """The privacy level of intervals: of the interval of each published value, cut by the range that everybody knows,
-    the width of the narrowest, times the confidence, as a share of the range. An interval is as wide as was told, or as
-    published values are apart, if that is less."""
+    """The privacy level of intervals: the width of the narrowest interval of a published value, clipped to the public
+    range, times the confidence, as a share of the range. An interval is as wide as stated, or as the distance of
+    published values if that is smaller.
+    """
     _, shown, whole = _pair_numbers(original, published, column, rows)
     middle, step = np.unique(shown), 1.0 if whole else 0.0
     apart = np.diff(middle)
@@ -218,7 +227,8 @@ def count_outside_interval(
     rows: Rows = None,
 ) -> int:
     """How many published values are not the middle of an interval that holds the original; of an even number of whole
-    numbers the lower middle. The ends of an interval belong to it, since values there were rounded."""
+    numbers the lower middle. Intervals include their ends, since values there were rounded.
+    """
     true, shown, _ = _pair_numbers(original, published, column, rows)
     interval_index = np.rint((shown - origin - (width - step) / 2 + (step / 4 if step else 0.0)) / width)
     begin = origin + interval_index * width
@@ -259,7 +269,7 @@ checks_claim("changed_beside_noise", "exactly", needs_original=True, of_the_rest
 
 
 def _pair_numbers(original: Table, published: Table, column: str, rows: Rows) -> tuple[Floats, Floats, bool]:
-    """Original and published numbers where both are known, and whether they are whole; none where none ever was."""
+    """Original and published numbers where both are known, and whether they are whole; may be empty."""
     taken = align_originals(original, published, rows)
     (true, whole), (shown, _) = _read_noise_numbers(taken, column), _read_noise_numbers(published.frame, column)
     known = np.isfinite(true) & np.isfinite(shown)
@@ -289,11 +299,11 @@ def _get_number_cells(frame: pl.DataFrame, name: str) -> pl.Series:
 def _choose_noise_scale(
     taken: pl.DataFrame, column: str, told_value: float | None, times: float | None = None, together: Sequence[str] = ()
 ) -> float:
-    """The scale that was told, or that of noise with so many times the variance of the originals."""
+    """The stated scale, or that of noise with this multiple of the variance of the originals."""
     if told_value is not None:
         return told_value
     if times is None:
-        raise PolicyError("the noise's `scale` is told, or how many `times` the variance of the originals it has")
+        raise PolicyError("give the noise's `scale`, or how many `times` the variance of the originals it has")
     values = np.array([_read_noise_numbers(taken, name)[0] for name in dict.fromkeys((column, *together))])
     return float(np.sqrt(times * values[0, np.isfinite(values).all(axis=0)].var()))
 
@@ -304,90 +314,19 @@ def _compute_deviation(added: Floats, told_value: float | None) -> float:
 
 
 def _compute_added_noise(taken: pl.DataFrame, published: pl.DataFrame, name: str) -> tuple[Floats, Floats]:
-    """Original numbers and what was added to them, NaN where either is missing."""
+    """Original numbers and the noise added to them, NaN where either is missing."""
     true, shown = _read_noise_numbers(taken, name)[0], _read_noise_numbers(published, name)[0]
     return true, shown - true
 
 
 def _compute_storage_grain(column: pl.Series, true: Floats, shown: Floats) -> float:
-    """What the largest of the numbers is rounded to when it is stored."""
+    """The storage precision of the largest number."""
     largest = max(float(np.abs(values).max(initial=0.0)) for values in (true, shown))
     return float(np.spacing(np.float32(largest) if column.dtype == pl.Float32 else largest))
 
 
-@dataclass(frozen=True)
-class _ToldLaw:
-    """The distribution that noise was told to have; written here again, since the method's is not to be believed."""
-
-    kind: str
-    scale: float
-    step: float
-
-    def below(self, points: Floats) -> Floats:
-        """The probability of less than so much, before rounding."""
-        if self.kind == "gaussian":
-            from scipy.special import ndtr
-
-            return np.asarray(ndtr(points / self.scale))
-        if self.kind == "uniform":
-            return np.clip((points / self.scale + 1) / 2, 0.0, 1.0)
-        raise PolicyError(f'noise is uniform or gaussian, and "{self.kind}" is neither')
-
-    def compute_chance_of_larger(self, size: Floats) -> Floats:
-        """The probability that noise is further off 0."""
-        return np.where(size <= 0, 1.0, 2 * self.below(-np.abs(size)))
-
-    def place(self, added: Floats) -> Floats:
-        """Where noise stands among all there could be, from −½ to ½; rounded noise in the middle of what it may be."""
-        return (self.below(added - self.step / 2) + self.below(added + self.step / 2) - 1) / 2
-
-    def place_size(self, added: Floats) -> Floats:
-        """Where the size of noise stands among all there could be, from −½ to ½."""
-        size = np.abs(added)
-        return (
-            1
-            - self.compute_chance_of_larger(size - self.step / 2)
-            - self.compute_chance_of_larger(size + self.step / 2)
-        ) / 2
-
-
-def _bound_distance_chance(added: Floats, law: _ToldLaw, blur: float) -> float:
-    """How rare so large a distance of the distributions is at the most: 2 exp(−2 n d²)."""
-    count = len(added)
-    ranks = np.arange(count + 1) / count
-    above, under = ranks[1:] - law.below(added + blur), law.below(added - blur) - ranks[:-1]
-    far = max(0.0, float(above.max()), float(under.max()))
-    return float(2 * np.exp(-2 * count * far**2))
-
-
-def _bound_size_chances(added: Floats, law: _ToldLaw, blur: float) -> list[float]:
-    """How rare it is that the i-th least and the i-th greatest size are so small, and so large; i = 1, 2, 4, …"""
-    from scipy.special import betainc
-
-    count, sizes = len(added), np.sort(np.abs(added))
-    steps = 2 ** np.arange(int(np.log2(count)) + 1)
-    ranks = np.unique(np.append(steps, count + 1 - steps))
-    chosen = sizes[ranks - 1]
-    small = betainc(ranks, count + 1 - ranks, 1 - law.compute_chance_of_larger(chosen + blur))
-    large = betainc(count + 1 - ranks, ranks, law.compute_chance_of_larger(chosen - blur))
-    return [*map(float, small), *map(float, large)]
-
-
-def _bound_crowding_chances(added: Floats, law: _ToldLaw, blur: float) -> list[float]:
-    """How rare it is at the most that 1, 2, 4, … others lie so close above some difference."""
-    from scipy.special import bdtrc
-
-    count = len(added)
-    others = 2 ** np.arange(int(np.log2(count - 1)) + 1) if count > 1 else np.zeros(0, np.int64)
-    close = np.array([(added[many:] - added[:-many]).min() for many in others]) / 2 + blur
-    return [
-        count * float(bdtrc(many - 1, count - 1, share))
-        for many, share in zip(others.tolist(), 1 - law.compute_chance_of_larger(close), strict=True)
-    ]
-
-
 def _standardize_values(values: Floats) -> tuple[Floats, Floats]:
-    """Where values stand, and how far out; a few that are far out count no more than three times the usual distance."""
+    """Standardized values, and their distances from the centre; outliers are capped at three times the usual."""
     known = values[np.isfinite(values)]
     middle = float(np.median(known)) if len(known) else 0.0
     usual = float(np.median(np.abs(known - middle)) or np.abs(known - middle).mean()) if len(known) else 0.0
@@ -396,7 +335,7 @@ def _standardize_values(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _measure_noise_association(weights: Floats, places: Floats) -> float:
-    """By how many standard errors uniform places go with weights: the most of all pairs of rows."""
+    """By how many standard errors uniform ranks correlate with weights: the maximum over all pairs of rows."""
     known = np.isfinite(weights[-1]) & np.isfinite(places[0])
     if not known.all():
         weights, places = weights[:, known], places[:, known]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Measures of published patterns and what their supports give away."""
+"""Measures of published patterns and what their supports reveal."""

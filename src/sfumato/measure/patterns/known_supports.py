@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Published supports as an auditor looks them up: of many itemsets, all subsets at once.
+"""Look up published supports of many itemsets with all their subsets at once.
 
-Only sets with all their subsets are in; the others are set aside. It shares no code with :mod:`sfumato.mine`.
+Only sets with all their subsets are included; the others are kept separately. It shares no code with
+:mod:`sfumato.mine`.
 """
 
 from __future__ import annotations
@@ -18,20 +19,22 @@ _ROOM = 1 << 21
 
 @dataclass(frozen=True, eq=False)
 class KnownSupports:
-    """Sets numbered from 1 on, shorter ones first; 0 is the empty set."""
+    """Sets numbered from 1, shorter ones first; 0 is the empty set."""
 
     tables: tuple[Ints, ...]
-    """The sets of one item, of two, and so on: a row each, codes rising."""
+    """The sets of one item, of two, and so on: one row each, codes ascending."""
     keys: Ints
-    """Of each set the number of the set without its last item, and that item, in one number; rising."""
+    """For each set, the number of the set without its last item and that item, combined in one number; ascending."""
     supports: Ints
     width: int
     aside: tuple[tuple[tuple[int, ...], int], ...]
-    """Sets with a subset that is not known, and their supports."""
+    """Sets with an unknown subset, and their supports."""
 
     @classmethod
     def of(cls, sets: dict[tuple[int, ...], int], baskets: int, width: int) -> KnownSupports:
-        """Sort sets (tuples of rising codes) by length; a set is in if all that lack one of its items are."""
+        """Sort sets (tuples of ascending codes) by length; a set is included if all its subsets with one item fewer
+        are.
+        """
         known = cls((), np.zeros(0, np.int64), np.array([baskets], dtype=np.int64), max(width, 1), ())
         aside: list[tuple[tuple[int, ...], int]] = []
         for length in range(1, max(map(len, sets), default=0) + 1):
@@ -54,14 +57,14 @@ class KnownSupports:
         return known
 
     def numbers(self, table: Ints) -> Ints:
-        """The number of each row's set, −1 if it is not known."""
+        """The number of each row's set, −1 if unknown."""
         numbers = np.zeros(len(table), dtype=np.int64)
         for column in range(table.shape[1]):
             numbers = self._join_items(numbers, table[:, column])
         return numbers
 
     def subsets(self, table: Ints) -> Ints:
-        """The numbers of all subsets of each row's set, by the bits of the columns that are in."""
+        """The numbers of all subsets of each row's set, indexed by the bits of the included columns."""
         subset_numbers = np.zeros((len(table), 1), dtype=np.int64)
         for column in range(table.shape[1]):
             more = self._join_items(subset_numbers, np.broadcast_to(table[:, column, None], subset_numbers.shape))
@@ -86,12 +89,12 @@ class KnownSupports:
         return counts
 
     def known(self) -> Iterator[Ints]:
-        """The known sets, some rows of one length at a time."""
+        """The known sets, in blocks of one length."""
         for table in self.tables:
             yield from _split_set_table(table)
 
     def unknown(self) -> Iterator[Ints]:
-        """The sets of three or more that are not known while all their proper subsets are, some at a time."""
+        """The sets of three or more that are unknown while all their proper subsets are known, in blocks."""
         for table in self.tables[1:]:
             parents = self.numbers(table[:, :-1])
             ends = np.searchsorted(parents, parents, side="right")
@@ -109,7 +112,7 @@ class KnownSupports:
 
 
 def _split_set_table(table: Ints) -> Iterator[Ints]:
-    """Rows in portions whose subsets fit the memory."""
+    """Rows in blocks whose subsets fit in memory."""
     size = max(1, _ROOM >> table.shape[1])
     for index in range(0, len(table), size):
         yield table[index : index + size]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What published patterns give away, reckoned by an auditor who has nothing but them.
+"""What published patterns reveal, derived by an auditor from the patterns alone.
 
-Two ways, neither of which is the method's own. For every set that is published, or whose proper subsets are all known,
-the counts of all its patterns are written down as numbers plus or minus the unknown support, and looked at. And of a
-handful of items, a linear program says what each pattern can be in any database that agrees.
+In two ways, both different from the method's. For every set that is published, or whose proper subsets are all known,
+the count of each of its patterns is a number plus or minus the unknown support. For a few items, a linear program
+bounds each pattern over all databases that agree.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from sfumato.release import Number
 Members = tuple[int, ...]
 
 FEW_ITEMS = 6
-"""Up to how many items every database that agrees is looked at."""
+"""The most items for which all databases that agree are examined."""
 _SLACK = 1e-6
-_CONTRADICTION = "the published supports contradict one another: no database has them; check where they come from"
+_CONTRADICTION = "the published supports contradict one another: no database has them; check their source"
 
 
 def inferable_patterns(patterns: Patterns, k: int, complete_from: int | None = None) -> int:
     """How many patterns are found that 1 to k − 1 people must have, given the published supports.
 
-    `complete_from` is the support from which on an adversary may think that everything is published. Patterns of two
+    `complete_from` is the support from which an adversary may assume that everything is published. Patterns of two
     conjunctions, known only together, count as one.
     """
     ceiling = complete_from - 1 if complete_from else None
     sets = _index_supports(patterns)
     while True:
-        report_progress("checking what supports give away")
+        report_progress("checking what supports reveal")
         notes = KnownSupports.of(sets, patterns.baskets, len(patterns.items))
         bounded = [_bound_unknown_sets(notes, table, k, ceiling) for table in notes.unknown()]
         bounded += list(_bound_unknown_pairs(notes, k, ceiling))
         learnt = {tuple(itemset): support for part in bounded for itemset, support in part.learnt}
         if not learnt:
             break
-        # What follows is known from now on, and more may follow from that.
+        # Derived supports are known from here on, and more may follow from them.
         sets |= learnt
     count = sum(part.small for part in bounded) + sum(_count_small_patterns(notes, table, k) for table in notes.known())
     count += _count_small_aside(notes, k)
@@ -66,7 +66,7 @@ def _index_supports(patterns: Patterns) -> dict[Members, int]:
 
 @dataclass(frozen=True)
 class _BoundedSets:
-    """Of sets of unknown support: how many patterns are known to be small, and which supports follow exactly."""
+    """For sets of unknown support: how many patterns are known to be small, and which supports follow exactly."""
 
     small: int
     learnt: list[tuple[list[int], int]]
@@ -135,7 +135,7 @@ def _count_by_linear_programs(patterns: Patterns, k: int, complete_from: int | N
 
     n = len(patterns.items)
     equal, amounts, below, limits = _build_support_conditions(patterns, complete_from)
-    # The least and the most of one pattern are worlds that often settle another.
+    # The minimum and maximum of one pattern are databases that often settle another.
     worlds: list[Floats] = []
     count = 0
     kinds = np.arange(1 << n)
@@ -175,12 +175,12 @@ def _build_support_conditions(
 
 
 def find_least_support(patterns: Patterns) -> int:
-    """The smallest published support; the number of baskets where nothing is published."""
+    """The smallest published support; the number of baskets if nothing is published."""
     return int(patterns.supports.min(initial=patterns.baskets))
 
 
 def count_untrue_supports(patterns: Patterns, baskets: Baskets) -> int:
-    """How many published supports, and whether the number of baskets, are not those of the baskets."""
+    """How many published supports, including the number of baskets, differ from those of the baskets."""
     columns = ItemColumns.of(baskets, patterns.items)
     wrong = sum(columns.support(items) != support for items, support in patterns.to_lists())
     return wrong + (patterns.baskets != len(baskets))

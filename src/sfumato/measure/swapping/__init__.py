@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Measures of confidential values exchanged among people."""
+"""Measures of swapped confidential values."""

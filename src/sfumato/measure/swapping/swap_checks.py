@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Whether swapped data is what was promised: counted from the originals and the release, by group-bys alone.
+"""Check swapped data against the promise, from the originals and the release, by group-bys alone.
 
-Who is identifiable is found anew, by the originals: a record all of whose likes in the pattern have its confidential
-value. So only the custodian can check. Values are compared as they are spelt, so that a file that was written and read
-again is judged like the table it came from. Li and Sarkar (2004).
+Identifiable records are found again from the originals: a record is identifiable if all records with its pattern have
+its confidential value. So only the custodian can check. Values are compared as text, so that a file that was written
+and read again is judged like the table it came from. Li and Sarkar (2004).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from sfumato.table import Table
 
 
 def identifiable_records(table: Table, column: str, pattern: Sequence[str], rows: Rows = None) -> pl.DataFrame:
-    """Of every row: its `status` ("unique", "collective" or null) and its `group`, the first of the rows that share
-    its pattern. A missing confidential value is never identifiable, and makes what stands beside it undetermined."""
+    """For every row its `status` (`unique`, `collective` or null) and its `group`, the first of the rows that share its
+    pattern. A missing confidential value is never identifiable, and makes the rest of its group undetermined.
+    """
     taken = select_originals(table, rows)
     require_columns(taken, (column, *pattern), table.source)
     cells = pl.DataFrame([spell_cells(taken[name]).alias(f"x{index}") for index, name in enumerate(pattern)])
@@ -61,10 +62,10 @@ def count_unbroken_groups(
     group_share: float = 1,
     rows: Rows = None,
 ) -> int:
-    """How many collectively identifiable groups still agree, or have not the promised number of changed records.
+    """How many collectively identifiable groups still agree, or lack the promised number of changed records.
 
-    `group_share` is a number of records if it is whole (an int), a share of the group if it is a fraction; at least
-    one record is changed, and at least one is not.
+    `group_share` is a number of records if it is whole (an int), a share of the group if it is a fraction; at least one
+    record is changed, and at least one is not.
     """
     status_frame = identifiable_records(original, column, pattern, rows)
     groups = (
@@ -84,7 +85,7 @@ def count_unbroken_groups(
 
 
 def measure_marginal_shift(original: Table, published: Table, column: str, rows: Rows = None) -> int:
-    """Σ over the values of a column of the difference in how often they occur; missing is a value."""
+    """Σ over the values of a column of the difference in their counts; missing is a value."""
     before, after = (
         _count_spelt_values(select_originals(original, rows)[column]),
         _count_spelt_values(published.frame[column]),
@@ -100,9 +101,9 @@ def count_cells_changed_elsewhere(
     confidential: Sequence[str] = (),
     rows: Rows = None,
 ) -> int:
-    """How many cells were changed that may not be: other columns, and the column of records not identifiable.
+    """How many cells were changed that may not be: other columns, and the column in records that are not identifiable.
 
-    `confidential` are columns that are swapped too, and judged for themselves. A cell that is missing has to stay so.
+    `confidential` lists columns that are also swapped, and judged separately. A missing cell must stay missing.
     """
     taken = align_originals(original, published, rows)
     others = [name for name in published.frame.columns if name not in (column, *confidential)]
@@ -121,10 +122,10 @@ def joint_total_variation(
     width: int = 1,
     rows: Rows = None,
 ) -> float:
-    """The total variation between joint distributions of a column with `width` others, in the mean over all sets.
+    """The mean total variation between joint distributions of a column with `width` others, over all sets of them.
 
-    Without `columns` the others are the quasi-identifying ones. With all of them at once it is the share of changed
-    records, wherever only identifiable ones change.
+    By default the others are the quasi-identifying columns. With all of them at once it is the share of changed
+    records, if only identifiable ones change.
     """
     names = [name for name in (columns or published.quasi_identifying) if name != column]
     if not 1 <= width <= len(names):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Distance to the closest record: are synthetic rows nearer to the people they were learnt from than to others?
+"""Distance to the closest record: are synthetic rows nearer to training records than to held-out ones?
 
-Somebody who was not learnt from is as near to the release as the population is to itself. Whoever was learnt from
-should be no nearer. So each synthetic row's distance to the closest of them is set beside its distance to the closest
-of equally many people who were set aside: a fair release has half of its rows nearer to either.
-The distance is Gower's (1971): the mean over columns of 0 or 1 for words, and of the difference over the range for
-numbers and dates, also those kept as text; a missing cell is 1 from any value and 0 from another missing one.
-M. Platzer, T. Reutterer, *Holdout-based empirical assessment of mixed-type synthetic data* (2021).
+A held-out person is as near to the release as the population is to itself. A training record should be no nearer. So
+each synthetic row's distance to the closest training record is compared with its distance to the closest of equally
+many held-out records: in a fair release, half of the rows are nearer to either. The distance is Gower's (1971): the
+mean over columns of 0 or 1 for words, and of the difference over the range for numbers and dates, also those stored as
+text; a missing cell is 1 from any value and 0 from another missing one. M. Platzer, T. Reutterer, *Holdout-based
+empirical assessment of mixed-type synthetic data* (2021).
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from sfumato.progress import report_progress
 from sfumato.table import Table
 
 SAMPLE = 20_000
-"""How many synthetic rows are judged, and people on each side, unless more is asked for."""
+"""How many synthetic rows, and people on each side, are compared by default."""
 _CHUNK = 500
-# Farther from any number of 0 to 1 than the most that is counted, which is 1.
+# Farther from any number in 0 to 1 than the maximum distance, which is 1.
 _MISSING = -9.0
 
 
 @dataclass(frozen=True)
 class ClosestRecords:
-    """How far synthetic rows are from people learnt from, and from as many people set aside."""
+    """How far synthetic rows are from training records, and from as many held-out records."""
 
     rows: int
-    """How many synthetic rows were judged."""
+    """The number of synthetic rows compared."""
     people: int
-    """How many people there were on each side."""
+    """The number of people on each side."""
     nearer: float
-    """The share of rows nearer to somebody learnt from; 0.5 is fair. Of rows equally far from both, half count."""
+    """The share of rows nearer to a training record; 0.5 is fair. Rows equally far from both count half."""
     training_5th: float
-    """The distance below which the 5 % of rows lie that are closest to people learnt from."""
+    """The 5 % quantile of the distances to training records."""
     holdout_5th: float
     training_median: float
     holdout_median: float
     equal_training: int
-    """How many rows are at no distance from somebody learnt from: copies in every column compared."""
+    """How many rows are at distance 0 from a training record: copies in every compared column."""
     equal_holdout: int
 
 
@@ -59,10 +59,10 @@ def closest_records(
     sample: int | None = SAMPLE,
     seed: int = 0,
 ) -> ClosestRecords:
-    """Compare distances to the originals that were learnt from with those to people who were set aside.
+    """Compare distances to the training records with those to held-out records.
 
-    Both sides are thinned to the same number, and rows and people to `sample` of each, drawn by `seed`; with None
-    nobody is left out but for the sides to be equal.
+    Both sides are sampled to the same number, and rows and people to `sample` of each, drawn with `seed`; with None,
+    only the larger side is sampled.
     """
     names = list(columns or published.frame.columns)
     for table in (published, original, holdout):
@@ -102,7 +102,7 @@ def _sample_rows(frame: pl.DataFrame, size: int, chance: np.random.Generator) ->
 
 
 def _encode_frames(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]:
-    """Each frame as numbers: words by a number each, numbers by their place in the range of the people's."""
+    """Each frame as numbers: words as codes, numbers by their position in the range of the originals."""
     columns, words = [], []
     for name in frames[0].columns:
         parts = [frame[name] for frame in frames]
@@ -122,17 +122,17 @@ def _encode_frames(frames: Sequence[pl.DataFrame]) -> tuple[list[Floats], Flags]
 
 
 def _measure_column_spread(people: Floats, words: Flags) -> Floats:
-    """How far two people are apart in each column, in the mean: the first to look at are those that tell most."""
+    """The mean distance of two people in each column: the most discriminating columns are compared first."""
     other = np.roll(people, len(people) // 2 + 1, axis=0)
     gap = np.abs(people - other)
     return np.asarray(np.where(words, gap > 0, np.minimum(gap, 1.0)).mean(axis=0))
 
 
 def _find_least_distances(rows: Floats, people: Floats, words: Flags) -> Floats:
-    """The least distance of each row to anybody."""
+    """The smallest distance of each row to anybody."""
     from sfumato.kernels.synthesis.closest_rows import find_closest_distances
 
-    # Words first: likes stand together, and the search of each row begins among its own.
+    # Sort by words first: similar rows are adjacent, and each row's search begins among them.
     ranks = [
         np.concatenate([rows[:, index], people[:, index]])
         for index in [*np.flatnonzero(words), *np.flatnonzero(~words)]

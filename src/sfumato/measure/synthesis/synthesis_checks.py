@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Whether synthetic data is what was promised, and how near it comes to people: counted from the originals.
+"""Check synthetic data against the promise, and how close it comes to people, from the originals.
 
-Nothing here is shared with the method. Cells are compared as they are spelt, so that a file that was written and read
-again is judged like the table it came from; dates, moments and amounts kept as text are numbers. Copies and distances
-mean little by themselves, since what is common is drawn often: they are set beside those of people who were set aside,
-of whom the method knew nothing.
+No code is shared with the method. Cells are compared as text, so that a file that was written and read again is judged
+like the table it came from; dates, timestamps and amounts stored as text are numbers. Copies and distances mean little
+by themselves, since common rows are drawn often: they are compared with those of held-out people, whom the method never
+saw.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sfumato.measure.synthesis.closest_record import SAMPLE, ClosestRecords, clo
 from sfumato.release import Number
 from sfumato.table import Table
 
-__all__ = ["ClosestRecords", "closest_records"]  # what is at home elsewhere, and asked for here
+__all__ = ["ClosestRecords", "closest_records"]  # defined elsewhere, looked up here
 
 
 @dataclass(frozen=True)
@@ -37,15 +37,15 @@ class ExactCopies:
     rows: int
     """Published rows that equal an original."""
     unique_rows: int
-    """Of these, the ones that equal an original which is unique: such a row is one person's and nobody else's."""
+    """Of these, those that equal a unique original: such a row belongs to one person only."""
     people: int
     """How many people have a row that was published."""
     unique_people: int
-    """Of these, the ones who are unique."""
+    """Of these, those who are unique."""
 
 
 def exact_copies(published: Table, original: Table, among: Table | None = None) -> ExactCopies:
-    """Count published rows that are somebody's. Who is unique is judged among the originals, or `among` more people."""
+    """Count published rows that equal somebody's. Uniqueness is judged among the originals, or `among` more people."""
     names = published.frame.columns
     for table in (original, *(() if among is None else (among,))):
         require_columns(table.frame, names, table.source)
@@ -66,10 +66,10 @@ def exact_copies(published: Table, original: Table, among: Table | None = None) 
 
 @dataclass(frozen=True)
 class HoldoutComparison:
-    """What a synthetic release shows of people learnt from, beside what it shows of as many people set aside."""
+    """What a synthetic release shows about training records, compared with as many held-out ones."""
 
     people: int
-    """How many people on each side."""
+    """The number of people on each side."""
     closest: ClosestRecords
     training: ExactCopies
     holdout: ExactCopies
@@ -95,11 +95,11 @@ class HoldoutComparison:
 def against_holdout(
     published: Table, original: Table, holdout: Rows, sample: int | None = SAMPLE, seed: int = 0
 ) -> HoldoutComparison:
-    """Judge a release by the rows of the originals that were set aside; the others are thinned to as many."""
+    """Compare a release with the held-out rows of the originals; the others are sampled to as many."""
     aside = np.unique(np.asarray(holdout, dtype=np.int64))
     if not len(aside) or len(aside) >= len(original) or not 0 <= int(aside[0]) <= int(aside[-1]) < len(original):
         raise DataError(
-            f"{original.source}: {len(aside)} of {len(original)} people are said to be set aside; give the table that "
+            f"{original.source}: {len(aside)} of {len(original)} people are held out; give the table that "
             "the release was made from, and a hold-out above 0"
         )
     learnt = np.setdiff1d(np.arange(len(original)), aside)
@@ -120,15 +120,14 @@ def against_holdout(
 def pairwise_total_variation(
     original: Table, published: Table, bins: int = 10, columns: Sequence[str] | None = None
 ) -> float:
-    """The total variation between the joint distributions of two columns, in the mean over all pairs of columns.
+    """The mean total variation between the joint distributions of two columns, over all pairs of columns.
 
-    Words are a group each, compared as they are spelt; missing is a group of its own. Numbers (and dates, moments and
-    amounts, also as text) are cut into at most `bins` groups. The cuts are quantiles of the n originals that are not
-    missing: for k = 1 … bins − 1 the ⌈n k / bins⌉th smallest of them, equal ones taken once. A number belongs to the
-    first cut that it does not exceed, or else lies above them all: so different numbers are one group where no cut
-    lies between them, with more than `bins` of them, with few people, or where no original is. A published cell that
-    is no number counts as missing there. 0 means that every pair of columns is distributed as before, 1 that nothing
-    is left.
+    Each word, compared as text, is a group; missing is a group of its own. Numbers (and dates, timestamps and amounts,
+    also as text) are cut into at most `bins` groups. The cuts are quantiles of the n originals that are not missing:
+    for k = 1 … bins − 1 the ⌈n k / bins⌉th smallest of them, without duplicates. A number belongs to the first cut that
+    it does not exceed, or else lies above them all: so different numbers share a group if no cut lies between them,
+    with more than `bins` of them, with few people, or where no original is. A published cell that is not a number
+    counts as missing there. 0 means that every pair of columns is distributed as before, 1 that nothing is left.
     """
     names = list(columns or published.frame.columns)
     for table in (original, published):
@@ -146,8 +145,9 @@ def count_copied_uniques(original: Table, published: Table) -> int:
 
 
 def count_foreign_values(original: Table, published: Table, columns: Sequence[str]) -> int:
-    """How many published cells hold a word that no original has, a number beyond them all, or nothing where no
-    original is missing."""
+    """How many published cells hold a word that no original has, a number beyond them all, or nothing where no original
+    is missing.
+    """
     for table in (original, published):
         require_columns(table.frame, columns, table.source)
     count = 0
@@ -168,9 +168,9 @@ def count_foreign_values(original: Table, published: Table, columns: Sequence[st
 
 
 def count_people_at_extremes(original: Table, published: Table, columns: Sequence[str]) -> int:
-    """How many originals reach the highest number published, or the lowest, at the fewest over the columns.
+    """How many originals reach the highest published number, or the lowest; the minimum over the columns.
 
-    Dates, moments and amounts that are kept as text count as numbers; 0 if a column is of words, which reach nothing.
+    Dates, timestamps and amounts stored as text count as numbers; 0 if a column holds words, which have no extremes.
     """
     for table in (original, published):
         require_columns(table.frame, columns, table.source)
@@ -187,7 +187,7 @@ def count_people_at_extremes(original: Table, published: Table, columns: Sequenc
 
 
 def count_changed_kept_cells(original: Table, published: Table, columns: Sequence[str], rows: Rows = None) -> int:
-    """How many cells of columns that were to stay differ from their originals."""
+    """How many cells of kept columns differ from their originals."""
     frame = align_originals(original, published, rows)
     for frame_to_check, source in ((frame, original.source), (published.frame, published.source)):
         require_columns(frame_to_check, columns, source)
@@ -195,9 +195,9 @@ def count_changed_kept_cells(original: Table, published: Table, columns: Sequenc
 
 
 def count_rare_words(original: Table, published: Table, fewest: int, columns: Sequence[str] | None = None) -> int:
-    """How many published cells hold a word that fewer than so many originals have, or none at all.
+    """How many published cells hold a word that fewer than `fewest` originals have, or none at all.
 
-    Of the columns named; or of all but those of numbers, dates, moments and amounts.
+    Of the named columns; or of all except those of numbers, dates, timestamps and amounts.
     """
     for table in (original, published):
         require_columns(table.frame, columns or published.frame.columns, table.source)
@@ -227,7 +227,7 @@ checks_claim("rare_words", "exactly", needs_original=True)(
 
 @checks_claim("nearer_training", "at_most", needs_original=True)
 def _nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    aside = evidence.details["holdout"]  # without it nobody can tell, and the claim says so
+    aside = evidence.details["holdout"]  # without it the claim stays open
     return against_holdout(evidence.published, evidence.original, aside).closest.nearer
 
 
@@ -236,7 +236,7 @@ def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _group_cells(before: pl.Series, after: pl.Series, bins: int) -> tuple[Ints, Ints, int]:
-    """The group of every cell of both, and how many groups there are."""
+    """The group of every cell of both columns, and the number of groups."""
     read = choose_number_reader(before)
     if read is not None:
         numbers = [read(values).cast(pl.Float64, strict=False) for values in (before, after)]

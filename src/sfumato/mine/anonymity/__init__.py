@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from people hidden in crowds: k-anonymity, l-diversity, t-closeness and related models."""
+"""Mining of tables protected by k-anonymity, l-diversity, t-closeness and related models."""

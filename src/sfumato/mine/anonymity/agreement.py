@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Rows that agree in some columns, set of columns after set of columns: partitions, refined by one column at a time.
+"""Groups of rows that agree in some columns, one set of columns at a time: partitions, refined column by column.
 
-Some rows *ask*: their entry in the column looked at is hidden, or it is a stranger's. The others *answer*: their
-entry is seen. Every set of columns parts both into groups of rows that hold the same values there, all of them
-visible; a group without an asking row is of no use and is left out at once. So what is worked on is at most what the
-askers have in common with the rest. Nothing is left out but what the caller's judgement says; memory is one
-partition per column of the set.
+Some rows *ask*: their entry in the target column is hidden, or belongs to a stranger. The others *answer*: their entry
+is visible. Every set of columns partitions both into groups of rows with the same, visible values; a group without an
+asking row is dropped at once. So the work covers at most what the asking rows have in common with the rest. Nothing
+else is dropped unless the caller's judgement says so; memory is one partition per column of the set.
 
-The independent check of releases and the attack by rules are built on it. The miner that releases are made with is
-another algorithm (a search over single values), and shares no code with this one.
+The independent check of releases and the rule attack are built on it. The miner that methods use is another algorithm
+(a search over single values), and shares no code with this one.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from sfumato.errors import DataError
 from sfumato.progress import report_progress
 
 _DENSE = 1 << 21
-"""Up to so many different keys are looked up in a plain table, more in a sorted list."""
+"""Up to this many distinct keys are looked up in a plain table, more in a sorted list."""
 _MANY = 20_000
-"""From so many rows on compiled loops are worth being loaded."""
+"""From this many rows, compiled loops are worth loading."""
 _OFTEN = 256
-"""After so many sets of columns the work says how far it is."""
+"""Progress is reported after this many sets of columns."""
 _EXACT = 1 << 62
 
 
@@ -48,7 +47,7 @@ class AgreeingRows:
     answering_group: Ints
 
     def select_groups(self, kept: Flags) -> AgreeingRows:
-        """Some of the groups, numbered anew."""
+        """Some of the groups, renumbered."""
         if kept.all():
             return self
         number = np.where(kept, np.cumsum(kept) - 1, -1)
@@ -58,20 +57,20 @@ class AgreeingRows:
 
 
 Judgement = Callable[[AgreeingRows], Flags]
-"""Looks at the groups of a set of columns, and says which are worth parting further."""
+"""Judges the groups of a set of columns, and flags those worth splitting further."""
 
 
 @dataclass(frozen=True, eq=False)
 class AgreementQuestion:
-    """The rows, as codes: one array a column; a code equal to the column's width is a missing or hidden entry."""
+    """The rows as codes: one array per column; a code equal to the column's width is a missing or hidden entry."""
 
     asking: Sequence[Ints]
     answering: Sequence[Ints]
     widths: Sequence[int]
-    """How many values each column has."""
+    """The number of values of each column."""
 
     def walk(self, columns: Sequence[int], longest: int | None, judge: Judgement, step: str) -> None:
-        """Judge the groups of every set of columns, the empty one first, as far as groups are worth it."""
+        """Judge the groups of every set of columns, the empty set first, as long as groups are worth splitting."""
         most = len(columns) if longest is None else min(longest, len(columns))
         open_sets: list[tuple[AgreeingRows, int]] = []
         seen = 0
@@ -103,7 +102,7 @@ class AgreementQuestion:
         return AgreeingRows((), 1, asking, np.zeros_like(asking), answering, np.zeros_like(answering))
 
     def _refine_groups(self, parent: AgreeingRows, column: int) -> AgreeingRows:
-        """The groups, parted by the values of one more column; rows in which it is hidden are left out."""
+        """The groups, split by the values of one more column; rows in which it is hidden are dropped."""
         width = self.widths[column]
         values = self.asking[column][parent.asking]
         seen = values < width
@@ -123,7 +122,7 @@ class AgreementQuestion:
 
 
 def _select_keyed_rows(keys: Ints, rows: Ints, group: Ints, values: Ints, width: int, groups: int) -> tuple[Ints, Ints]:
-    """The rows whose group and value are one of the keys (group × width + value), and which."""
+    """The rows whose group and value form one of the keys (group × width + value), and which key."""
     if len(rows) >= _MANY and groups * width <= _DENSE:
         from sfumato.kernels.anonymity.agreement import keep_agreeing_rows
 
@@ -154,7 +153,7 @@ def _index_keys(keys: Ints, size: int) -> Ints:
 
 
 def _look_up_keys(keys: Ints, wanted: Ints, size: int) -> Ints:
-    """Where each of some numbers below `size` stands among sorted ones; −1 for one that does not."""
+    """The index of each number below `size` among sorted ones; −1 if absent."""
     if size <= _DENSE:
         return np.asarray(_index_keys(keys, size)[wanted])
     if not len(keys):
@@ -164,7 +163,7 @@ def _look_up_keys(keys: Ints, wanted: Ints, size: int) -> Ints:
 
 
 def find_commonest_values(group: Ints, value: Ints, groups: int, width: int) -> tuple[Ints, Ints]:
-    """The commonest value in each group and how often it is there, the first of several; 0 times in an empty one."""
+    """The most common value in each group and its count, the first of several; 0 in an empty group."""
     keys = group * width + value
     if 0 < groups * width <= _DENSE:
         table = np.bincount(keys, minlength=groups * width).reshape(groups, width)
@@ -172,7 +171,7 @@ def find_commonest_values(group: Ints, value: Ints, groups: int, width: int) -> 
         return best, table[np.arange(groups), best]
     keys, counts = np.unique(keys, return_counts=True)
     best, often = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
-    # Written in rising order, so that what is written last is the commonest, and among those the first value.
+    # Written in ascending order, so that the last write is the most common value, and among those the first.
     order = np.lexsort((-keys, counts))
     owner = keys[order] // max(width, 1)
     best[owner], often[owner] = keys[order] % max(width, 1), counts[order]

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from randomized answers."""
+"""Mining of randomized answers."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The shares of categories that make randomized answers likeliest, among all that are shares: none negative, sum 1.
+"""Maximum-likelihood shares of categories behind randomized answers: none negative, sum 1.
 
-Inverting a channel may leave [0, 1]. The likelihood is concave, so its maximum on the simplex is found for sure: in
-closed form for one column of single answers, and elsewhere by Newton's method under the bounds (as Kim, Carbonetto,
-Stephens, Anitescu 2020 do for mixtures) or, where there are too many shares for that, by expectation maximization
-(Dempster, Laird, Rubin 1977) as Varadhan and Roland (2008) quicken it. Both stop at a proof: no shares at all are
-likelier by more than `SLACK` in the logarithm.
+Inverting a channel may leave [0, 1]. The likelihood is concave, so its maximum on the simplex is always found: in
+closed form for one column of single answers, otherwise by Newton's method under the bounds (as Kim, Carbonetto,
+Stephens, Anitescu 2020 do for mixtures) or, with too many shares for that, by expectation maximization (Dempster,
+Laird, Rubin 1977) as accelerated by Varadhan and Roland (2008). Both stop with a proof: no shares have a log-likelihood
+higher by more than `SLACK`.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ _MOST_STEPS = 20_000
 
 
 def fit_counts(counts: Ints, channel: AnswerChannel) -> Floats:
-    """The likeliest shares behind counts of single answers.
+    """The maximum-likelihood shares behind counts of single answers.
 
     The probability of an answer is q + (p − q) · share. Where the share is positive it is proportional to the count;
-    elsewhere it is q. For p > q the rare answers are those without a share, for p < q the common ones.
+    elsewhere it is q. For p > q the rare answers have no share, for p < q the common ones.
     """
     wide, size = channel.p - channel.q, len(counts)
     order = np.argsort(-np.sign(wide) * counts, kind="stable")
     sums = np.cumsum(counts[order]).astype(np.float64)
     left = 1 - channel.q * (size - np.arange(1, size + 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        last = counts[order] * left / sums  # the probability of the last one taken in, if it and all before have shares
+        last = counts[order] * left / sums  # the probability of the last one included, if it and all before have shares
     holds = wide * (last - channel.q) > 0
     taken = int(np.flatnonzero(holds)[-1]) + 1 if holds.any() else 0
-    if taken == 0:  # p < q, and some answers never came: the truth is among those, nobody knows where
+    if taken == 0:  # p < q, and some answers never occurred: the truth is among those, but which one is unknown
         taken = max(int((counts == 0).sum()), 1)
         sums[taken - 1] = 0.0
     shares = np.zeros(size)
@@ -66,11 +66,11 @@ class PairCounts:
 
     @property
     def size(self) -> int:
-        """How many shares there are."""
+        """The number of shares."""
         return self.counts.size
 
     def pulls(self, shares: Floats) -> tuple[Floats, float]:
-        """The slope of the log-likelihood at some shares, and the log-likelihood."""
+        """The gradient of the log-likelihood at some shares, and the log-likelihood."""
         likely = self._multiply_channels(shares)
         came = self.counts > 0
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -85,7 +85,7 @@ class PairCounts:
         return np.asarray(scaled.T @ scaled)
 
     def _multiply_channels(self, shares: Floats) -> Floats:
-        """The product of both channels' matrices times shares, without the matrices; both are symmetric."""
+        """The product of both channels' matrices times shares, without building them; both are symmetric."""
         first_channel, two = self.channels
         along = first_channel.q * shares.sum(axis=0, keepdims=True) + (first_channel.p - first_channel.q) * shares
         return np.asarray(two.q * along.sum(axis=1, keepdims=True) + (two.p - two.q) * along)
@@ -93,7 +93,7 @@ class PairCounts:
 
 @dataclass(frozen=True, eq=False)
 class BitAnswers:
-    """Rows of bits of one column, eight in a byte, and how often each was given."""
+    """Rows of bits of one column, eight per byte, with their counts."""
 
     counts: Floats
     packed: Bytes
@@ -101,7 +101,7 @@ class BitAnswers:
 
     @classmethod
     def of(cls, packed: Bytes, channel: AnswerChannel) -> BitAnswers:
-        """Rows as they come; where there are few possible ones, each of them once."""
+        """Rows in order; if there are few possible ones, each distinct row once."""
         if packed.shape[1] > _FEW_BYTES:
             return cls(np.ones(len(packed)), packed, channel)
         wide = np.zeros((len(packed), 4), dtype=np.uint8)
@@ -112,12 +112,12 @@ class BitAnswers:
 
     @property
     def size(self) -> int:
-        """How many shares there are."""
+        """The number of shares."""
         return len(self.channel.categories)
 
     @cached_property
     def words(self) -> npt.NDArray[np.uint8 | np.uint16]:
-        """The same bits, a row for each byte or, if people are many, for each two: half as many to look up."""
+        """The same bits, one row for each byte or, with many people, for each two: half as many lookups."""
         if len(self.packed) < _MANY_ROWS:
             return np.ascontiguousarray(self.packed.T)
         even = np.zeros((len(self.packed), (self.packed.shape[1] + 1) // 2 * 2), dtype=np.uint8)
@@ -125,7 +125,7 @@ class BitAnswers:
         return np.ascontiguousarray(even.view(">u2").T.astype(np.uint16))
 
     def held(self, weights: Floats) -> Floats:
-        """For each bit the sum of the weights of rows that have it set."""
+        """For each bit, the sum of the weights of rows that have it set."""
         held_bits = []
         for word in self.words:
             sums = np.bincount(word, weights, 256**word.itemsize).reshape(-1, 256)
@@ -133,7 +133,7 @@ class BitAnswers:
         return np.concatenate(held_bits)[: self.size]
 
     def pulls(self, shares: Floats) -> tuple[Floats, float]:
-        """The slope of the log-likelihood at some shares, and the log-likelihood up to a constant."""
+        """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         off, gain = self._gain()
         likely = self._compute_likelihood(shares)
         weights = self.counts / likely
@@ -141,7 +141,9 @@ class BitAnswers:
         return slope, float(self.counts @ np.log(likely))
 
     def curvature(self, shares: Floats) -> Floats:
-        """Minus the log-likelihood's second derivatives; of many rows, from some of them, which serve as well."""
+        """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
+        enough.
+        """
         every = _choose_row_spacing(len(self.counts), self.size)
         off, gain = self._gain()
         counts, curvature = self.counts[::every], np.zeros((self.size, self.size))
@@ -164,7 +166,7 @@ class BitAnswers:
         return likelihoods
 
     def _gain(self) -> tuple[float, float]:
-        """How likely a bit that is not set makes its category, and by how much more one that is."""
+        """The likelihood factor of a bit that is not set, and the increase if it is set."""
         off, on = (1 - self.channel.p) / (1 - self.channel.q), self.channel.p / self.channel.q
         return off, on - off
 
@@ -179,18 +181,18 @@ class PairAnswers:
     counts: Floats
     first: Bytes | Ints
     second: Bytes | Ints
-    """Bits (rows of them), or numbers of categories."""
+    """Bits (rows of them), or category numbers."""
     channels: tuple[AnswerChannel | None, AnswerChannel | None]
     """None for a column that was not randomized."""
     sizes: tuple[int, int]
 
     @property
     def size(self) -> int:
-        """How many shares there are."""
+        """The number of shares."""
         return self.sizes[0] * self.sizes[1]
 
     def pulls(self, shares: Floats) -> tuple[Floats, float]:
-        """The slope of the log-likelihood at some shares, and the log-likelihood up to a constant."""
+        """The gradient of the log-likelihood at some shares, and the log-likelihood up to a constant."""
         slope, value = np.zeros(self.sizes), 0.0
         for part in self._parts(sum(self.sizes)):
             left, right = self._multiply_both(part)
@@ -200,7 +202,9 @@ class PairAnswers:
         return slope, value
 
     def curvature(self, shares: Floats) -> Floats:
-        """Minus the log-likelihood's second derivatives; of many rows, from some of them, which serve as well."""
+        """Minus the log-likelihood's second derivatives; with many rows, from a sample of them, which is accurate
+        enough.
+        """
         curvature = np.zeros((self.size, self.size))
         every = _choose_row_spacing(len(self.counts), self.size)
         for part in self._parts(self.size, every):
@@ -225,12 +229,12 @@ class PairAnswers:
 
 
 def _choose_row_spacing(rows: int, size: int) -> int:
-    """Every how many rows are enough to see how the likelihood bends."""
+    """The row spacing of a sample that is large enough to estimate the curvature."""
     return max(int(rows * size**2 / max(_PRODUCTS, 20 * size**3)), 1)
 
 
 def _weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: int) -> Floats:
-    """How likely each answer is for each truth, up to a factor of the answer's own."""
+    """The likelihood of each answer for each truth, up to a factor per answer."""
     if answers.ndim == 2:
         assert channel is not None
         off, on = (1 - channel.p) / (1 - channel.q), channel.p / channel.q
@@ -242,7 +246,7 @@ def _weigh_answers(answers: Bytes | Ints, channel: AnswerChannel | None, size: i
 
 
 def fit_likeliest_shares(answers: PairCounts | BitAnswers | PairAnswers, start: Floats) -> Floats:
-    """The likeliest shares, from a start on the simplex."""
+    """The maximum-likelihood shares, from a start on the simplex."""
     total = float(answers.counts.sum())
     shares = np.clip(start, 0.0, None) + 1e-3 / start.size
     shares /= shares.sum()
@@ -250,7 +254,7 @@ def fit_likeliest_shares(answers: PairCounts | BitAnswers | PairAnswers, start: 
     for step in range(_MOST_STEPS):
         report_progress("finding the likeliest shares", step)
         slope, value = answers.pulls(shares)
-        # The log-likelihood is concave: no shares are likelier by more than the steepest way up from here.
+        # The log-likelihood is concave: the steepest ascent from here bounds what any other shares can gain.
         if float(slope.max()) - total <= SLACK + 1e-12 * total:
             break
         better = None if slow else _try_newton_step(answers, shares, slope, value, total)
@@ -264,9 +268,9 @@ def fit_likeliest_shares(answers: PairCounts | BitAnswers | PairAnswers, start: 
 def _try_newton_step(
     answers: PairCounts | BitAnswers | PairAnswers, shares: Floats, slope: Floats, value: float, total: float
 ) -> Floats | None:
-    """A Newton step among shares that are not negative; None where it leads no higher.
+    """A Newton step among nonnegative shares; None if it does not increase the likelihood.
 
-    That shares sum to 1 is left to the multiplier, which is known: it is the number of answers.
+    The multiplier that makes shares sum to 1 is known: it is the number of answers.
     """
     from scipy.linalg import LinAlgError, cholesky, solve_triangular
     from scipy.optimize import nnls
@@ -293,7 +297,7 @@ def _try_newton_step(
 def _take_squarem_step(
     pulls: Callable[[Floats], tuple[Floats, float]], shares: Floats, slope: Floats, value: float, total: float
 ) -> Floats:
-    """One step of SQUAREM: two steps of expectation maximization tell direction and length of a third."""
+    """One step of SQUAREM: two steps of expectation maximization give direction and length of a third."""
     once = shares * slope / total
     twice = once * pulls(once)[0] / total
     went, bent = once - shares, twice - 2 * once + shares

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What randomized answers tell of everybody, though they tell little of anybody: shares, tables of two, how sure.
+"""Estimates from randomized answers: shares, tables of two columns, and their uncertainty.
 
-Each estimate comes twice. `raw` solves for the share and has no bias, but may leave [0, 1]; `estimate` are the shares
-that make the answers likeliest. The variance is that of `raw`, over people as well as over answers: an interval for the
-people who were asked, and for those they were drawn from. Warner (JASA 1965); tables of two columns by the
-product of both channels, as in Du and Zhan (KDD 2003).
+Each estimate comes twice. `raw` solves for the share and is unbiased, but may leave [0, 1]; `estimate` is the
+maximum-likelihood shares. The variance is that of `raw`, over people as well as over answers: the interval covers the
+people who were asked, and the population they were drawn from. Warner (JASA 1965); tables of two columns by the product
+of both channels, as in Du and Zhan (KDD 2003).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _CELLS = 20_000_000
 
 
 def warner_estimate(yes: Any, n: int, p: float) -> Any:
-    """Warner's estimate of the share who would truly say yes, from the yeses among n randomized answers.
+    """Warner's estimate of the share whose true answer is yes, from the yeses among n randomized answers.
 
-    It may lie outside of [0, 1]; the nearer end is then the likeliest share. A number, or an array of them.
+    It may lie outside [0, 1]; the nearer end is then the maximum-likelihood share. A number, or an array of them.
     """
     if abs(p - 0.5) < 1e-12:
-        raise PolicyError("p = 1/2: answers do not depend on the truth, and no number of them tells the share")
+        raise PolicyError("p = 1/2: answers do not depend on the truth, so the share cannot be estimated")
     if not 0.0 <= p <= 1.0:
-        raise PolicyError(f"a probability lies between 0 and 1, and p = {p:g} does not")
+        raise PolicyError(f"p must be a probability between 0 and 1, not {p:g}")
     if n < 1:
         raise DataError("nobody was asked, so there is nothing to estimate from")
     if not np.all((np.asarray(yes) >= 0) & (np.asarray(yes) <= n)):
         raise DataError(
-            f"of {n} who were asked, from 0 to {n} say yes; give the yeses first, and then how many answered"
+            f"of {n} answers, between 0 and {n} can be yes; give the yeses first, then the number of answers"
         )
     return (p - 1) / (2 * p - 1) + np.asarray(yes) / ((2 * p - 1) * n) if np.ndim(yes) else _solve_warner(yes, n, p)
 
@@ -58,11 +58,11 @@ def estimate_proportions(
     *,
     channel: AnswerChannel | Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
-    """How many truly are of each category, from randomized answers.
+    """The true share of each category, estimated from randomized answers.
 
-    Given a release, or a column of one together with its `channel` (what the release's `public` says of it). The frame
-    has `value`, `raw` (no bias, may leave [0, 1]), `estimate` (the likeliest shares), `variance` (of raw) and the
-    interval `low` to `high`, within [0, 1] (Wilson's, of the answers, carried over). Missing answers are left out,
+    Takes a release, or a column of one together with its `channel` (from the release's `public`). The frame has
+    `value`, `raw` (unbiased, may leave [0, 1]), `estimate` (the maximum-likelihood shares), `variance` (of raw) and the
+    interval `low` to `high`, within [0, 1] (Wilson's, of the answers, transformed). Missing answers are left out,
     unless missing is an answer.
     """
     cells, used = _choose_channel(answers, column, channel)
@@ -86,13 +86,13 @@ def estimate_proportions(
 
 
 def estimate_joint(release: Release, columns: tuple[str, str], confidence: float = 0.95) -> pl.DataFrame:
-    """How many truly are of each pair of categories of two columns, of which one or both hold randomized answers.
+    """The true share of each pair of categories of two columns, of which one or both hold randomized answers.
 
-    The frame has `first`, `second`, `raw`, `estimate`, `variance`, `low` and `high`, as `estimate_proportions`; the
-    interval is the normal one. Rows in which an answer is missing are left out, unless missing is an answer.
+    The frame has `first`, `second`, `raw`, `estimate`, `variance`, `low` and `high`, as in `estimate_proportions`; the
+    interval is the normal one. Rows with a missing answer are left out, unless missing is an answer.
     """
     if len(columns) != 2 or columns[0] == columns[1]:
-        raise PolicyError("a table of two takes two different columns")
+        raise PolicyError("a joint estimate needs two different columns")
     first, two = (_AnswerSide.of(release, name) for name in columns)
     answered = first.answered & two.answered
     n = int(answered.sum())
@@ -127,15 +127,15 @@ class _AnswerCounts:
 
     n: int
     counts: Ints
-    """How often each category was said; of bits, how often each was set."""
+    """How often each category was given; for bits, how often each was set."""
     bits: BitAnswers | None = None
-    """Different rows of bits, and how often each was given."""
+    """Distinct rows of bits, and their counts."""
 
     @classmethod
     def of(cls, cells: pl.Series, channel: AnswerChannel, name: str) -> _AnswerCounts:
         size = len(channel.categories)
         if channel.one_answer:
-            codes = _encode_answers(cells, channel, name)
+            codes = encode_answers(cells, channel, name)
             codes = codes[codes >= 0]
             counts_of_answers = cls(len(codes), np.bincount(codes, minlength=size).astype(np.int64))
         else:
@@ -155,12 +155,12 @@ def _fit_column_shares(asked: _AnswerCounts, channel: AnswerChannel, raw: Floats
 
 @dataclass(frozen=True, eq=False)
 class _AnswerSide:
-    """One of two columns: randomized, or as it is."""
+    """One of two columns: randomized or unchanged."""
 
     channel: AnswerChannel | None
     categories: tuple[str | None, ...]
     answers: Bytes | Ints
-    """Numbers of categories, or rows of bits."""
+    """Category numbers, or rows of bits."""
     answered: Flags
 
     @classmethod
@@ -171,7 +171,7 @@ class _AnswerSide:
         cells = table.frame[name]
         if name in list_noisy_columns(release):
             raise PolicyError(
-                f'"{name}" is under noise, and a table of two is estimated from answers and plain columns alone; '
+                f'"{name}" has noise, but a joint estimate needs randomized or unchanged columns; '
                 "reconstruct it by itself, or publish it as intervals"
             )
         if name not in list_answered_columns(release):
@@ -182,7 +182,7 @@ class _AnswerSide:
         channel = get_channel(release, name)
         _refuse_uninformative(channel, name)
         if channel.one_answer:
-            answer_codes = _encode_answers(cells, channel, name)
+            answer_codes = encode_answers(cells, channel, name)
             return cls(channel, channel.categories, answer_codes, answer_codes >= 0)
         there = cells.is_not_null().to_numpy()
         bits = np.zeros((len(cells), len(channel.categories)), dtype=np.uint8)
@@ -202,20 +202,20 @@ class _AnswerSide:
 
     @property
     def said(self) -> Floats:
-        """The share of rows that say each category."""
+        """The share of rows with each category as answer."""
         if self.answers.ndim == 2:
             return np.asarray(self.answers.mean(axis=0))
         return np.bincount(self.answers, minlength=self.size) / len(self.answers)
 
     def flags(self, part: slice) -> Floats:
-        """Which categories rows say, as 0 and 1."""
+        """Which categories rows give as answer, as 0 and 1."""
         if self.answers.ndim == 2:
             return self.answers[part].astype(np.float64)
         return np.eye(self.size)[self.answers[part]]
 
 
 def _count_joint_answers(first: _AnswerSide, two: _AnswerSide) -> Floats:
-    """How many rows say both of each pair."""
+    """How many rows give both answers of each pair."""
     if first.answers.ndim == two.answers.ndim == 1:
         pairs = np.bincount(first.answers * two.size + two.answers, minlength=first.size * two.size)
         return pairs.reshape(first.size, two.size).astype(np.float64)
@@ -232,7 +232,7 @@ def _estimate_unbiased(
 ) -> tuple[Floats, Floats]:
     """The mean of (said − q) / (p − q) times the same of the other column, and the mean of its square.
 
-    `together` are shares of rows that say both of a pair, `one` and `two` of those that say either.
+    `together` are the shares of rows that give both answers of a pair, `one` and `two` of those that give either.
     """
     (p, q), (s, t) = first, second
     raw = (together - q * two[None, :] - t * first_answers[:, None] + q * t) / ((p - q) * (s - t))
@@ -260,12 +260,12 @@ def _choose_channel(
     """The cells and their channel."""
     if not isinstance(answers, Release):
         if channel is None:
-            raise PolicyError("a column alone does not say how it was randomized; give its `channel`, or the release")
+            raise PolicyError("a column alone does not show how it was randomized; give its `channel`, or the release")
         cells = answers if isinstance(answers, pl.Series) else pl.Series(list(answers))
         return cells, AnswerChannel.of(channel)
     names = list_answered_columns(answers)
     if column is not None and not isinstance(column, str):
-        raise PolicyError("shares of one column take its name; those of two columns together are `estimate_joint`'s")
+        raise PolicyError("give one column name; use `estimate_joint` for two columns")
     if column is None and len(names) != 1:
         raise PolicyError(f"{len(names)} columns of the release hold randomized answers; name one as `column`")
     name = names[0] if column is None else column
@@ -276,13 +276,14 @@ def _choose_channel(
     return table.frame[name], used
 
 
-def _encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
+def encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
+    """The category of each answer; an error for a cell that is none."""
     codes = channel.codes(cells)
     strange = int((codes == STRANGE).sum())
     if strange:
         raise DataError(
-            f'"{name}": {strange} cells are none of its {len(channel.categories)} categories; take the answers and '
-            "what `public` says of them from the same release, unchanged"
+            f'"{name}": {strange} cells match none of its {len(channel.categories)} categories; take the answers and '
+            "their `public` description from the same release, unchanged"
         )
     return codes
 
@@ -290,14 +291,14 @@ def _encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints
 def _refuse_uninformative(channel: AnswerChannel, name: str) -> None:
     if not channel.informative:
         raise PolicyError(
-            f'"{name}": every answer was given with probability {channel.q:g} whatever is true, so that answers say '
-            "nothing and no share can be estimated; a release with another p is needed"
+            f'"{name}": every answer has probability {channel.q:g} whatever the truth, so the answers carry '
+            "no information and no share can be estimated; a release with another p is needed"
         )
 
 
 def _check_confidence(confidence: float) -> float:
     if not 0.0 < confidence < 1.0:
-        raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
+        raise PolicyError(f"confidence must lie between 0 and 1, not {confidence:g}")
     return confidence
 
 

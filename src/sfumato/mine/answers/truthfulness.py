@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Is it worth asking at random? Warner's comparison of randomized answers with plain ones that are not always true.
+"""Is randomizing worth it? Warner's comparison of randomized answers with direct ones that are not always true.
 
-Somebody asked plainly about a delicate matter may lie. The estimate from plain answers is then biased however many are
-asked; that from randomized answers is not, but varies more. Table 1 of Warner (JASA 1965) sets the mean
-square errors against each other, here by formula and by simulation.
+Somebody asked directly about a sensitive topic may lie. The estimate from direct answers is then biased however many
+are asked; that from randomized answers is not, but has more variance. Table 1 of Warner (JASA 1965) compares the mean
+square errors, here by formula and by simulation.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ TRUTHFUL = (
     *((1.0, t) for t in (0.95, 0.9, 0.7, 0.5)),
     *((t, t) for t in (0.95, 0.9, 0.7, 0.5)),
 )
-"""Table 1's rows: how probably members of A and of B tell the truth when they are asked plainly."""
+"""Table 1's rows: the probabilities that members of A and of B answer truthfully when asked directly."""
 SPINNERS = (0.6, 0.7, 0.8, 0.9)
-"""Table 1's columns: p, with which the spinner points to A."""
+"""Table 1's columns: p, the probability that the spinner points to A."""
 
 
 def warner_variance(share: float, n: int, p: float) -> float:
-    """The variance of Warner's estimate, and its mean square error, since it has no bias: formula (5)."""
+    """The variance of Warner's estimate, also its mean square error, since it is unbiased: formula (5)."""
     if abs(p - 0.5) < 1e-12:
-        raise PolicyError("p = 1/2: answers do not depend on the truth, and no number of them tells the share")
+        raise PolicyError("p = 1/2: answers do not depend on the truth, so the share cannot be estimated")
     return (1 / (16 * (p - 0.5) ** 2) - (share - 0.5) ** 2) / n
 
 
 def regular_bias(share: float, truth_a: float, truth_b: float) -> float:
-    """The bias of plain answers, where members of A and B tell the truth with these probabilities."""
+    """The bias of direct answers if members of A and B tell the truth with these probabilities."""
     return share * (truth_a - 1) + (1 - share) * (1 - truth_b)
 
 
 def regular_error(share: float, n: int, truth_a: float, truth_b: float) -> float:
-    """The mean square error of plain answers."""
+    """The mean square error of direct answers."""
     bias = regular_bias(share, truth_a, truth_b)
     observed = share + bias
     return observed * (1 - observed) / n + bias**2
@@ -70,7 +70,7 @@ def simulate_truthfulness(
     spinners: Sequence[float] = SPINNERS,
     randomness: Randomness | None = None,
 ) -> pl.DataFrame:
-    """The same table from surveys that are held: people drawn, asked plainly and by the spinner, estimates compared."""
+    """The same table from simulated surveys: draw people, ask them directly and with the spinner, compare estimates."""
     chance = (randomness or Randomness.seeded(0)).generator()
     randomized = {}
     for index, p in enumerate(spinners):

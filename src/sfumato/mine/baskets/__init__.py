@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from baskets, items and association rules."""
+"""Mining of baskets, items and association rules."""

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Association rules: whoever buys the left side also buys the right side, how often and how surely.
+"""Association rules: people who buy the left side also buy the right side, with a support and a confidence.
 
 A rule is a frequent itemset split in two. Its support counts the baskets that hold both sides; its confidence is
 the share of them among the baskets with the left side, compared with the threshold as an exact fraction. Lift,
-leverage and conviction say how far that is from chance (Brin, Motwani, Ullman and Tsur; Piatetsky-Shapiro).
+leverage and conviction measure how far that is from chance (Brin, Motwani, Ullman and Tsur; Piatetsky-Shapiro).
 
 - :func:`association_rules` gives a polars frame.
 - :func:`find_association_rules` gives :class:`AssociationRules`: for each rule the numbers of three sets among
 :class:`Itemsets`, the whole, the left side and the right side (all three are frequent).
 
-Rules come in the order of their itemsets. A rule of high confidence and its support tell how many the exceptions are,
+Rules come in the order of their itemsets. A rule of high confidence and its support reveal the number of exceptions,
 down to a single person: the inference that pattern publishing closes.
 """
 
@@ -56,7 +56,7 @@ class AssociationRules:
     """The right side."""
 
     def __len__(self) -> int:
-        """How many rules there are."""
+        """The number of rules."""
         return self.wholes.size
 
     @property
@@ -76,11 +76,11 @@ def association_rules(
     max_length: int | None = None,
     at_most: int | None = None,
 ) -> pl.DataFrame:
-    """The rules of a support and confidence, with both sides as sorted lists, and lift, leverage and conviction.
+    """The rules with a minimum support and confidence: both sides as sorted lists, and lift, leverage and conviction.
 
-    All splits of each frequent itemset are tried; `consequent_length=1` asks for one item on the right only,
-    `max_length` for so many items on both sides together. The conviction of a certain rule is infinite. More than
-    `at_most` rules, or more than half the machine's memory holds, are refused.
+    All splits of each frequent itemset are tried; `consequent_length=1` restricts the right side to one item,
+    `max_length` bounds the items of both sides together. The conviction of a certain rule is infinite. An error is
+    raised for more than `at_most` rules, or more than fit in half the machine's memory.
     """
     import polars as pl
 
@@ -92,7 +92,7 @@ def association_rules(
     left, right = itemsets.supports[rules.antecedents], itemsets.supports[rules.consequents]
     confidence = rules.confidences
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Certain rules about what is in every basket would be 0/0.
+        # Certain rules about items in every basket would be 0/0.
         conviction = np.where(both == left, np.inf, (rows - right) * left / (rows * (left - both).astype(np.float64)))
     return pl.DataFrame(
         {
@@ -119,7 +119,7 @@ def find_association_rules(
     if consequent_length is not None and (
         isinstance(consequent_length, bool) or not isinstance(consequent_length, int) or consequent_length < 1
     ):
-        raise PolicyError("consequent_length is a whole number of items, at least 1, or None")
+        raise PolicyError("consequent_length must be a whole number of items, at least 1, or None")
     sizes = np.diff(itemsets.offsets)
     longest = int(sizes.max(initial=1))
     sets = _index(itemsets, compute_needed_supports(itemsets.supports, least))
@@ -129,7 +129,7 @@ def find_association_rules(
 
 
 def compute_needed_supports(supports: Ints, confidence: Fraction) -> Ints:
-    """For each left side, the least support of a whole that is sure enough: rounded up, in exact integers."""
+    """For each left side, the smallest support of the whole that reaches the confidence, in exact integers."""
     values, places = np.unique(supports, return_inverse=True)
     top, bottom = confidence.numerator, confidence.denominator
     needed = np.array([-(-value * top // bottom) for value in values.tolist()], dtype=np.int64)
@@ -138,14 +138,14 @@ def compute_needed_supports(supports: Ints, confidence: Fraction) -> Ints:
 
 
 def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
-    """A mark for each item such that no two sets have the same sum of marks, the sums, and where each is found."""
+    """A mark for each item such that no two sets have the same sum of marks, the sums, and an index of them."""
     from sfumato.kernels.baskets.itemsets_rules import IndexedSets, fill_table
 
     keys = np.empty(len(itemsets), dtype=np.uint64)
     slots = np.empty(1 << max(4, (2 * len(itemsets)).bit_length()), dtype=np.int64)
     seed = 0
     while True:
-        # Marks need not be secret, only spread: a fixed seed gives the same table each time.
+        # Marks need not be secret, only spread out: a fixed seed gives the same table each time.
         marks = np.random.Generator(np.random.PCG64(seed)).integers(0, 2**64, len(itemsets.items), dtype=np.uint64)
         if fill_table(itemsets.offsets, itemsets.codes, marks, keys, slots):
             return IndexedSets(itemsets.offsets, itemsets.codes, itemsets.supports, needed, marks, keys, slots)
@@ -154,7 +154,7 @@ def _index(itemsets: Itemsets, needed: Ints) -> IndexedSets:
 
 @dataclass(slots=True)
 class _RuleSplitter:
-    """The work of two threads on batches of itemsets, with the rules found so far counted."""
+    """Splits batches of itemsets in two threads, and counts the rules found so far."""
 
     sets: IndexedSets
     longest: int
@@ -192,7 +192,7 @@ class _RuleSplitter:
             state[kernel.WORK_LEFT] = WORK
             status = kernel.split_sets(state, self.sets, self.longest, places, keys, buffer)
             if status == kernel.LACKING:
-                raise PolicyError('rules are made from all frequent itemsets; some are not there: ask for kind "all"')
+                raise PolicyError('rules need all frequent itemsets, but some are missing: use kind "all"')
             if status != kernel.PAUSED:
                 filled = int(state[kernel.FILLED])
                 self.rules += filled

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which baskets hold an item, as one large integer with a bit for each basket: sets of items are joined by "and"."""
+"""The baskets that hold an item, as one large integer with a bit per basket: sets of items are combined by "and"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Column = int
 
 
 def build_item_columns(baskets: Baskets, wanted: Iterable[Item] | None = None) -> dict[Item, Column]:
-    """The columns of some items (all, if none are named); of an item that no basket holds, 0."""
+    """The columns of some items (by default all); 0 for an item that no basket holds."""
     names = baskets.items if wanted is None else tuple(wanted)
     item_index = {item: index for index, item in enumerate(baskets.items)}
     rows = np.repeat(np.arange(len(baskets)), np.diff(baskets.offsets))
@@ -35,7 +35,7 @@ def build_item_columns(baskets: Baskets, wanted: Iterable[Item] | None = None) -
 
 
 def build_column(rows: Any, count: int) -> Column:
-    """The column with these rows of so many."""
+    """The column with these rows, out of `count`."""
     marks = np.zeros(count, dtype=np.uint8)
     marks[rows] = 1
     return int.from_bytes(np.packbits(marks, bitorder="little").tobytes(), "little")
@@ -47,5 +47,5 @@ def intersect_items(columns: Mapping[Any, Column], items: Iterable[Any], everywh
 
 
 def build_full_column(count: int) -> Column:
-    """The column of an item that each of so many baskets holds."""
+    """The column of an item that all `count` baskets hold."""
     return (1 << count) - 1

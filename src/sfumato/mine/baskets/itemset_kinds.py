@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The five kinds of itemsets of Aggarwal, Pei and Zhang (2006): why a branch of the search goes on or ends.
+"""The five kinds of itemsets of Aggarwal, Pei and Zhang (2006): why a branch of the search continues or ends.
 
-Said plainly, one itemset at a time, for reading and for tests; the search itself prunes by counts. Aggarwal, Pei,
+A readable version, one itemset at a time, for reading and for tests; the search itself prunes by counts. Aggarwal, Pei,
 Zhang, *On privacy preservation against adversarial data mining* (KDD 2006), section 4.
 """
 
@@ -20,14 +20,14 @@ from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
 
 
 class ItemsetKind(StrEnum):
-    """What the projected database of an itemset says about it and all its supersets."""
+    """What the projected database of an itemset implies for it and all its supersets."""
 
     PRIVACY_FREE = "privacy_free"
     """No private entry is left: no rule, here or below (pruning rule 2)."""
     NON_DISCRIMINATIVE = "non_discriminative"
-    """Each column with a private entry shows none: nothing is learnt about it, here or below (pruning rule 3)."""
+    """No column with a private entry has a visible one: nothing is learned about it, here or below (pruning rule 3)."""
     CONTRAST = "contrast"
-    """No private entry's value is seen: rules foretell wrongly, here and below (pruning rule 4)."""
+    """No private entry's value is visible: rules predict wrongly, here and below (pruning rule 4)."""
     DISCRIMINATIVE = "discriminative"
     """It is the antecedent of an adversarial rule; supersets may be, too."""
     UNDETERMINED = "undetermined"
@@ -46,7 +46,7 @@ def find_matching_rows(cells: TableCells, antecedent: Mapping[str, Any]) -> Ints
 
 
 def project_rows(cells: TableCells, antecedent: Mapping[str, Any], hidden: Any = "#") -> list[dict[str, Any]]:
-    """The projected database: what the rows with this antecedent say beside it, hidden entries as a sign."""
+    """The projected database: the other values of the rows with this antecedent, hidden entries as a sign."""
     others = [index for index, name in enumerate(cells.names) if name not in antecedent]
     return [
         {
@@ -63,7 +63,7 @@ def project_rows(cells: TableCells, antecedent: Mapping[str, Any], hidden: Any =
 def classify_itemset(
     cells: TableCells, antecedent: Mapping[str, Any], confidence: Fraction, least: int = 1
 ) -> ItemsetKind:
-    """The kind of an itemset, given as column → value; a later kind is given only if no earlier one fits."""
+    """The kind of an itemset, given as column → value; a later kind applies only if no earlier one fits."""
     rows = find_matching_rows(cells, antecedent)
     foretelling = False
     private = shown = seen = 0
@@ -90,5 +90,5 @@ def classify_itemset(
 
 def _find_column_number(cells: TableCells, name: str) -> int:
     if name not in cells.names:
-        raise PolicyError(f'"{name}" is no published column of the table')
+        raise PolicyError(f'"{name}" is not a published column of the table')
     return cells.names.index(name)

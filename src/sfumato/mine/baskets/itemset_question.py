@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a search for itemsets is asked, without the kernels that answer it."""
+"""The parameters of a search for itemsets, without the kernels that run it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StepCosts:
-    """What steps cost, in tenths of a nanosecond on a common machine; they decide the way, never the result."""
+    """The costs of steps, in tenths of a nanosecond on a common machine; they never change the result."""
 
     pair: int = 25
     """Meeting two items in a row of a list."""
     list: int = 1500
-    """Beginning an item's list."""
+    """Starting an item's list."""
     word: int = 1
     """Intersecting two words of bitmaps."""
     map: int = 20
-    """Intersecting two bitmaps, besides their words."""
+    """Intersecting two bitmaps, in addition to their words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsetQuestion:
-    """What is looked for."""
+    """The parameters of a search."""
 
     least: int
     kind: int

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How a search for itemsets is run: baskets laid out, tasks handed to threads, found sets handed on in pieces.
+"""Run a search for itemsets: lay out baskets, distribute tasks to threads, pass on found sets in pieces.
 
-A task is one item with all that comes after it in the search's order, from rare to frequent. One thread begins; if
-that does not finish within some milliseconds, a second one takes tasks as well. Each thread fills a small buffer of
-its own again and again and hands its content to a :data:`Keep`. Pieces are put in the order of tasks, so that threads
-change nothing about the result.
+A task is one item with all that comes after it in the search's order, from rare to frequent. One thread begins; if it
+does not finish within some milliseconds, a second one takes tasks as well. Each thread repeatedly fills a small buffer
+of its own and passes its content to a :data:`Keep`. Pieces are put in the order of tasks, so that threads do not change
+the result.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ STEP = "Looking for frequent itemsets"
 FIRST_WORK = 4_000_000
 WORK = 40_000_000
 ALONE = 0.004
-"""Seconds before a second thread is worth its while."""
+"""Seconds before a second thread pays off."""
 BATCHES = 64
 
 
 def lay_out(baskets: Baskets, question: ItemsetQuestion) -> BasketLayout:
-    """Rank the frequent items, rare first, and lay the baskets out in the way in which the first step is cheaper."""
+    """Rank the frequent items, rare first, and lay out the baskets in the form for which the first step is cheaper."""
     rows = len(baskets)
     counts = np.zeros(len(baskets.items), dtype=np.int64)
     count_codes(baskets.codes, counts)
@@ -64,18 +64,18 @@ def lay_out(baskets: Baskets, question: ItemsetQuestion) -> BasketLayout:
 
 
 def _are_maps_cheaper(items: int, words: int, paired: Codes, question: ItemsetQuestion) -> bool:
-    """Whether the first step costs less with bitmaps of so many words than with lists of baskets of these sizes."""
+    """Whether the first step costs less with bitmaps of this many words than with lists of baskets of these sizes."""
     costs, sizes = question.costs, paired.astype(np.int64)
     return items**2 * (words * costs.word + costs.map) <= costs.pair * int(sizes @ sizes)
 
 
 def _count_blocks(words: int) -> int:
-    """So many words as whole blocks, of which there is one at least."""
+    """The number of whole blocks for this many words, at least one."""
     return max(1, -(-words // BLOCK)) * BLOCK
 
 
 def _lay_rows(baskets: Baskets, layout: BasketLayout, question: ItemsetQuestion) -> None:
-    """Bitmaps with a bit for each basket, or lists."""
+    """Bitmaps with a bit per basket, or lists."""
     items = layout.codes.size
     rank = np.full(len(baskets.items), -1, dtype=np.int32)
     rank[layout.codes] = np.arange(items, dtype=np.int32)
@@ -96,7 +96,7 @@ def _lay_rows(baskets: Baskets, layout: BasketLayout, question: ItemsetQuestion)
 
 
 def search_in_turn(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece]) -> Iterator[Piece]:
-    """Search in one thread and hand over each piece as soon as the buffer is full: nothing is held."""
+    """Search in one thread and pass on each piece as soon as the buffer is full: nothing is kept in memory."""
     layout = lay_out(baskets, question)
     worker = SearchWorker(question, layout, keep)
     yield from worker.everywhere()
@@ -110,14 +110,14 @@ def search_in_turn(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece
 
 
 def search_together(baskets: Baskets, question: ItemsetQuestion, keep: Keep[Piece]) -> list[Piece]:
-    """Search in one thread, or two if it takes long, and give all pieces in order."""
+    """Search in one thread, or two if it takes long, and return all pieces in order."""
     layout = lay_out(baskets, question)
     return _ThreadedSearch(question, layout, keep).run()
 
 
 @dataclass(slots=True)
 class _TaskBatch(Generic[Piece]):
-    """Tasks that one thread does one after another, and what it found."""
+    """Tasks that one thread does in sequence, and what it found."""
 
     first: int
     stop: int
@@ -125,7 +125,7 @@ class _TaskBatch(Generic[Piece]):
 
 
 class _ThreadedSearch(Generic[Piece]):
-    """One search, by one thread or two."""
+    """One search, in one or two threads."""
 
     def __init__(self, question: ItemsetQuestion, layout: BasketLayout, keep: Keep[Piece]) -> None:
         self.question, self.layout, self.keep = question, layout, keep
@@ -157,10 +157,11 @@ class _ThreadedSearch(Generic[Piece]):
         return pieces + [piece for batch in self.batches for piece in batch.pieces]
 
     def _cut(self) -> None:
-        """Cut the tasks that are left into batches.
+        """Cut the remaining tasks into batches.
 
-        Over bitmaps each is its own, and learns from those before it. Lists are cut into like shares of occurrences,
-        and the last are taken first: their items are in most baskets, and at the end one thread would wait for them.
+        Over bitmaps each task is a batch, and learns from those before it. Lists are cut into equal shares of
+        occurrences, and the last are taken first: their items are in most baskets, and at the end one thread would wait
+        for them.
         """
         tasks = self.layout.codes.size
         ends = np.arange(self.done + 1, tasks + 1)
@@ -175,7 +176,7 @@ class _ThreadedSearch(Generic[Piece]):
         self.queue = self.batches if self.layout.bits is not None else self.batches[::-1]
 
     def _run_together(self, worker: SearchWorker[Piece]) -> list[Piece]:
-        """Finish the task at hand, then take batches, while another thread takes batches too."""
+        """Finish the current task, then take batches, while another thread takes batches too."""
         own: list[Piece] = []
         other = threading.Thread(target=self._take_batches, name="itemsets", daemon=True)
         if self.batches:
@@ -199,7 +200,7 @@ class _ThreadedSearch(Generic[Piece]):
     def _take_batches(self) -> None:
         try:
             self._run_worker(SearchWorker(self.question, self.layout, self.keep, self.found))
-        except BaseException as failure:  # handed to the thread that waits
+        except BaseException as failure:  # passed to the waiting thread
             self.failures.append(failure)
 
     def _run_worker(self, worker: SearchWorker[Piece]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One thread of a search for itemsets: its arrays, where it stands, and its buffer of found sets."""
+"""One thread of a search for itemsets: its arrays, its state, and its buffer of found sets."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from sfumato.mine.baskets.itemset_question import ItemsetQuestion
 
 Piece = TypeVar("Piece")
 Keep = Callable[[Codes, Ints, Ints], Piece]
-"""Makes a lasting piece of codes, the ends of sets among them, and supports: the arrays given will be overwritten."""
+"""Copies codes, the ends of sets among them, and supports into a lasting piece: the given arrays will be overwritten.
+"""
 
 BUFFER_CODES = 1 << 17
 BUFFER_SETS = 1 << 15
@@ -49,12 +50,12 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     fields.LEVEL_FLAT: ("_lists", ("flat", "places")),
     fields.LEVEL_ITEMS: ("_lists", ("starts", "codes", "supports")),
 }
-"""Where the arrays are that the kernels may find too short."""
+"""The positions of the arrays that the kernels may find too short."""
 
 
 @dataclass(slots=True)
 class BasketLayout:
-    """Baskets as the search wants them: frequent items by rank, rare first, in lists or else in bitmaps."""
+    """Baskets in the form of the search: frequent items by rank, rare first, in lists or in bitmaps."""
 
     rows: int
     everywhere: Codes
@@ -68,7 +69,7 @@ class BasketLayout:
 
 
 class SearchWorker(Generic[Piece]):
-    """A search that can be left and resumed. Arrays are small at first; the kernels say when one must grow."""
+    """A search that can be paused and resumed. Arrays start small; the kernels report when one must grow."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class SearchWorker(Generic[Piece]):
         keep: Keep[Piece],
         found_by_all: list[tuple[object, Words]] | None = None,
     ) -> None:
-        """Make the arrays; maximal sets found over bitmaps are shared, so that no thread looks inside them again."""
+        """Create the arrays; maximal sets found over bitmaps are shared, so that no thread searches them again."""
         self._layout, self._keep, self._question = layout, keep, question
         self._found_by_all = [] if found_by_all is None else found_by_all
         self._known = self._told = 0
@@ -183,13 +184,13 @@ class SearchWorker(Generic[Piece]):
 
     @property
     def task(self) -> int:
-        """The first task that was not begun."""
+        """The first task that was not started."""
         if self._layout.bits is None:
             return int(self._frames[0, lists.AT])
         return int(self._stack.frames[0, bitmaps.AT])
 
     def stop_after_task(self) -> int:
-        """Leave the tasks that were not begun to others; returns the first of them."""
+        """Leave the tasks that were not started to others; returns the first of them."""
         if self._layout.bits is None:
             self._frames[0, lists.ITEMS] = self.task
         else:
@@ -197,18 +198,18 @@ class SearchWorker(Generic[Piece]):
         return self.task
 
     def steps(self, work: int) -> Iterator[bool]:
-        """Search on until done; every so often say whether the buffer is full and must be drained."""
+        """Search until done; regularly yield whether the buffer is full and must be drained."""
         while (status := self._advance_search(work)) != DONE:
             yield status == FULL
         self._tell()
 
     @property
     def has_output(self) -> bool:
-        """Whether there is something in the buffer."""
+        """Whether the buffer holds anything."""
         return bool(self._state[fields.SETS])
 
     def drain(self) -> Piece:
-        """What is in the buffer, kept; the buffer is empty then."""
+        """Empty the buffer and return a copy of its content."""
         sets, codes = int(self._state[fields.SETS]), int(self._state[fields.CODES])
         self._state[fields.SETS] = self._state[fields.CODES] = 0
         return self._keep(self._output.codes[:codes], self._output.ends[:sets], self._output.supports[:sets])
@@ -255,7 +256,7 @@ class SearchWorker(Generic[Piece]):
         self._told = int(self._state[fields.FOUND])
 
     def _tell(self) -> None:
-        """Let other threads know the maximal sets found since the last tasks were taken."""
+        """Share the maximal sets found since the last tasks were taken with other threads."""
         if self._question.kind != MAXIMAL or self._layout.bits is None:
             return
         words = -(-self._layout.codes.size // 64)

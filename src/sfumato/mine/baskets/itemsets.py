@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Frequent itemsets: what is bought together by at least so many; all of them, the closed ones or the maximal ones.
+"""Frequent itemsets: items in at least a minimum number of baskets together; all, the closed or the maximal ones.
 
-Three ways in, one search behind them:
+Three entry points to one search:
 
-- :func:`frequent_itemsets` gives a polars frame: ``items`` (a sorted list, ``List(Int64)`` or ``List(String)``) and
+- :func:`frequent_itemsets` returns a polars frame: ``items`` (a sorted list, ``List(Int64)`` or ``List(String)``) and
   ``support`` (``Int64``, a count).
-- :func:`find_itemsets` gives the same as flat arrays, :class:`Itemsets`, for code that goes on computing: set ``i`` is
-  ``codes[offsets[i]:offsets[i + 1]]``, which rise and are places in ``baskets.items``, and ``supports[i]`` baskets
+- :func:`find_itemsets` returns flat arrays, :class:`Itemsets`, for further computation: set ``i`` is
+  ``codes[offsets[i]:offsets[i + 1]]``, ascending indices into ``baskets.items``, and ``supports[i]`` baskets
   hold it.
-- `write_itemsets` in `pattern_files` writes them to a file as they are found and holds none of them.
+- `write_itemsets` in `mined_files` writes them to a file as they are found and keeps none in memory.
 
-The empty set is never given; an item in every basket is. A closed set has no larger set of the same support, a maximal
+The empty set is not included; an item in every basket is. A closed set has no larger set of the same support, a maximal
 one no larger frequent set; `max_length` leaves out longer sets and does not change which ones are closed or maximal.
 The order is that of the search (sets with the rarest item first) and does not depend on the number of threads.
 
-Counts are exact. They may single out a person: whoever publishes them should read about inference channels first.
+Counts are exact. They may single out a person: before you publish them, read about inference channels.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ if TYPE_CHECKING:
 
 Kind = Literal["all", "closed", "maximal"]
 SMALL_PIECES = 1 << 22
-"""So many codes are still copied together, so that a frame is in one piece."""
+"""Up to this many codes are copied together, so that a frame is in one piece."""
 UNKNOWN_MEMORY = 8 << 30
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Itemsets:
-    """Itemsets and how many baskets hold each, as one run of item codes cut by offsets."""
+    """Itemsets and their supports, as one run of item codes cut by offsets."""
 
     items: Items
     """The vocabulary of the baskets."""
     offsets: Ints
     """Set i holds ``codes[offsets[i]:offsets[i + 1]]``."""
     codes: Codes
-    """Places in ``items``, rising within a set."""
+    """Indices into ``items``, ascending within a set."""
     supports: Ints
     """How many baskets hold each set."""
     rows: int
-    """How many baskets there are."""
+    """The number of baskets."""
 
     def __len__(self) -> int:
-        """How many sets there are."""
+        """The number of sets."""
         return self.supports.size
 
 
@@ -72,8 +72,8 @@ def frequent_itemsets(
 ) -> pl.DataFrame:
     """The frequent itemsets as a frame of ``items`` and ``support``.
 
-    A support is a count if it is an int, a share of the baskets if it is a float. More than `at_most` itemsets, or more
-    than half the machine's memory holds, are refused.
+    A support is a count if it is an int, a share of the baskets if it is a float. An error is raised for more than
+    `at_most` itemsets, or more than fit in half the machine's memory.
     """
     import polars as pl
 
@@ -112,17 +112,17 @@ def list_itemsets(itemsets: Itemsets) -> pl.Series:
 
 
 def make_question(baskets: Baskets, min_support: Support, kind: Kind, max_length: int | None) -> ItemsetQuestion:
-    """The question that the search answers, with its arguments checked."""
+    """The parameters of the search, after checking the arguments."""
     if kind not in get_args(Kind):
-        raise PolicyError('kind is "all", "closed" or "maximal"')
+        raise PolicyError('kind must be "all", "closed" or "maximal"')
     if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
-        raise PolicyError("max_length is a whole number of items, at least 1, or None")
+        raise PolicyError("max_length must be a whole number of items, at least 1, or None")
     return ItemsetQuestion(compute_least_count(min_support, len(baskets)), get_args(Kind).index(kind), max_length)
 
 
 @dataclass(frozen=True, slots=True)
 class _FoundSets:
-    """Some of the sets found, in lasting arrays."""
+    """Some of the found sets, in lasting arrays."""
 
     offsets: Ints
     codes: Codes | Ints
@@ -130,7 +130,7 @@ class _FoundSets:
 
 
 class _SetCollector:
-    """Copies what is found out of the search's buffer, as long as there is room for it."""
+    """Copies found sets out of the search's buffer, as long as memory allows."""
 
     def __init__(self, at_most: int | None, values: Ints | None, bytes_a_code: int) -> None:
         self.at_most, self.values, self.bytes_a_code = at_most, values, bytes_a_code
@@ -153,15 +153,15 @@ class _SetCollector:
 
 
 def refuse_large(what: str, count: int, size: int, at_most: int | None) -> None:
-    """Stop when more was found than was allowed, or more bytes than half the machine's memory."""
+    """Stop if more was found than allowed, or more bytes than half the machine's memory."""
     if at_most is not None and (isinstance(at_most, bool) or not isinstance(at_most, int) or at_most < 0):
-        raise PolicyError(f"at_most is a whole number of {what}, or None for as many as memory holds")
+        raise PolicyError(f"at_most must be a whole number of {what}, or None for as many as fit in memory")
     is_allowed = at_most is None or count <= at_most
     if is_allowed and size <= _get_memory_size() // 2:
         return
-    limit = "half of this machine's memory holds" if is_allowed else "at_most allows"
+    limit = "fit in half of this machine's memory" if is_allowed else "at_most allows"
     cure = {
-        "itemsets": 'ask for kind "closed" or "maximal", set max_length, or write them to a file with write_itemsets',
+        "itemsets": 'use kind "closed" or "maximal", set max_length, or write them to a file with write_itemsets',
         "rules": "raise min_confidence, or set max_length or consequent_length",
     }[what]
     raise PolicyError(f"{count:,} {what} were found so far, more than {limit}; raise min_support, {cure}")
@@ -181,14 +181,14 @@ def _search_pieces(baskets: Baskets, question: ItemsetQuestion, holding: _SetCol
 
 
 def _join_pieces(pieces: list[_FoundSets]) -> Sequence[_FoundSets]:
-    """Few pieces: one if they are small together, else as they are."""
+    """A few pieces: one if they are small together, otherwise unchanged."""
     if len(pieces) == 1 or sum(piece.codes.size for piece in pieces) > SMALL_PIECES:
         return pieces
     return [_concatenate_pieces(pieces)]
 
 
 def _concatenate_pieces(pieces: list[_FoundSets]) -> _FoundSets:
-    """One piece; the others are let go while they are copied, so that memory does not double."""
+    """One piece; the others are freed while they are copied, so that memory does not double."""
     if len(pieces) == 1:
         return pieces[0]
     sets, size = sum(piece.supports.size for piece in pieces), sum(piece.codes.size for piece in pieces)
@@ -224,7 +224,7 @@ def _wrap_as_arrow(numbers: Ints) -> pa.Array:
 
 
 class _ArrowExport:
-    """An array of Arrow's that shows no more than its C interface, for which polars loads nothing of pyarrow's."""
+    """An Arrow array that shows only its C interface, so that polars loads nothing of pyarrow."""
 
     def __init__(self, array: pa.Array) -> None:
         self.__arrow_c_array__ = array.__arrow_c_array__

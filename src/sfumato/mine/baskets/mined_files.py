@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Itemsets and rules on disk, in SPMF's output format.
 
-One pattern a line: ``1 2 #SUP: 3``, or ``1 2 ==> 3 #SUP: 3 #CONF: 0.75`` with ``#LIFT: …`` if there is one. Lines that
+Pattern lines: ``1 2 #SUP: 3``, or ``1 2 ==> 3 #SUP: 3 #CONF: 0.75`` with ``#LIFT: …`` if there is one. Lines that
 begin with ``#``, ``%`` or ``@`` are comments; text items are written as numbers under a header of ``@ITEM=1=apple``
-lines, as in SPMF's basket files, and read back by it. :func:`write_itemsets` writes what it finds as it finds it and
-holds none of it: for results that no memory holds. A file is written whole or not at all; a name in ``.gz`` is gzipped.
+lines, as in SPMF's basket files, and read back by it. :func:`write_itemsets` writes itemsets as it finds them and
+keeps none: for results larger than memory. A file is written completely or not at all; a ``.gz`` name is gzipped.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NOTHING = "# no pattern"
 def write_itemsets(
     baskets: Baskets, min_support: Support, path: PathLike, kind: Kind = "all", max_length: int | None = None
 ) -> int:
-    """Search for itemsets and write each as it is found; returns how many there are."""
+    """Search for itemsets and write each as it is found; returns their number."""
     from sfumato.data.basket_files import number_items
     from sfumato.mine.baskets.itemset_search import search_in_turn
 
@@ -52,7 +52,7 @@ def write_itemsets(
     with _open_for_atomic_write(file) as out, ThreadPoolExecutor(max_workers=1) as pool:
         out.write("".join(f"{line}\n" for line in header).encode())
         pending: Future[int] | None = None
-        # One piece is written while the next is found; never are there more than two.
+        # One piece is written while the next is found; there are never more than two.
         for piece in search_in_turn(baskets, question, lambda *arrays: tuple(array.copy() for array in arrays)):
             if pending is not None:
                 count += pending.result()
@@ -74,7 +74,7 @@ def save_itemsets(itemsets: pl.DataFrame, path: PathLike) -> None:
 
 
 def save_rules(rules: pl.DataFrame, path: PathLike) -> None:
-    """Write a frame of rules: their sides, ``support``, ``confidence`` and, if it is there, ``lift``."""
+    """Write a frame of rules: their sides, ``support``, ``confidence`` and, if present, ``lift``."""
     left, right = rules["antecedent"].to_list(), rules["consequent"].to_list()
     header, words = _number_item_names(Path(path), [*left, *right])
     ends = [
@@ -100,7 +100,7 @@ def read_itemsets(path: PathLike) -> pl.DataFrame:
     for number, line in lines:
         items, tags = _split_tags(line)
         if "==>" in items or not items or not tags.get("SUP", "").isdigit():
-            raise DataError(f'{file}: line {number} is not an itemset such as "1 2 #SUP: 3"; mend or remove it')
+            raise DataError(f'{file}: line {number} is not an itemset such as "1 2 #SUP: 3"; fix or remove it')
         words.append(items)
         supports.append(int(tags["SUP"]))
     (items_column,) = _parse_item_lists(file, names, words)
@@ -122,7 +122,7 @@ def read_rules(path: PathLike) -> pl.DataFrame:
         is_rule = 0 < middle < len(items) - 1
         if not is_rule or not tags.get("SUP", "").isdigit() or not _is_share(tags.get("CONF", "")):
             raise DataError(
-                f'{file}: line {number} is not a rule such as "1 ==> 2 #SUP: 3 #CONF: 0.5"; mend or remove it'
+                f'{file}: line {number} is not a rule such as "1 ==> 2 #SUP: 3 #CONF: 0.5"; fix or remove it'
             )
         left.append(items[:middle])
         right.append(items[middle + 1 :])
@@ -140,7 +140,7 @@ def read_rules(path: PathLike) -> pl.DataFrame:
 
 
 class _LineWriter:
-    """Itemsets as lines, written by a kernel: the word of each code, and room for a buffer's text."""
+    """Formats itemsets as lines with a kernel: the word of each code, and a buffer for the text."""
 
     LABEL = b"#SUP: "
 
@@ -165,7 +165,7 @@ class _LineWriter:
 
 @contextmanager
 def _open_for_atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its name only once all is written."""
+    """A file to write to, which takes its name only once everything is written."""
     part = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as file:
@@ -203,7 +203,7 @@ def _format_side(items: Sequence[int | str], words: dict[int | str, str]) -> str
 
 
 def _read_pattern_lines(path: Path) -> tuple[list[tuple[int, str]], dict[str, str]]:
-    """The lines that hold a pattern, with their numbers, and the names that the header gives to items."""
+    """The lines with a pattern, with their numbers, and the header's item names."""
     from sfumato.data.basket_files import read_text, strip_spmf_comments
 
     text, names = strip_spmf_comments(read_text(path))

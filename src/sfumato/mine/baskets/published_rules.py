@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a published association rule says about those whom it does not describe.
+"""What a published association rule reveals about the people it does not describe.
 
-A rule with its support and confidence gives two supports away: its own, and that of its left side, which is the support
-divided by the confidence. The difference is the number of people who have the left side and not the right, and of a
+A rule with its support and confidence reveals two supports: its own, and that of its left side, which is the support
+divided by the confidence. The difference is the number of people who have the left side and not the right, and for a
 very confident rule there are few of them. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous patterns* (2005).
 """
 
@@ -21,7 +21,7 @@ from sfumato.public.thresholds import Confidence, parse_exact_confidence
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """What a rule's support and confidence come to."""
+    """The counts that follow from a rule's support and confidence."""
 
     antecedent: int
     """How many baskets hold the left side."""
@@ -32,19 +32,19 @@ class RuleCounts:
 def individuals_behind(support: int, confidence: Confidence) -> RuleCounts:
     """How many people have a rule's left side but not its right: support 80 at 98.7 % is 81 people, all but one.
 
-    The confidence may be rounded: the nearest whole number of people is taken.
+    The confidence may be rounded: the nearest whole number of people is used.
     """
     if isinstance(support, bool) or not isinstance(support, int) or support < 0:
-        raise PolicyError("the support of a rule is a whole number of baskets")
+        raise PolicyError("the support of a rule must be a whole number of baskets")
     share = Fraction(support) / parse_exact_confidence(confidence)
     antecedent = max(support, (2 * share.numerator + share.denominator) // (2 * share.denominator))
     return RuleCounts(antecedent, antecedent - support)
 
 
 def patterns_behind(rules: pl.DataFrame, baskets: int) -> Patterns:
-    """The supports that published rules give away: of each rule as a whole, and of its left side.
+    """The supports that published rules reveal: of each rule as a whole, and of its left side.
 
-    The frame has `antecedent`, `consequent`, `support` (a count) and `confidence`, as `association_rules` gives it.
+    The frame has `antecedent`, `consequent`, `support` (a count) and `confidence`, as returned by `association_rules`.
     """
     missing = [name for name in ("antecedent", "consequent", "support", "confidence") if name not in rules.columns]
     if missing:

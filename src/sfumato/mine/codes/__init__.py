@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from data encoded for somebody else to mine."""
+"""Mining of data encoded for outsourced mining."""

@@ -2,8 +2,9 @@
 """Bloom filters of baskets and of items: the key that draws them, and the provider's mining over them.
 
 B(S) is a vector of m bits; each item sets the bits that k hash functions name. A set S counts as contained in a basket
-T if all bits of B(S) are set in B(T), so a contained set is never missed, and bits that other items set may feign one.
-Qiu, Li, Wu, *Protecting business intelligence and customer privacy while outsourcing data mining tasks* (KAIS 2008).
+T if all bits of B(S) are set in B(T), so a contained set is never missed, but bits that other items set may cause false
+positives. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while outsourcing data mining tasks*
+(KAIS 2008).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 METHOD = "encode_bloom"
 UNKEYED = b""
-"""Whoever knows the hash functions computes such filters, too."""
+"""Anyone who knows the hash functions can compute such filters."""
 
 
 def hash_item(item: Item, bits: int, hashes: int, secret: bytes = UNKEYED) -> tuple[int, ...]:
@@ -45,7 +46,7 @@ class BloomKey:
 
     items: Items
     requests: tuple[int, ...]
-    """The number under which the provider hears of each item."""
+    """The number that the provider sees for each item."""
     secret: bytes
     bits: int
     hashes: int
@@ -53,7 +54,7 @@ class BloomKey:
     data: str
     """The fingerprint of the baskets."""
     supports: tuple[int, ...]
-    """How many filters hold that of each item."""
+    """How many basket filters contain that of each item."""
 
     def sealed(self) -> Key:
         """For keeping."""
@@ -71,7 +72,7 @@ class BloomKey:
 
     @classmethod
     def opened(cls, key: Key | None) -> BloomKey:
-        """Read a key; one that was changed is refused."""
+        """Read a key; a modified one is rejected."""
         secret = unseal_key(key, METHOD)
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in ("items", "requests", "supports")}
@@ -80,7 +81,7 @@ class BloomKey:
             if not len(opened.items) == len(set(opened.requests)) == len(opened.supports):
                 raise ValueError("parts of different lengths")
         except (KeyError, TypeError, ValueError):
-            raise DataError(f"the key does not hold what a key of {METHOD} holds") from None
+            raise DataError(f"the key is not a valid key of {METHOD}") from None
         return opened
 
     def filters(self) -> list[tuple[int, ...]]:
@@ -96,7 +97,7 @@ def filter_baskets(baskets: Baskets, filters: list[tuple[int, ...]], bits: int) 
 
 
 def count_filter_supports(published: Baskets, filters: list[tuple[int, ...]]) -> list[int]:
-    """How many baskets' filters hold each of the given ones."""
+    """How many baskets' filters contain each of the given ones."""
     columns = build_item_columns(published, {bit for item_filter in filters for bit in item_filter})
     whole = build_full_column(len(published))
     supports = []
@@ -117,14 +118,14 @@ def filter_requests(key: Key) -> Baskets:
 def mine_filters(
     filters: Baskets, requests: Baskets, min_support: Support, max_length: int | None = None
 ) -> pl.DataFrame:
-    """The provider's side: sets of requests whose joint filter at least `min_support` baskets' filters hold.
+    """The provider's side: sets of requests whose joint filter is contained in at least `min_support` baskets' filters.
 
     It needs no key. Filters only add bits, so with the threshold of the originals (τ′ = τ) none of their frequent
-    itemsets is missed; a higher τ′ would feign fewer and might miss some. The frame is that of `frequent_itemsets`,
-    ``items`` being request numbers.
+    itemsets is missed; a higher τ′ would give fewer false positives and might miss some. The frame is that of
+    `frequent_itemsets`, with request numbers as ``items``.
     """
     if max_length is not None and max_length < 1:
-        raise PolicyError("max_length is a whole number of items, at least 1, or None")
+        raise PolicyError("max_length must be a whole number of items, at least 1, or None")
     least = compute_least_count(min_support, len(filters))
     columns = _build_request_columns(filters, requests)
     frequent: dict[tuple[int, ...], int] = {}
@@ -141,9 +142,9 @@ def mine_filters(
 
 
 def _build_request_columns(filters: Baskets, requests: Baskets) -> dict[int, Column]:
-    """Which baskets' filters hold each request."""
+    """Which baskets' filters contain each request."""
     if any(not isinstance(bit, int) for bit in (*filters.items, *requests.items)):
-        raise DataError("filters hold numbers of bits; encode the baskets first")
+        raise DataError("filters must hold bit numbers; encode the baskets first")
     bits = build_item_columns(filters, requests.items)
     numbers = requests.ids if requests.ids is not None else range(len(requests))
     rows: list[Any] = requests.to_lists()
@@ -153,7 +154,7 @@ def _build_request_columns(filters: Baskets, requests: Baskets) -> dict[int, Col
 
 
 def _join_candidates(level: Mapping[tuple[int, ...], Column]) -> dict[tuple[int, ...], Column]:
-    """Sets of one more request, all of whose parts are in the level (Apriori)."""
+    """Sets with one more request, all of whose subsets are in the level (Apriori)."""
     by_start: dict[tuple[int, ...], list[int]] = {}
     for requests in level:
         by_start.setdefault(requests[:-1], []).append(requests[-1])

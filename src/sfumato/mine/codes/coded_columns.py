@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A column of codes beside the truth: what an adversary wants to crack, and whether a guess is a crack.
+"""A column of codes with the truth: what an adversary wants to crack, and whether a guess is a crack.
 
-A guess for a code is a crack if it lies within a radius of the true value, a share of the column's dynamic range (seed
-004, Definition 1). Where the rows of one code have several true values, as in noise, it must be so for all of them.
+A guess for a code is a crack if it lies within a radius of the true value, a share of the column's dynamic range (Bu et
+al. 2007, Definition 1). If the rows of one code have several true values, as with noise, this must hold for all of
+them.
 """
 
 from __future__ import annotations
@@ -25,26 +26,26 @@ _MOST_DECIMALS = 9
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """The distinct codes of a column in order, and what is true of the rows of each."""
+    """The distinct codes of a column in order, and the true values of each code's rows."""
 
     name: str
     codes: Floats
     low: Floats
-    """The least true value among the rows of a code."""
+    """The smallest true value among the rows of a code."""
     high: Floats
-    """The greatest; the same as the least, if codes stand for values."""
+    """The largest; equal to the smallest if codes stand for values."""
     rows: Ints
-    """How many rows have a code."""
+    """The number of rows of each code."""
     place: Ints
-    """The number of each row's code, −1 where it is missing."""
+    """The index of each row's code, −1 where it is missing."""
     domain: Floats
     """The distinct true values in order."""
     domain_rows: Ints
-    """How many rows have each."""
+    """The number of rows of each."""
 
     @classmethod
     def of(cls, name: str, codes: pl.Series, truth: pl.Series) -> CodedColumn:
-        """Put a published column beside the true one, row by row."""
+        """Pair a published column with the true one, row by row."""
         seen, true = (column.cast(pl.Float64).to_numpy().astype(np.float64) for column in (codes, truth))
         known = ~np.isnan(seen) & ~np.isnan(true)
         if not known.any():
@@ -69,7 +70,7 @@ class CodedColumn:
         return np.asarray((guesses - reach <= self.low) & (self.high <= guesses + reach))
 
     def by_chance(self, radius: float) -> float:
-        """How many codes would be cracked by guesses drawn evenly from the dynamic range."""
+        """How many codes would be cracked by guesses drawn uniformly from the dynamic range."""
         if not self.width:
             return float(len(self.codes))
         reach, first, last = radius * self.width, self.domain[0], self.domain[-1]
@@ -106,7 +107,9 @@ def list_coded_columns(
     """The columns of numbers that a release and the truth share, or one of them."""
     rows = details.get("rows")
     if rows is None and len(published) != len(truth):
-        raise DataError("the release has another number of rows than the truth, and does not say which row is which")
+        raise DataError(
+            "the release and the truth differ in their number of rows, and the release does not map its rows"
+        )
     true = truth.frame if rows is None else truth.frame[np.asarray(rows)]
     both = [
         name
@@ -114,7 +117,7 @@ def list_coded_columns(
         if is_learnable_type(kind) and name in true.columns and is_learnable_type(true[name].dtype)
     ]
     if column is not None and column not in both:
-        raise PolicyError(f'"{column}" is no column of numbers that the release and the truth share')
+        raise PolicyError(f'"{column}" is not a column of numbers in both the release and the truth')
     if not both:
         raise PolicyError("the release and the truth share no column of numbers")
     return tuple(

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""How an adversary guesses values from codes: curves through points it knows, ranks, quantiles, frequencies.
+"""How an adversary guesses values from codes: curves through known points, ranks, quantiles, frequencies.
 
 Each function gives a guess for every code of a column. Curves are drawn for many trials at once, each with knowledge
-points of its own: a code and a value within the radius of the truth, or, for a bad one, more than five radii off
-(Bu et al. 2007, Definitions 4 and 5, Section 6.1). Curves go on beyond their outermost points as they come.
+points of its own: a code and a value within the radius of the truth, or, for a bad one, more than five radii off (Bu et
+al. 2007, Definitions 4 and 5, Section 6.1). Curves are extrapolated beyond their outermost points.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from sfumato.mine.codes.coded_columns import CodedColumn, compute_shares_below
 Fit = Literal["regression", "polyline", "spline"]
 FITS: tuple[Fit, ...] = ("regression", "polyline", "spline")
 _BAD = 5
-"""A bad knowledge point is off by more than so many radii."""
+"""A bad knowledge point is off by more than this many radii."""
 
 
 @dataclass(frozen=True)
 class KnowledgePoints:
-    """What the adversary takes for known, a row of points for each trial; codes rise within a row."""
+    """What the adversary believes to know, a row of points for each trial; codes ascend within a row."""
 
     codes: Floats
     values: Floats
@@ -34,7 +34,7 @@ class KnowledgePoints:
     def drawn(
         cls, column: CodedColumn, good: int, bad: int, radius: float, trials: int, chance: np.random.Generator
     ) -> KnowledgePoints:
-        """Points at random codes, no code twice: as many as there are, if there are fewer codes."""
+        """Points at random distinct codes: all of them, if there are fewer codes."""
         many = min(good + bad, len(column.codes))
         points = np.array(
             [chance.choice(len(column.codes), many, replace=False) for _ in range(trials)], dtype=np.int64
@@ -51,7 +51,7 @@ class KnowledgePoints:
 
 
 def _draw_bad_offsets(column: CodedColumn, points: Ints, reach: float, chance: np.random.Generator) -> Floats:
-    """By how much a bad point is off: more than five radii, within the range if there is room on some side."""
+    """The error of a bad point: more than five radii, within the range if possible on some side."""
     below = np.maximum(column.low[points] - column.domain[0], _BAD * reach * 1.2)
     above = np.maximum(column.domain[-1] - column.low[points], _BAD * reach * 1.2)
     up = chance.random(points.shape) * (below + above) < above
@@ -61,7 +61,7 @@ def _draw_bad_offsets(column: CodedColumn, points: Ints, reach: float, chance: n
 
 
 def fit_curve(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
-    """A guess for every code, a row for each trial; without points, the codes are taken for the values."""
+    """A guess for every code, a row for each trial; without points, the codes are taken as the values."""
     many = points.codes.shape[1]
     if not many:
         return np.broadcast_to(codes, (len(points.codes), len(codes)))
@@ -80,7 +80,7 @@ def _fit_regression(points: KnowledgePoints, codes: Floats) -> Floats:
 
 
 def _fit_polyline(points: KnowledgePoints, codes: Floats) -> Floats:
-    """The segment that a code falls into; beyond the outermost points, the outermost segments go on."""
+    """The segment that a code falls into; beyond the outermost points, the outermost segments are extended."""
     many = points.codes.shape[1]
     segment = np.zeros((len(points.codes), len(codes)), dtype=np.int64)
     for inner in range(1, many - 1):
@@ -106,14 +106,16 @@ _FITTED: dict[Fit, Callable[[KnowledgePoints, Floats], Floats]] = {
 
 @dataclass(frozen=True)
 class CodeRanges:
-    """Where each code's value may lie by its rank alone: so many values are below it, and so many above."""
+    """The range of each code's value by its rank alone: the numbers of values below and above it are known."""
 
     low: Floats
     high: Floats
     unit: float
 
     def chance(self, column: CodedColumn, radius: float) -> Floats:
-        """For each code, how likely a guess drawn from its range is a crack: |R_g ∩ R_ρ| / |R_g| (Section 5.4)."""
+        """For each code, the probability that a guess drawn from its range is a crack: |R_g ∩ R_ρ| / |R_g| (Section
+        5.4).
+        """
         reach = np.floor(radius * column.width / self.unit * (1 + 1e-12)) * self.unit
         begin = np.maximum(self.low, column.high - reach)
         both = np.floor((np.minimum(self.high, column.low + reach) - begin) / self.unit * (1 + 1e-12) + 1e-6) + 1
@@ -129,12 +131,12 @@ def bound_by_rank(codes: int, least: float, greatest: float, unit: float) -> Cod
 
 
 def spread_evenly(codes: int, least: float, greatest: float) -> Floats:
-    """Map sorted codes to evenly spaced values, from the least to the greatest."""
+    """Map sorted codes to evenly spaced values, from the smallest to the largest."""
     return np.asarray(np.linspace(least, greatest, codes) if codes > 1 else np.full(codes, (least + greatest) / 2))
 
 
 def draw_rival_samples(column: CodedColumn, share: float, trials: int, chance: np.random.Generator) -> Ints:
-    """How often each true value is in the sample that a rival has, a row for each trial; drawn without replacement."""
+    """How often each true value is in a rival's sample, a row for each trial; drawn without replacement."""
     size = max(1, round(share * int(column.domain_rows.sum())))
     if size == int(column.domain_rows.sum()):
         return np.broadcast_to(column.domain_rows, (trials, len(column.domain_rows)))
@@ -148,10 +150,10 @@ def guess_by_quantile(column: CodedColumn, sample: Ints) -> Floats:
 
 
 def guess_by_frequency(column: CodedColumn, sample: Ints, runs: Ints) -> Floats:
-    """Within each run of codes, the value of a rival's sample that has the same rank by how often it occurs.
+    """Within each run of codes, the value of a rival's sample with the same rank by frequency.
 
-    `runs` numbers the run of each code, in order: codes of one class, say, among which values may have changed places.
-    A run is found in the sample by its quantiles; ties go by order.
+    `runs` numbers the run of each code, in order: for example codes of one class, among which values may be permuted. A
+    run is located in the sample by its quantiles; ties go by order.
     """
     there = sample > 0
     values, times = column.domain[there], sample[there]

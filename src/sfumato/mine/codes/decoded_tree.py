@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The tree that a provider grew on codes, told in the originals' own values.
+"""Decode a tree that a provider grew on codes to the originals' own values.
 
 Decoding is by location: the rows that go left and right at every node are known, so the threshold is put between the
-originals' values where scikit-learn would have put it. The inverse of the code's function, as the paper has
-it, would not do.
-A model that was not grown on this table under this key is refused: at every node the rows and their classes are
-counted and compared with what the model says. So is one that was grown in a way for which the promise does not hold.
+originals' values where scikit-learn would have put it. The inverse of the code's function, as in the paper, would not
+be exact. A model that was not grown on this table under this key is rejected: at every node the rows and their classes
+are counted and compared with the model. So is one that was grown with settings for which the promise does not hold.
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ def decode_tree(model: Any, key: Key, table: Table) -> Any:
 
 
 def _decode_written(written: Any, key: Key, table: Table) -> Any:
-    """A tree that is only written down: what the file leaves out is counted in the table first."""
+    """A tree from a text or ONNX file: counts that the file leaves out are taken from the table first."""
     from sfumato.mine.codes.tree_files import WrittenTree
 
     if not isinstance(written, WrittenTree):
-        raise PolicyError("a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded, and nothing else")
+        raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
     opened = TreeKey.opened(key, table)
     _index_classes(list(written.classes), opened)
     names = _list_released_columns(table, opened)
@@ -71,30 +70,30 @@ def _decode_written(written: Any, key: Key, table: Table) -> Any:
 
 
 def refuse_settings(model: Any, key: TreeKey) -> None:
-    """Refuse learners and settings under which a tree on codes is not the tree on the originals."""
+    """Reject learners and settings under which a tree on codes is not the tree on the originals."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.tree import DecisionTreeClassifier
 
     if not isinstance(model, (DecisionTreeClassifier, RandomForestClassifier)):
-        raise PolicyError("a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded, and nothing else")
+        raise PolicyError("only a fitted DecisionTreeClassifier or RandomForestClassifier can be decoded")
     given = model.get_params()
     if given.get("splitter") == "random":
         raise PolicyError('splitter="random" draws thresholds between codes: such a tree cannot be decoded')
     if given.get("monotonic_cst") is not None:
-        raise PolicyError("monotonic constraints speak of the codes: such a tree cannot be decoded")
+        raise PolicyError("monotonic constraints refer to the codes: such a tree cannot be decoded")
     if model.n_outputs_ != 1:
-        raise PolicyError("the model tells several columns at once; one target can be decoded")
+        raise PolicyError("the model predicts several columns at once; only one target can be decoded")
     _refuse_rounding(given.get("class_weight") is not None, key)
     is_random = isinstance(model, RandomForestClassifier) or model.max_features_ < model.n_features_in_
     if is_random and any(not column_key.rising for column_key in key.columns.values()):
         raise PolicyError(
-            "some codes fall as values rise, so that branches change sides and columns are drawn for other nodes: "
+            "some codes descend as values rise, so that branches swap sides and columns are drawn for other nodes: "
             'encode with direction="monotone" for forests and for max_features'
         )
     torn = [name for name, harmless in _TEARING.items() if given.get(name, harmless) != harmless]
     if key.permuted and torn:
         raise PolicyError(
-            f"{', '.join(torn)} can make a tree split a pure piece, whose values changed places: encode with "
+            f"{', '.join(torn)} can make a tree split a pure piece, whose values are permuted: encode with "
             "permute=False for it"
         )
 
@@ -103,7 +102,7 @@ def _refuse_rounding(weighted: bool, key: TreeKey) -> None:
     """Weights of classes are fractions, and their sums depend on the order of the rows."""
     if weighted and any(column_key.merged or not column_key.rising for column_key in key.columns.values()):
         raise PolicyError(
-            "class_weight adds fractions up in the order of the rows, which is another under codes that fall, or that "
+            "class_weight adds up fractions in the order of the rows, which differs for codes that descend or that "
             'values closer than 1e-7 share: encode with direction="monotone", columns multiplied by a power of ten'
         )
 
@@ -118,14 +117,14 @@ def list_feature_names(model: Any, table: Table, key: TreeKey) -> tuple[str, ...
         names = released if len(released) == count else tuple(key.columns)
     if len(names) != count or not set(names) <= set(released):
         raise PolicyError(
-            f"the model was grown on {count} columns, which are not the table's columns of numbers; have it trained on "
+            f"the model was grown on {count} columns, which are not the table's columns of numbers; train it on "
             "a frame with the release's own columns and names"
         )
     return names
 
 
 def _list_released_columns(table: Table, key: TreeKey) -> tuple[str, ...]:
-    """The columns of numbers that a release holds, in its order."""
+    """The number columns of a release, in its order."""
     return tuple(
         name
         for name, kind in table.frame.schema.items()
@@ -139,7 +138,7 @@ def _draw_bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
     if hasattr(model, "tree_"):
         return [whole]
     if model._n_samples != rows:
-        raise DataError(f"{_STRANGER}: it was grown on another number of rows")
+        raise DataError(f"{_STRANGER}: it was grown on a different number of rows")
     if not model.bootstrap:
         return [whole] * len(model.estimators_)
     bag_counts = [np.bincount(bag, minlength=rows) for bag in model.estimators_samples_]
@@ -147,17 +146,17 @@ def _draw_bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
 
 
 def _list_kept_classes(codes: list[str], key: TreeKey) -> list[int]:
-    """Which of the key's classes a model tells, in the originals' order."""
+    """Which of the key's classes a model predicts, in the originals' order."""
     return [index for index, code in enumerate(key.labels.codes) if code in set(codes)]
 
 
 def _index_classes(codes: list[str], key: TreeKey) -> Ints:
-    """For each of the key's classes, where it stands among the model's; −1 if the model does not tell it."""
+    """For each of the key's classes, its index among the model's; −1 if the model does not predict it."""
     class_index = {name: index for index, name in enumerate(codes)}
     order = np.array([class_index.get(code, -1) for code in key.labels.codes], dtype=np.int64)
     if int((order >= 0).sum()) != len(class_index):
         raise DataError(
-            f"{_STRANGER}: it tells other classes than the key knows. It must be trained on the labels as they are in "
+            f"{_STRANGER}: its classes are not those of the key. It must be trained on the labels as they are in "
             "the release"
         )
     return order
@@ -165,7 +164,7 @@ def _index_classes(codes: list[str], key: TreeKey) -> Ints:
 
 @dataclass(frozen=True)
 class Walked:
-    """What was seen at each node when the rows went down a tree."""
+    """The counts at each node after sending the rows down a tree."""
 
     count: Ints
     missing: Bytes
@@ -173,7 +172,7 @@ class Walked:
     tally: Ints
     """Weighted rows of each of the model's classes."""
     sides: Singles
-    """The greatest true value on the lower side, and the least on the upper one; infinite where a side is empty."""
+    """The largest true value on the lower side, and the smallest on the upper one; infinite where a side is empty."""
 
     @classmethod
     def empty(cls, nodes: int, classes: int) -> Walked:
@@ -183,7 +182,7 @@ class Walked:
         return cls(count, missing, np.zeros((nodes, classes), dtype=np.int64), np.tile(nothing, (nodes, 1)))
 
     def add_tally(self, other: Walked) -> Walked:
-        """What two parts of the rows show together."""
+        """The combined counts of two parts of the rows."""
         lower, upper = np.maximum(self.sides[:, 0], other.sides[:, 0]), np.minimum(self.sides[:, 1], other.sides[:, 1])
         missing = self.missing | other.missing
         return Walked(self.count + other.count, missing, self.tally + other.tally, np.column_stack((lower, upper)))
@@ -191,13 +190,13 @@ class Walked:
 
 @dataclass(frozen=True)
 class DecodingTable:
-    """A table twice: in codes, as the provider's learner saw it, and in originals."""
+    """A table in two forms: in codes, as the provider's learner saw it, and in originals."""
 
     seen: Singles
     true: Singles
     rising: Flags
     classes: Ints
-    """Each row's class, by its number among the key's classes."""
+    """Each row's class, as an index into the key's classes."""
 
     @classmethod
     def of(cls, key: TreeKey, table: Table, names: tuple[str, ...]) -> DecodingTable:
@@ -238,7 +237,7 @@ class DecodingTable:
         class_codes = order[self.classes]
         rows, weights = bag
         if int(class_codes[rows].min(initial=0)) < 0:
-            raise DataError(f"{_STRANGER}: some rows have a class that it does not tell")
+            raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
 
         def some(half: slice) -> Walked:
             found = Walked.empty(len(parts), classes)
@@ -257,11 +256,11 @@ class DecodingTable:
 
 
 def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) -> None:
-    """Compare rows and classes at every node with what the model says of them."""
+    """Compare rows and classes at every node with the model."""
     if not np.array_equal(nodes["n_node_samples"], walked.count):
-        raise DataError(f"{_STRANGER}: other numbers of rows reach its nodes")
+        raise DataError(f"{_STRANGER}: different numbers of rows reach its nodes")
     expected = values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
-    # Weights of classes show at the root, and are the same at every other node.
+    # Class weights show at the root, and are the same at every other node.
     weight = expected[0] / np.maximum(walked.tally[0], 1) if weighted else 1.0
     same = np.allclose(expected, walked.tally * weight, rtol=1e-6, atol=1e-9)
     if not same:
@@ -269,7 +268,7 @@ def _refuse_stranger(nodes: Any, values: Any, walked: Walked, weighted: bool) ->
 
 
 def _restore_thresholds(nodes: Any, rising: Flags, walked: Walked) -> None:
-    """Give every test the originals' threshold, and exchange the children where codes fall."""
+    """Give every test the originals' threshold, and swap the children where codes descend."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
     up = np.ones(len(nodes), dtype=bool)
     up[tests] = rising[nodes["feature"][tests]]
@@ -279,7 +278,7 @@ def _restore_thresholds(nodes: Any, rising: Flags, walked: Walked) -> None:
     if not bool(fit[tests].all()):
         raise DataError(
             f"{_STRANGER}, or with settings that the promise does not cover: a node splits inside a pure piece, whose "
-            "values changed places"
+            "values are permuted"
         )
     nodes["threshold"][tests] = lower[tests] / 2.0 + upper[tests] / 2.0
     turned = tests & ~up
@@ -288,14 +287,14 @@ def _restore_thresholds(nodes: Any, rising: Flags, walked: Walked) -> None:
     goes_left = nodes["missing_go_to_left"].astype(bool)
     with_missing = walked.missing > 0
     goes_left[turned & with_missing] ^= True
-    # Where nothing is missing, scikit-learn sends what is missing later to the larger side.
+    # If nothing is missing, scikit-learn sends later missing values to the larger side.
     bare = tests & ~with_missing
     goes_left[bare] = (walked.count[nodes["left_child"]] > walked.count[nodes["right_child"]])[bare]
     nodes["missing_go_to_left"] = goes_left
 
 
 def tree_rules(model: Any, names: list[str] | tuple[str, ...]) -> str:
-    """A tree as text, a line for each test and each leaf, at any depth."""
+    """A tree as text, one line per test and leaf, at any depth."""
     from sklearn.tree import export_text
 
     return str(export_text(model, feature_names=list(names), max_depth=max(model.get_depth(), 1), decimals=6))

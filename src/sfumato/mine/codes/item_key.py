@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Itemsets that somebody else mined from encoded baskets, and the key that turns them back into the true ones.
+"""Decode itemsets that a provider mined from encoded baskets, with the key.
 
-What the provider found is believed as far as it can be checked: codes must be the key's, the supports of single codes
-must be those the key knows, and no part of a set may be missing. A key that was changed, or that belongs to other
-baskets, is refused: it would decode to wrong itemsets.
+The provider's result is checked as far as possible: codes must be the key's, the supports of single codes must be those
+the key knows, and no subset of a set may be missing. A key that was modified, or that belongs to other baskets, is
+rejected: it would decode to wrong itemsets.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ class ItemKey:
     codes: tuple[int, ...]
     """The published numbers: those of the items' images, and fake ones."""
     images: tuple[tuple[int, ...], ...]
-    """For each item the places of its codes; the first is its own, in no other item's image."""
+    """For each item the indices of its codes; the first is its own, in no other item's image."""
     fakes: tuple[tuple[int, ...], ...]
-    """Whole baskets that nobody bought, as places of items."""
+    """Fake baskets, as indices of items."""
     fake_places: tuple[int, ...]
-    """Where they stand among the published baskets."""
+    """Their positions among the published baskets."""
     supports: tuple[int, ...]
     """How many published baskets hold each code."""
     noise: float
     seed: int
-    """Where the random codes of each basket come from."""
+    """The seed of the random codes of each basket."""
     baskets: int
-    """How many there are without fakes."""
+    """The number of baskets without fakes."""
     data: str
     """Their fingerprint."""
 
     def __post_init__(self) -> None:
-        """Check that every set of items can be told from its codes."""
+        """Check that every set of items is determined by its codes."""
         own = [image[0] for image in self.images]
         others = {position for image in self.images for position in image[1:]}
         if len(set(own)) != len(own) or others & set(own):
@@ -79,7 +79,7 @@ class ItemKey:
 
     @classmethod
     def opened(cls, key: Key | None) -> ItemKey:
-        """Read a key; one that was changed is refused."""
+        """Read a key; a modified one is rejected."""
         secret = unseal_key(key, METHOD)
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in _LISTS}
@@ -87,11 +87,11 @@ class ItemKey:
             rest: dict[str, Any] = {name: secret[name] for name in ("kind", "noise", "baskets", "data")}
             return cls(**lists, **nested, **rest, seed=int(secret["seed"], 16))
         except (KeyError, TypeError, ValueError, IndexError):
-            raise DataError(f"the key does not hold what a key of {METHOD} holds") from None
+            raise DataError(f"the key is not a valid key of {METHOD}") from None
 
     @cached_property
     def owners(self) -> Mapping[int, int]:
-        """The item to which a code belongs alone."""
+        """The item that each exclusive code belongs to."""
         return {self.codes[image[0]]: item for item, image in enumerate(self.images)}
 
     @cached_property
@@ -100,13 +100,13 @@ class ItemKey:
         return tuple(frozenset(self.codes[position] for position in image) for image in self.images)
 
     def itemset(self, coded: Coded) -> tuple[int, ...] | None:
-        """The items whose codes these are, all of them and no others; None if there are no such items."""
+        """The items with exactly these codes; None if there are no such items."""
         held = [self.owners[code] for code in coded if code in self.owners]
         covered = frozenset().union(*(self.published[item] for item in held))
         return tuple(sorted(held)) if covered == coded else None
 
     def decoded(self, provider_sets: Mapping[Coded, int]) -> dict[tuple[int, ...], int]:
-        """The true support of every set of items that was found: fakes are taken off again."""
+        """The true support of every set of items found, without fakes."""
         columns = self._fake_columns()
         whole = build_full_column(len(self.fakes))
         true: dict[tuple[int, ...], int] = {}
@@ -130,10 +130,11 @@ def decode_itemsets(
     """The frequent itemsets of the originals, from all that the provider found in the release.
 
     `found` are all frequent itemsets of the release (no other kind, and for one-to-n no `max_length`), mined with the
-    count that is asked of the originals, or a lower one. The answer has the columns of `frequent_itemsets`: exactly the
-    itemsets whose true support is at least `min_support` (a count, or a share of the original baskets). Without it, the
-    least support in `found` is taken. The originals are not needed, but if given every support is counted again; only
-    filters (`encode_bloom`) need them to be exact: without, sets may be feigned and supports too high, never too low.
+    count requested for the originals, or a lower one. The result has the columns of `frequent_itemsets`: exactly the
+    itemsets whose true support is at least `min_support` (a count, or a share of the original baskets), by default the
+    smallest support in `found`. The originals are not needed, but if given every support is counted again; only filters
+    (`encode_bloom`) need them to be exact: without them, there may be false itemsets and supports too high, never too
+    low.
     """
     counts = _index_provider_sets(found)
     _refuse_incomplete_sets(counts)
@@ -147,7 +148,9 @@ def decode_itemsets(
         refuse_other_baskets(baskets, opened.data)
         wrong = sum(count != true[items] for items, count in _recount_originals(true, baskets).items())
         if wrong:
-            raise DataError(f"{wrong} itemsets have other supports in the originals; the provider's counts are wrong")
+            raise DataError(
+                f"{wrong} itemsets have different supports in the originals; the provider's counts are wrong"
+            )
     return _build_decoded_frame(true, opened.items)
 
 
@@ -164,7 +167,7 @@ def _decode_filters(
         true = _recount_originals(kept, baskets)
         low = sum(kept[items] < count for items, count in true.items())
         if low:
-            raise DataError(f"{low} itemsets are rarer among filters than they are; the provider's counts are wrong")
+            raise DataError(f"{low} itemsets have too small a support in the filters; the provider's counts are wrong")
         kept = {items: count for items, count in true.items() if count >= least}
     return _build_decoded_frame(kept, key.items)
 
@@ -176,22 +179,24 @@ def _index_provider_sets(provider_sets: pl.DataFrame | Itemsets) -> dict[Coded, 
     else:
         absent = [name for name in ("items", "support") if name not in getattr(provider_sets, "columns", ())]
         if absent:
-            raise PolicyError('found is a frame with the columns "items" and "support", as frequent_itemsets gives it')
+            raise PolicyError(
+                'found must be a frame with the columns "items" and "support", as returned by frequent_itemsets'
+            )
         lists, supports = provider_sets["items"].to_list(), provider_sets["support"].to_list()
     try:
         return {frozenset(map(int, codes)): int(count) for codes, count in zip(lists, supports, strict=True)}
     except (TypeError, ValueError):
-        raise DataError("some of the items found are no whole numbers, so they are no codes of a release") from None
+        raise DataError("some of the items found are not whole numbers, so they are not codes of a release") from None
 
 
 def _refuse_incomplete_sets(counts: Mapping[Coded, int]) -> None:
-    """All parts of a frequent set are frequent: if one is missing, these are not all sets, or not of one threshold."""
+    """All subsets of a frequent set are frequent: if one is missing, the sets are incomplete."""
     gaps = sum(
         counts.get(codes - {code}, -1) < count for codes, count in counts.items() if len(codes) > 1 for code in codes
     )
     if gaps or frozenset() in counts:
         raise DataError(
-            f"{gaps} parts of itemsets are missing or rarer than the whole; have all frequent itemsets mined "
+            f"{gaps} subsets of itemsets are missing or rarer than the whole; mine all frequent itemsets "
             '(kind "all"), not the closed or maximal ones'
         )
 
@@ -200,11 +205,11 @@ def _refuse_foreign_codes(counts: Mapping[Coded, int], known: Mapping[int, int])
     single = {next(iter(codes)): count for codes, count in counts.items() if len(codes) == 1}
     foreign = sum(code not in known for code in single)
     if foreign:
-        raise DataError(f"{foreign} of {len(single)} codes found are not of this key; find the key of this release")
+        raise DataError(f"{foreign} of {len(single)} codes found are not of this key; use the key of this release")
     wrong = sum(known[code] != count for code, count in single.items())
     if wrong:
         raise DataError(
-            f"{wrong} of {len(single)} codes have another support than the release has under this key; either the key "
+            f"{wrong} of {len(single)} codes have a different support than in this key's release; either the key "
             "or the provider's counts belong to another release"
         )
 
@@ -214,7 +219,7 @@ def _choose_least_support(counts: Mapping[Coded, int], min_support: Support | No
 
 
 def _recount_originals(sets: Iterable[tuple[int, ...]], baskets: Baskets) -> dict[tuple[int, ...], int]:
-    """The supports of sets of places, counted in the originals."""
+    """The supports of sets of item indices, counted in the originals."""
     wanted = list(sets)
     used = sorted({position for itemset in wanted for position in itemset})
     columns = dict(

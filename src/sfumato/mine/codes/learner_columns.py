@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Columns as decision trees see them, and where each cell stands among the distinct values.
+"""Columns as decision trees see them, and the index of each cell among the distinct values.
 
-scikit-learn's trees compare 32-bit floats, and take two neighbours that are hardly apart for equal. Whole numbers in a
-narrow range are placed by counting; anything else is sorted.
+scikit-learn's trees compare 32-bit floats, and treat neighbours that are very close as equal. Whole numbers in a narrow
+range are indexed by counting; anything else is sorted.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
 UNKNOWN = -1
-"""The place of a cell that is missing, or that is none of the values."""
+"""The index of a cell that is missing, or not one of the values."""
 TOO_CLOSE = np.float32(1e-7)
-"""scikit-learn takes a value for equal to the one before it, if it is no further away than this (in 32-bit floats)."""
+"""scikit-learn treats a value as equal to the one before it if it is no further away than this (in 32-bit floats)."""
 _THREADS = 2
 _FEW_VALUES = 2**15
-"""So many values fit a processor's cache, and looking a cell up among them is quicker than sorting the cells."""
+"""Up to this many values fit a processor's cache, and looking up a cell among them is faster than sorting the cells."""
 
 
 def is_learnable_type(kind: pl.DataType) -> bool:
-    """Whether trees take such a column as it is."""
+    """Whether trees accept such a column unchanged."""
     return kind.is_numeric() or kind == pl.Boolean
 
 
@@ -42,14 +42,14 @@ def convert_for_learners(column: pl.Series, source: str) -> Singles:
     infinite = int(np.isinf(cells).sum())
     if infinite:
         raise DataError(
-            f'{source}: {infinite} numbers of "{column.name}" are beyond 32-bit floats, in which trees compare; '
+            f'{source}: {infinite} numbers of "{column.name}" exceed 32-bit floats, which trees use; '
             "divide the column by a power of ten"
         )
     return np.asarray(cells)
 
 
 def rank_cells(cells: Singles) -> tuple[Singles, Ints]:
-    """The distinct values in order, and the place of each cell among them; a missing cell is at `UNKNOWN`."""
+    """The distinct values in order, and the index of each cell among them; a missing cell is at `UNKNOWN`."""
     known = ~np.isnan(cells)
     if known.all():
         return _rank_known_cells(cells)
@@ -71,7 +71,7 @@ def _rank_known_cells(cells: Singles) -> tuple[Singles, Ints]:
 
 
 def look_up_cells(cells: Singles, values: Singles) -> Ints:
-    """The place of each cell among given distinct values; `UNKNOWN` if it is missing or none of them."""
+    """The index of each cell among given distinct values; `UNKNOWN` if it is missing or not one of them."""
     if not len(values):
         return np.full(len(cells), UNKNOWN, dtype=np.int64)
     if _is_narrow(values, len(cells)):
@@ -99,7 +99,7 @@ def _look_up_by_table(cells: Singles, values: Singles) -> Ints:
 
 
 def _is_narrow(cells: Singles, rows: int) -> bool:
-    """Whether cells are whole numbers that lie so close together that counting is quicker than sorting."""
+    """Whether cells are whole numbers in so narrow a range that counting is faster than sorting."""
     if not len(cells):
         return False
     low, high = float(cells.min()), float(cells.max())
@@ -107,14 +107,14 @@ def _is_narrow(cells: Singles, rows: int) -> bool:
 
 
 def flag_indistinct_values(values: Singles) -> Flags:
-    """For each distinct value but the first, whether trees take it for equal to the one before it."""
+    """For each distinct value but the first, whether trees treat it as equal to the one before it."""
     return np.asarray(values[1:] <= values[:-1] + TOO_CLOSE)
 
 
 def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, Ints]:
-    """The least and the greatest class among the rows of each value; of a value without rows, in that order, 1 and 0.
+    """The smallest and the largest class among the rows of each value; for a value without rows, 1 and 0.
 
-    Classes are numbered from 0; rows at `UNKNOWN` are passed over.
+    Classes are numbered from 0; rows at `UNKNOWN` are skipped.
     """
     known = places >= 0
     rows, mine = (places, classes) if known.all() else (places[known], classes[known])
@@ -126,7 +126,7 @@ def find_class_ranges(places: Ints, classes: Ints, values: int) -> tuple[Ints, I
 
 
 def map_in_threads(work: Callable[[_Given], _Made], given: Iterable[_Given]) -> list[_Made]:
-    """Do the same for several columns, two at a time: numpy leaves the interpreter alone while it sorts."""
+    """Process several columns, two at a time: numpy releases the interpreter lock while it sorts."""
     todo = list(given)
     if len(todo) < 2:
         return [work(task) for task in todo]

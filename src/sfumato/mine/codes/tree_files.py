@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Trees in files that can be read without running anything: never a pickle.
+"""Trees in files that can be read without running code: never a pickle.
 
-The JSON form holds all of a scikit-learn tree or forest, and numbers as they are (`write_tree`). scikit-learn's
-`export_text` and ONNX leave things out, which are counted in the table when the tree is decoded. A file is checked
-before it is used: every node has one parent that comes before it, so a tree is a tree.
+The JSON form holds a complete scikit-learn tree or forest, with exact numbers (`write_tree`). scikit-learn's
+`export_text` and ONNX omit counts, which are taken from the table when the tree is decoded. A file is checked before it
+is used: every node has one parent that comes before it, so a tree is a tree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NODES = {
     "rows": ("n_node_samples", np.int64),
     "weight": ("weighted_n_node_samples", np.float64),
 }
-"""What the file calls a node's parts, and what scikit-learn does."""
+"""The names of a node's parts in the file and in scikit-learn."""
 _LEARNERS = ("DecisionTreeClassifier", "RandomForestClassifier")
 
 
@@ -39,7 +39,7 @@ def write_tree(model: Any, path: str | Path) -> Path:
     """Write a fitted decision tree or random forest as JSON."""
     name = type(model).__name__
     if name not in _LEARNERS or not hasattr(model, "classes_"):
-        raise PolicyError(f"a fitted {' or '.join(_LEARNERS)} can be written, and nothing else")
+        raise PolicyError(f"only a fitted {' or '.join(_LEARNERS)} can be written")
     trees = [model] if hasattr(model, "tree_") else model.estimators_
     names = getattr(model, "feature_names_in_", None)
     content = {
@@ -92,7 +92,7 @@ def read_tree(path: str | Path) -> Any:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{source}: no tree that can be read: JSON, export_text's text, or .onnx") from None
+        raise DataError(f"{source}: not a readable tree: JSON, export_text's text, or .onnx") from None
     if text.lstrip().startswith("{"):
         return _parse_tree(text, str(source))
     return parse_tree_text(text, str(source))
@@ -101,7 +101,7 @@ def read_tree(path: str | Path) -> Any:
 def _refuse_pickle(content: bytes, source: Path) -> None:
     if content[:1] == b"\x80" or source.suffix in (".pkl", ".pickle", ".joblib"):
         raise DataError(
-            f"{source}: a pickle runs whatever its writer wants, so it is not opened; have the provider write the tree "
+            f"{source}: a pickle can run arbitrary code, so it is not opened; have the provider write the tree "
             "with sfumato.mine.write_tree, scikit-learn's export_text, or as ONNX"
         )
     if source.suffix == ".pmml" or b"<PMML" in content[:2000]:
@@ -112,7 +112,7 @@ def _parse_tree(text: str, source: str) -> Any:
     try:
         given = json.loads(text)
         if given["sfumato_tree"] != FORM or given["learner"] not in _LEARNERS:
-            raise DataError(f"{source}: a tree of another version, or of a learner that cannot be decoded")
+            raise DataError(f"{source}: the tree has another version, or a learner that cannot be decoded")
         return _build_model(given, source)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         raise DataError(f"{source}: not a tree as sfumato writes it; see the page on encoding for trees") from None
@@ -124,7 +124,7 @@ def _build_model(given: dict[str, Any], source: str) -> Any:
 
     classes, columns, settings = [str(label) for label in given["classes"]], int(given["columns"]), given["settings"]
     if len(set(classes)) != len(classes) or not given["trees"] or columns < 1:
-        raise DataError(f"{source}: the tree has no nodes or columns, or a class twice")
+        raise DataError(f"{source}: the tree has no nodes, no columns, or a duplicate class")
     if given["learner"] == "DecisionTreeClassifier":
         model: Any = DecisionTreeClassifier(**settings)
         model.tree_ = build_sklearn_tree(given["trees"][0], columns, len(classes), source)
@@ -138,13 +138,13 @@ def _build_model(given: dict[str, Any], source: str) -> Any:
     model.n_outputs_, model.n_features_in_ = 1, columns
     if given["features"] is not None:
         if len(given["features"]) != columns:
-            raise DataError(f"{source}: the tree names other columns than it counts")
+            raise DataError(f"{source}: the tree's column names do not match its column count")
         model.feature_names_in_ = np.array([str(name) for name in given["features"]], dtype=object)
     return model
 
 
 def _count_features_tried(asked: Any, columns: int) -> int:
-    """How many columns are tried at a node, as scikit-learn counts them."""
+    """How many columns are tried at a node, as in scikit-learn."""
     if asked is None:
         return columns
     if isinstance(asked, str):
@@ -153,12 +153,12 @@ def _count_features_tried(asked: Any, columns: int) -> int:
 
 
 def _build_member_tree(given: dict[str, Any], forest: Any, columns: int, classes: int, source: str) -> Any:
-    """One tree of a forest, with the seed that its rows were drawn by."""
+    """One tree of a forest, with the seed that its rows were drawn with."""
     from sklearn.tree import DecisionTreeClassifier
 
     shared = {name: getattr(forest, name) for name in forest.estimator_params}
     if forest.bootstrap and not isinstance(given["seed"], int):
-        raise DataError(f"{source}: a tree of the forest lacks the seed by which its rows were drawn")
+        raise DataError(f"{source}: a tree of the forest lacks the seed that its rows were drawn with")
     tree: Any = DecisionTreeClassifier(**{**shared, "random_state": given["seed"]})
     tree.tree_ = build_sklearn_tree(given, columns, classes, source)
     tree.classes_, tree.n_classes_ = np.arange(classes, dtype=np.float64), classes
@@ -167,7 +167,7 @@ def _build_member_tree(given: dict[str, Any], forest: Any, columns: int, classes
 
 
 def build_sklearn_tree(given: dict[str, Any], columns: int, classes: int, source: str) -> Any:
-    """scikit-learn's own tree from a node's parts."""
+    """scikit-learn's own tree from the parts of its nodes."""
     from sklearn.tree import DecisionTreeClassifier
 
     pattern = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
@@ -181,7 +181,7 @@ def build_sklearn_tree(given: dict[str, Any], columns: int, classes: int, source
     values = np.asarray(given["values"], dtype=np.float64)
     depth = check_tree_shape(nodes["left_child"], nodes["right_child"], nodes["feature"], columns, source)
     if values.shape != (len(nodes), classes) or not np.isfinite(values).all() or (values < 0).any():
-        raise DataError(f"{source}: the tree does not tell how many rows of each class reach its nodes")
+        raise DataError(f"{source}: the tree lacks the number of rows of each class at its nodes")
     made = type(pattern)(columns, np.array([classes], dtype=np.intp), 1)
     state = {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values[:, None, :].copy()}
     made.__setstate__(state)
@@ -195,7 +195,7 @@ def check_tree_shape(
     columns: int,
     source: str,
 ) -> int:
-    """Refuse what is no tree: children come after their one parent, columns exist. Returns the depth."""
+    """Reject anything but a tree: children come after their only parent, columns exist. Returns the depth."""
     many = len(left)
     inner_nodes = np.flatnonzero(left >= 0)
     children = np.concatenate((left[inner_nodes], right[inner_nodes]))

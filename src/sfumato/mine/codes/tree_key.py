@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The secret of an encoding for trees, opened: what each value became, and back.
+"""The opened key of an encoding for trees: the code of each value, and back.
 
-It holds every distinct value beside its code. A seal over its content tells a key that was changed or damaged, and
-column names and values tell a key that belongs to another table: both are refused, since a wrong key would decode to a
-wrong tree.
+It holds every distinct value with its code. A seal over its content detects a modified or damaged key, and column names
+and values detect a key of another table: both are rejected, since a wrong key would decode to a wrong tree.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ _KINDS = {"values": "<f8", "codes": "<f8", "starts": "<i8", "pure": "|b1"}
 
 @dataclass(frozen=True)
 class ColumnKey:
-    """One column of numbers: its distinct values in order, and the code of each."""
+    """One number column: its distinct values in order, and the code of each."""
 
     name: str
     values: Floats
-    """As they are in the table; of several that are one 32-bit float, the least."""
+    """As in the table; of several values that are one 32-bit float, the smallest."""
     codes: Floats
-    """Equal for neighbours that trees take for equal."""
+    """Equal for neighbours that trees treat as equal."""
     rising: bool
-    """Whether codes of mixed pieces, and the pieces themselves, rise with the values."""
+    """Whether codes of mixed pieces, and the pieces themselves, ascend with the values."""
     decimals: int
-    """How many decimals the codes have; below 0, with how many noughts they end."""
+    """The number of decimals of the codes; if negative, the number of trailing zeros."""
     starts: Ints
-    """Where each piece begins among the values."""
+    """The index of each piece's first value."""
     pure: Flags
-    """Whether a piece is pure, so that its values may have changed places."""
+    """Whether a piece is pure, so that its values may be permuted."""
 
     def as_secret(self) -> dict[str, Any]:
         """For a key file."""
@@ -69,23 +68,23 @@ class ColumnKey:
 
     @cached_property
     def merged(self) -> bool:
-        """Whether values that trees take for equal share a code."""
+        """Whether values that trees treat as equal share a code."""
         return bool((self.codes[1:] == self.codes[:-1]).any())
 
     def places(self, column: pl.Series, source: str) -> Ints:
-        """Where each cell stands among the known values, `UNKNOWN` if it is missing."""
+        """The index of each cell among the known values, `UNKNOWN` if it is missing."""
         cells = convert_for_learners(column, source)
         places = look_up_cells(cells, self.seen)
         strange = int(((places < 0) & ~np.isnan(cells)).sum())
         if strange:
             raise DataError(
-                f'{source}: {strange} cells of "{self.name}" hold values that the key does not know, and a code for '
+                f'{source}: {strange} cells of "{self.name}" hold values that are not in the key, and a code for '
                 "them could change the tree; draw a new key for this table"
             )
         return places
 
     def encoded(self, places: Ints) -> Floats:
-        """The codes of cells by their places; missing as NaN."""
+        """The codes of cells by their indices; missing as NaN."""
         return np.asarray(np.append(self.codes, np.nan)[places])
 
     def published(self, places: Ints, kind: pl.DataType) -> pl.Series:
@@ -104,7 +103,7 @@ class ColumnKey:
         return int((self.pure & (least < most)).sum())
 
     def inverse(self, codes: Floats, source: str) -> Floats:
-        """The value of each code; of values that share a code, the least. Missing stays missing."""
+        """The value of each code; of values that share a code, the smallest. Missing stays missing."""
         order = np.argsort(self.codes, kind="stable")
         in_order = self.codes[order]
         if not len(in_order):
@@ -112,7 +111,7 @@ class ColumnKey:
         code_places = np.minimum(np.searchsorted(in_order, codes), len(in_order) - 1)
         strange = int(((in_order[code_places] != codes) & ~np.isnan(codes)).sum())
         if strange:
-            raise DataError(f'{source}: {strange} cells of "{self.name}" are no codes of this key')
+            raise DataError(f'{source}: {strange} cells of "{self.name}" are not codes of this key')
         return np.where(np.isnan(codes), np.nan, self.values[order[code_places]])
 
 
@@ -121,13 +120,13 @@ class ValueNames:
     """New names for the values of a column, or for the classes."""
 
     values: tuple[Any, ...]
-    """As they are in the table: text, numbers or truth values."""
+    """As in the table: text, numbers or booleans."""
     codes: tuple[str, ...]
 
     def numbers(self, column: pl.Series, source: str) -> Ints:
-        """The number of each cell's value; −1 where it is missing."""
+        """The index of each cell's value; −1 where it is missing."""
         known = spell_cells(pl.Series(self.values)).cast(pl.String).to_list() if self.values else []
-        # Each distinct cell is spelt once: spelling is what takes time.
+        # Each distinct cell is formatted once, since formatting is slow.
         distinct = column.unique(maintain_order=True)
         word_index = {word: index for index, word in enumerate(known)}
         codes = [-1 if word is None else word_index.get(word, -2) for word in spell_cells(distinct).to_list()]
@@ -138,7 +137,7 @@ class ValueNames:
         strange = int((numbers < -1).sum())
         if strange:
             raise DataError(
-                f'{source}: {strange} cells of "{column.name}" hold values that the key does not know; draw a new key'
+                f'{source}: {strange} cells of "{column.name}" hold values that are not in the key; draw a new key'
             )
         return numbers
 
@@ -158,7 +157,7 @@ class TreeKey:
     categories: Mapping[str, ValueNames]
     labels: ValueNames
     permuted: bool
-    """Whether values of pure pieces changed places."""
+    """Whether values of pure pieces are permuted."""
 
     @staticmethod
     def sealed(secret: Mapping[str, Any]) -> Key:
@@ -167,7 +166,7 @@ class TreeKey:
 
     @classmethod
     def opened(cls, key: Key, table: Table) -> TreeKey:
-        """Read a key, for a table; one that was changed, or that belongs to other columns, is refused."""
+        """Read a key for a table; one that was modified, or that belongs to other columns, is rejected."""
         secret = unseal_key(key, METHOD)
         column_names = {*secret["columns"], *secret["categories"], secret["target"]}
         strange = sorted(column_names - set(table.frame.columns))
@@ -184,10 +183,10 @@ class TreeKey:
                 bool(secret["permuted"]),
             )
         except (KeyError, TypeError, ValueError, binascii.Error):
-            raise DataError("the key does not hold what a key of encode_for_trees holds") from None
+            raise DataError("the key is not a valid key of encode_for_trees") from None
 
     def places(self, table: Table) -> dict[str, Ints]:
-        """For each column of numbers, where its cells stand among the values."""
+        """For each number column, the index of its cells among the values."""
         places = map_in_threads(
             lambda column_key: column_key.places(table.frame[column_key.name], table.source), self.columns.values()
         )

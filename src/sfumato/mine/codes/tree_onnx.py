@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A decision tree from an ONNX file, through the `onnx` package (an extra): the one classifier of trees that it holds.
+"""Read a decision tree from an ONNX file with the `onnx` package (an extra): the file's only tree classifier.
 
-ONNX keeps thresholds as 32-bit floats; the table puts them right, or the file is refused (see `tree_texts`). A forest
-is refused: the file does not tell which rows each tree was grown on.
+ONNX stores thresholds as 32-bit floats; the table corrects them, or the file is rejected (see `tree_texts`). A forest
+is rejected: the file does not contain which rows each tree was grown on.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def read_onnx(content: bytes, source: str) -> WrittenTree:
     try:
         import onnx  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        raise PolicyError(f"{source}: ONNX files are read with the package onnx: pip install 'sfumato[onnx]'") from None
+        raise PolicyError(f"{source}: ONNX files need the package onnx: pip install 'sfumato[onnx]'") from None
     try:
         model = onnx.load_model_from_string(content)
         tree_nodes = [node for node in model.graph.node if node.op_type == _OPERATION]
     except Exception as error:  # whatever the parser raises at a broken file
         raise DataError(f"{source}: not an ONNX file ({type(error).__name__})") from None
     if len(tree_nodes) != 1:
-        raise DataError(f"{source}: {len(tree_nodes)} classifiers of trees in the file, and one is needed")
+        raise DataError(f"{source}: {len(tree_nodes)} tree classifiers in the file, but exactly one is needed")
     parts = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in tree_nodes[0].attribute}
     try:
         return _parse_onnx_tree(parts, source)
@@ -41,11 +41,11 @@ def _parse_onnx_tree(parts: dict[str, Any], source: str) -> WrittenTree:
     from sfumato.mine.codes.tree_files import check_tree_shape
 
     if len(set(parts["nodes_treeids"])) != 1:
-        raise DataError(f"{source}: a forest in ONNX does not tell which rows each tree was grown on; use write_tree")
+        raise DataError(f"{source}: a forest in ONNX lacks the rows each tree was grown on; use write_tree")
     ids = list(parts["nodes_nodeids"])
     modes = [mode.decode() for mode in parts["nodes_modes"]]
     if set(modes) - {"LEAF", "BRANCH_LEQ"}:
-        raise DataError(f'{source}: tests of another kind than "at most"')
+        raise DataError(f'{source}: a test other than "at most"')
     node_index = {node: index for index, node in enumerate(_order_nodes(ids, modes, parts))}
     order = sorted(range(len(ids)), key=lambda index: node_index[ids[index]])
     tests = np.array([modes[index] != "LEAF" for index in order])
@@ -87,7 +87,7 @@ def _list_children(parts: dict[str, Any], index: int) -> list[int]:
 
 
 def _list_leaf_classes(parts: dict[str, Any], ids: list[int], tests: Any, source: str) -> tuple[str, ...]:
-    """The class of each leaf: the one with the greatest weight, the first of several."""
+    """The class of each leaf: the one with the largest weight, the first of several."""
     if not parts.get("classlabels_strings"):
         raise DataError(f"{source}: the classes have no names; the model must be trained on the release's own labels")
     labels = [label.decode() for label in parts["classlabels_strings"]]
@@ -101,7 +101,7 @@ def _list_leaf_classes(parts: dict[str, Any], ids: list[int], tests: Any, source
 
 
 def _find_heaviest_class(weights: dict[int, float], classes: int) -> int:
-    """Of two classes, a converter may write the weight of the second alone."""
+    """With two classes, a converter may write only the weight of the second."""
     if classes == 2 and set(weights) == {1}:
         return int(weights[1] > 0.5)
     return max(sorted(weights), key=lambda kind: weights[kind])

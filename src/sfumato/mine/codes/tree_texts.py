@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Trees that are only written down: tests and classes, without counts. scikit-learn's `export_text` is one such form.
+"""Trees in text form: tests and classes, without counts. scikit-learn's `export_text` is one such form.
 
-Text rounds thresholds (to 2 decimals unless told otherwise) and leaves out how many rows reach a node. Both are made
-good by the table: a threshold lies half-way between two codes of the node's rows, and if the rounded one does not point
-to such a place the text is refused. So is one that was cut off, or over columns with missing cells, whose way it does
-not tell.
+Text rounds thresholds (by default to 2 decimals) and omits how many rows reach a node. The table restores both: a
+threshold lies half-way between two codes of the node's rows, and if the rounded one does not identify such a place the
+text is rejected. So is a text that was cut off, or over columns with missing cells, whose direction it does not state.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _LEAF = re.compile(r"^(?:weights: \[[^\]]*\] )?class: (?P<name>.*)$")
 
 @dataclass(frozen=True)
 class WrittenTree:
-    """A tree's tests and leaves, as a file tells them."""
+    """A tree's tests and leaves, as a file states them."""
 
     source: str
     features: tuple[str, ...] | None
@@ -37,19 +36,19 @@ class WrittenTree:
     feature: Ints
     threshold: Floats
     slack: Floats
-    """How far each threshold may be off, having been rounded."""
+    """How far each threshold may be off by rounding."""
     told: tuple[str, ...]
-    """The class that each leaf tells; empty at a test."""
+    """The class of each leaf; empty at a test."""
     missing_left: Bytes | None = None
-    """Where missing cells go; None if the file does not tell."""
+    """Where missing cells go; None if the file does not state it."""
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes that leaves tell."""
+        """The classes of the leaves."""
         return tuple(sorted({leaf_class for leaf_class in self.told if leaf_class}))
 
     def among(self, names: tuple[str, ...]) -> WrittenTree:
-        """The same tree, its columns numbered as given: those it never tests need not be named in the file."""
+        """The same tree with its columns numbered as given: the file need not name those it never tests."""
         if self.features is None:
             column_places = np.arange(len(names))
         else:
@@ -65,7 +64,7 @@ class WrittenTree:
         return replace(self, features=names, feature=feature)
 
     def grown(self, sight: Any, key: TreeKey) -> Any:
-        """A scikit-learn model of it, with the counts that the encoded table gives."""
+        """A scikit-learn model of it, with the counts from the encoded table."""
         from sklearn.tree import DecisionTreeClassifier
 
         from sfumato.mine.codes.tree_files import build_sklearn_tree
@@ -95,7 +94,7 @@ class WrittenTree:
         return np.asarray(count[self.left] > count[self.right], dtype=np.uint8)
 
     def _walked(self, sight: Any, order: Ints, classes: int) -> Any:
-        """Send the rows down by their codes, and see that every threshold lies half-way between two of them."""
+        """Send the rows down by their codes, and check that every threshold lies half-way between two of them."""
         codes = type(sight)(sight.seen, sight.seen, np.ones_like(sight.rising), sight.classes)
         nodes: dict[str, npt.NDArray[Any]] = {
             "left_child": self.left,
@@ -109,12 +108,12 @@ class WrittenTree:
         walked = codes.walk_bag(nodes, (rows, np.ones(len(rows), dtype=np.int64)), order, classes)
         tests = self.left >= 0
         if self.missing_left is None and bool(walked.missing[tests].any()):
-            raise DataError(f"{self.source}: the file does not tell where missing cells go; use write_tree's JSON")
+            raise DataError(f"{self.source}: the file does not state where missing cells go; use write_tree's JSON")
         lower, upper = walked.sides[:, 0].astype(np.float64), walked.sides[:, 1].astype(np.float64)
         slack = self.slack * (1 + 1e-6) + np.abs(self.threshold) * 1e-15
         with np.errstate(invalid="ignore"):
             off = ~(np.abs(lower / 2 + upper / 2 - self.threshold) <= slack)
-        # No code so near that rounding could have moved the threshold past it.
+        # No code may be so near that rounding could have moved the threshold past it.
         off |= (lower >= self.threshold - slack) | (upper <= self.threshold + slack)
         if bool(off[tests].any()):
             raise DataError(
@@ -138,7 +137,7 @@ def parse_tree_text(text: str, source: str) -> WrittenTree:
     """Read what scikit-learn's `export_text` wrote."""
     lines = [_LINE.match(line) for line in text.splitlines() if line.strip()]
     if not lines or any(line is None for line in lines):
-        raise DataError(f"{source}: not a tree that export_text wrote, nor any other form that is read")
+        raise DataError(f"{source}: not a tree written by export_text, nor any other readable form")
     if any("truncated branch" in line["said"] for line in lines if line):
         raise DataError(f"{source}: branches are cut off; export_text has max_depth=…")
     reader = _TreeTextReader(source, [(len(line["bars"]) // 4, line["said"]) for line in lines if line])
@@ -147,7 +146,7 @@ def parse_tree_text(text: str, source: str) -> WrittenTree:
 
 
 class _TreeTextReader:
-    """Goes through the lines once; a node's first test is followed by its branch, then by the opposite test."""
+    """Reads the lines once; a node's first test is followed by its branch, then by the opposite test."""
 
     def __init__(self, source: str, lines: list[tuple[int, str]]) -> None:
         self.source, self.lines, self.at = source, lines, 0
@@ -159,7 +158,7 @@ class _TreeTextReader:
         self.told: list[str] = []
 
     def branch(self, depth: int) -> None:
-        """Read one node and what is below it, with a stack of its own: trees may be deep."""
+        """Read one node and everything below it with an explicit stack: trees may be deep."""
         waiting: list[tuple[int, int, str]] = [(depth, -1, "left")]
         while waiting:
             depth, parent, side = waiting.pop()
@@ -189,7 +188,7 @@ class _TreeTextReader:
         return node
 
     def _next(self, depth: int, node: int) -> None:
-        """The second test of a node, the opposite of the first; its branch lies one deeper."""
+        """The second test of a node, the opposite of the first; its branch is one level deeper."""
         test = _TEST.match(self._said(depth))
         if test is None or test["sign"] != "> " or test["name"] != self.names[node]:
             self._refuse()
@@ -201,7 +200,7 @@ class _TreeTextReader:
         return self.lines[self.at - 1][1]
 
     def _refuse(self) -> Any:
-        raise DataError(f"{self.source}: line {self.at + 1} is not what export_text writes there")
+        raise DataError(f"{self.source}: line {self.at + 1} is not what export_text would write there")
 
     def made(self) -> WrittenTree:
         """The tree read."""

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from private entries of a table, and the rules by which the rest foretells them."""
+"""Mining of tables with private entries, and of the rules that predict them."""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""FAiR: all rules by which what is published of a table foretells entries that were hidden.
+"""FAiR: all rules by which the published part of a table predicts hidden entries.
 
-A rule X → y says: who publicly has the values X has y too. Its public set are the rows that show X and the column of
-y, its hidden set those that show X and hide that column. It is adversarial when y's share reaches the confidence in
-both: an adversary who mines the release finds the rule, fires it at the hidden set, and is right. Against whoever has
-the release and nothing else; a learner other than rules is not bounded by it. What is found here rests on the hidden
-values themselves, and stays home. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining*
-(KDD 2006); `adversarial_search` says how it is found.
+A rule X → y means: people who publicly have the values X also have y. Its public set is the rows that show X and the
+column of y, its hidden set those that show X and hide that column. It is adversarial if y's share reaches the
+confidence in both: an adversary who mines the release finds the rule, applies it to the hidden set, and is right.
+Against an adversary who has only the release; a learner other than rules is not bounded by it. The result depends on
+the hidden values themselves, so keep it private. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial
+data mining* (KDD 2006); the algorithm is in `adversarial_search`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sfumato.randomness import Randomness
 from sfumato.table import Table
 
 STRIDE = 4096
-"""Rules that are marked between two words of progress."""
+"""How many rules are marked between two progress reports."""
 
 __all__ = [
     "AdversarialRule",
@@ -47,14 +47,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class AdversarialRule:
-    """Who publicly has the values of the antecedent has this value of this column."""
+    """People who publicly have the values of the antecedent have this value of this column."""
 
     antecedent: dict[str, Any]
     """Column → value; empty for the prior, which restates how common the value is."""
     column: str
-    """The column that is foretold."""
+    """The predicted column."""
     value: Any
-    """The value that is foretold."""
+    """The predicted value."""
     public_support: int
     """Rows that show the antecedent and the column, whatever its value."""
     public_confidence: Fraction
@@ -62,14 +62,15 @@ class AdversarialRule:
     hidden_confidence: Fraction
     """The same share among the rows that show the antecedent and hide the column: how often the adversary is right."""
     rows: tuple[int, ...]
-    """The rows, from 0, whose hidden entry is foretold rightly."""
+    """The rows, from 0, whose hidden entry is predicted correctly."""
     lift: float
-    """The public confidence against the share of the value among all that the column shows; near 1, the rule says
-    little more than the prior."""
+    """The public confidence divided by the share of the value among all visible entries of the column; near 1, the rule
+    adds little to the prior.
+    """
 
 
 class AdversarialRules(list[AdversarialRule]):
-    """A list of rules that knows whether it is all of them."""
+    """A list of rules that states whether it is complete."""
 
     complete: bool = True
     """False when a budget stopped the search: rules may be missing."""
@@ -87,17 +88,17 @@ def adversarial_rules(
     memory: int | None = None,
     randomness: Randomness | None = None,
 ) -> AdversarialRules:
-    """All adversarial rules of a table some of whose entries are private.
+    """All adversarial rules of a table with private entries.
 
-    `private` is anything that `PrivateEntries` takes: a mask, (row, column) pairs, a file, column names, a share, a
+    `private` is anything that `PrivateEntries` accepts: a mask, (row, column) pairs, a file, column names, a share, a
     rule. `min_support` is a count of rows, or a share of them as a float. `max_length` bounds the antecedent; `prior`
-    also takes the empty one. Identifying columns are not published and take no part. `seconds` and `memory` (bytes)
-    stop the search early, and the list then says that it is not complete.
+    also includes the empty one. Identifying columns are not published and are ignored. `seconds` and `memory` (bytes)
+    stop the search early; the list then states that it is not complete.
     """
     threshold = parse_exact_confidence(confidence)
     least = compute_least_count(min_support, len(table))
     if max_length is not None and (isinstance(max_length, bool) or max_length < 1):
-        raise PolicyError("max_length is a number of columns, at least 1")
+        raise PolicyError("max_length must be a number of columns, at least 1")
     chance = (randomness or Randomness.secure()).generator()
     published = [name for name in table.frame.columns if table.roles.get(name) is not Role.IDENTIFYING]
     cells = TableCells.of(
@@ -119,7 +120,7 @@ def _validate_entries(private: Any) -> Any:
 
 
 def _spell_rules(cells: TableCells, rule_arrays: RuleArrays) -> list[AdversarialRule]:
-    """Rules in words; what repeats (values, fractions) is made once."""
+    """Rules with names and values; repeated values and fractions are created once."""
     items = [(name, value) for name, values in zip(cells.names, cells.values, strict=True) for value in values]
     spelling = rule_arrays.items.tolist()
     starts = list(pairwise(rule_arrays.start.tolist()))
@@ -146,14 +147,14 @@ def _spell_rules(cells: TableCells, rule_arrays: RuleArrays) -> list[Adversarial
 
 
 def _build_fractions(parts: Codes, wholes: Codes) -> list[Fraction]:
-    """Fractions of whole numbers, equal ones made once."""
+    """Fractions of whole numbers, equal ones created once."""
     pairs, pair_index = np.unique(parts * np.int64(2**31) + wholes, return_inverse=True)
     made = [Fraction(pair >> 31, pair & (2**31 - 1)) for pair in pairs.tolist()]
     return [made[index] for index in pair_index.tolist()]
 
 
 def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints, Codes]:
-    """The rows that each rule foretells rightly, one rule after the other, and where each begins."""
+    """The rows that each rule predicts correctly, concatenated, and where each rule's rows begin."""
     from sfumato.kernels.entries.adversarial_marks import ListedRules, list_exposed
 
     start = np.concatenate([[0], np.cumsum(rule_arrays.hidden_fit, dtype=np.int64)])
@@ -172,11 +173,11 @@ def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints
 
 
 def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | slice, state: int) -> tuple[Words, Codes]:
-    """For each item that a rule speaks of, the rows, as bits, that have it in this state; and each item's place."""
+    """For each item in a rule, the rows, as bits, that have it in this state; and each item's index."""
     from sfumato.kernels.entries.adversarial_marks import set_row_bits
 
     used = np.unique(np.concatenate([rule_arrays.items, rule_arrays.target]))
-    # The last place is for missing entries.
+    # The last index is for missing entries.
     item_rows = np.full(int(cells.first[-1]) + 1, -1, dtype=np.int32)
     item_rows[used] = np.arange(len(used))
     codes = np.where(cells.states[rows] == state, cells.codes[rows], NOTHING)
@@ -186,7 +187,7 @@ def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | sl
 
 
 def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
-    """The public confidence of each rule against the share of its value in what its column shows."""
+    """The public confidence of each rule divided by the share of its value among visible entries of its column."""
     seen = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
     counts = np.bincount(seen, minlength=int(cells.first[-1]))
     shown = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
@@ -196,15 +197,15 @@ def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
 
 
 def count_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> int:
-    """How many entries outside P some rule rests on: the paper's sensitive entries."""
+    """How many entries outside P some rule depends on: the paper's sensitive entries."""
     return int(mask_sensitive_entries(cells, rule_arrays).sum())
 
 
 def mask_sensitive_entries(cells: TableCells, rule_arrays: RuleArrays) -> Flags:
-    """Which entries some rule rests on.
+    """Which entries some rule depends on.
 
     The public entries of X and y in rows of its public set that have y, and those of X in rows of its hidden set:
-    just those whose blanking the paper gives a weight.
+    exactly those whose blanking the paper gives a weight.
     """
     from sfumato.kernels.entries.adversarial_marks import ListedRules, mark_supporting_rows, set_row_bits
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The search behind `adversarial_rules`: a table packed for the kernel, run in steps, rules as arrays.
 
-The kernel comes back every few hundredths of a second, so that a run can be told about, stopped by its budget or by
-Ctrl-C. Threads share the work by the first item of an antecedent; what they find is put in one order.
+The kernel returns every few hundredths of a second, so that a run can report progress, and be stopped by its budget or
+by Ctrl-C. Threads share the work by the first item of an antecedent; their results are put in one order.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 STEP = "adversarial rules"
 MOST_THREADS = 4
 LARGEST = 1000
-"""Items that are dealt out to threads by their work; the rest, by turns."""
+"""How many items are distributed to threads by their work; the rest alternate."""
 WORTH_THREADS = 100_000
-"""Entries of a table from which on threads share the search."""
+"""From this many entries of a table, threads share the search."""
 ROOM = 4096
-"""Rules for which there is room at first."""
+"""The initial capacity for rules."""
 AFFORD = 2**22
-"""Words of bits that a node may take; one that would need more deals out row numbers."""
+"""The most words of bits for a node; one that would need more stores row numbers."""
 BUDGET = 20_000_000
-"""Rows that the kernel looks at before it comes back: some hundredths of a second."""
+"""How many rows the kernel visits before it returns: some hundredths of a second."""
 
 
 @dataclass(frozen=True)
 class SearchBudget:
-    """What a search may spend, from the moment it is given."""
+    """What a search may spend, from its creation."""
 
     seconds: float | None = None
     memory: int | None = None
@@ -51,7 +51,7 @@ class SearchBudget:
     begun: float = field(default_factory=monotonic)
 
     def spent(self, memory: int) -> bool:
-        """Whether time is up, or so much memory is too much."""
+        """Whether time is up, or this much memory is too much."""
         late = self.seconds is not None and monotonic() - self.begun > self.seconds
         return late or (self.memory is not None and memory > self.memory)
 
@@ -87,8 +87,8 @@ def find_adversarial_rules(
 ) -> RuleArrays:
     """All adversarial rules of a table whose entries are in these states.
 
-    With `touched`, only the rules whose antecedent publicly appeared in a touched row under the states `before`
-    (the same as `states` if not given): no other rule can have come up, gone or changed when these rows changed.
+    With `touched`, only the rules whose antecedent publicly appeared in a touched row under the states `before` (by
+    default `states`): no other rule can have appeared, disappeared or changed when these rows changed.
     """
     if least > len(cells.codes) or (touched is not None and not touched.any()):
         return build_no_rules()
@@ -99,16 +99,16 @@ def find_adversarial_rules(
     if len(shares) < 2:
         run = _KernelSearch(packed, settings, np.ones(packed.items, dtype=bool))
         return run.found(complete=run.run(budget))
-    # Of several searches that share the work, only the first tells the rules of the empty antecedent.
+    # Of several searches that share the work, only the first reports the rules of the empty antecedent.
     others = settings._replace(prior=0)
     searches = [_KernelSearch(packed, settings if index == 0 else others, share) for index, share in enumerate(shares)]
     return join_rule_arrays(_run_searches(searches, budget))
 
 
 def _split_first_items(packed: _PackedTable) -> list[Flags]:
-    """Which items may come first in each thread's antecedents: about as much work for one as for the other.
+    """Which items may come first in each thread's antecedents, with about equal work.
 
-    A row is met below an item once for each set of items in later columns that it has in common with others.
+    A row is visited below an item once for each set of items in later columns that it has in common with others.
     """
     threads = min(MOST_THREADS, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1)
     counts = np.bincount(packed.cell.ravel(), minlength=2 * packed.items + 1)[: packed.items].astype(np.float64)
@@ -128,7 +128,7 @@ def _split_first_items(packed: _PackedTable) -> list[Flags]:
 
 
 def _run_searches(searches: list[_KernelSearch], budget: SearchBudget) -> list[RuleArrays]:
-    """Run searches in a thread each; this thread tells how far they are, and halts them if it is interrupted."""
+    """Run each search in a thread; this thread reports progress, and stops them if it is interrupted."""
     share = replace(budget, memory=None if budget.memory is None else budget.memory // len(searches))
     with ThreadPoolExecutor(len(searches)) as threads:
         runs = [threads.submit(search.run, share) for search in searches]
@@ -164,7 +164,7 @@ def _encode_states(codes: Codes, states: Bytes, items: int) -> Codes:
 
 
 def _order_rows(cell: Codes, first: Codes, items: int) -> Ints:
-    """An order in which rows that agree in the first columns are near one another, as memory likes it."""
+    """An order in which rows that agree in the first columns are adjacent, for memory locality."""
     key = np.zeros(len(cell), dtype=np.int64)
     reach = 1
     for column, (low, high) in enumerate(pairwise(first.tolist())):
@@ -199,14 +199,14 @@ def _build_settings(
 
 
 def round_up_fraction(share: Fraction, most: int) -> Fraction:
-    """The least fraction that is not under `share` and counts at most so many things.
+    """The smallest fraction not below `share` with a denominator of at most `most`.
 
     Shares of up to `most` rows compare with it as they do with `share`, and in 64 bits.
     """
     near = share.limit_denominator(most)
     if near >= share:
         return near
-    # The next fraction up in the Farey sequence: the largest denominator that makes neighbours of the two.
+    # The next fraction up in the Farey sequence: the largest denominator that makes the two neighbours.
     below = near.denominator
     inverse = pow(near.numerator, -1, below) if below > 1 else 0
     denominator = most - (most + inverse) % below
@@ -214,7 +214,7 @@ def round_up_fraction(share: Fraction, most: int) -> Fraction:
 
 
 class _KernelSearch:
-    """One run of the kernel: what it reads, its state, and buffers that grow."""
+    """One run of the kernel: its input, its state, and growing buffers."""
 
     def __init__(self, packed: _PackedTable, settings: RuleSettings, ours: Flags) -> None:
         from sfumato.kernels.entries import adversarial_frames as places
@@ -254,7 +254,7 @@ class _KernelSearch:
         )
 
     def run(self, budget: SearchBudget) -> bool:
-        """Search to the end, or until a budget is spent; whether the end was reached."""
+        """Search to the end, or until a budget is spent; returns whether the end was reached."""
         from sfumato.kernels.entries.adversarial_frames import DONE, MORE
 
         while True:
@@ -301,12 +301,12 @@ class _KernelSearch:
 
     @property
     def memory(self) -> int:
-        """Bytes in use, the packed table among them."""
+        """Bytes in use, including the packed table."""
         own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._found))
         return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
 
     def found(self, *, complete: bool) -> RuleArrays:
-        """What was found, the rules of an antecedent in the order of their targets."""
+        """The rules found, those of an antecedent in the order of their targets."""
         from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
 
         state, rules = self._stacks.state, self._found.rules[: self.rules]

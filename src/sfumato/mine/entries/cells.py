@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A table as the miner of adversarial rules sees it: every entry an item's number, seen by all or hidden.
+"""A table as the miner of adversarial rules sees it: every entry is an item number, visible or hidden.
 
-An item is a value of a column; the items of all columns are numbered in one row, column after column, values in
-their order. A missing entry has no item: it is neither seen nor hidden.
+An item is a value of a column; the items of all columns are numbered consecutively, column by column, values in their
+order. A missing entry has no item: it is neither visible nor hidden.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sfumato.table import Table
 NOTHING = -1
 """The code of a missing entry."""
 PUBLIC, PRIVATE, BLANKED = 0, 1, 2
-"""What an adversary sees of an entry: it, or not it; a blanked one was hidden to protect the private ones."""
+"""Whether an adversary sees an entry; a blanked one was hidden to protect the private ones."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,16 @@ class TableCells:
 
     @classmethod
     def of(cls, table: Table, private: Flags) -> TableCells:
-        """Number the entries of the columns that are published; `private` covers all columns of the table."""
+        """Number the entries of the published columns; `private` covers all columns of the table."""
         frame = table.frame
         kept = [index for index, name in enumerate(frame.columns) if table.roles.get(name) is not Role.IDENTIFYING]
         coded = [_encode_cells(frame.to_series(index)) for index in kept]
         values = tuple(values_of_column for _, values_of_column in coded)
         first = np.cumsum([0, *map(len, values)])
         if first[-1] >= np.iinfo(np.int32).max:
-            raise DataError(f"{table.source}: {first[-1]} distinct values are more than can be numbered; discretize")
+            raise DataError(
+                f"{table.source}: {first[-1]} distinct values are too many to be numbered; discretize columns"
+            )
         codes = np.full((frame.height, len(kept)), NOTHING, dtype=np.int32)
         for index, (numbers, _) in enumerate(coded):
             codes[:, index] = np.where(numbers < 0, NOTHING, numbers + first[index])
@@ -60,13 +62,13 @@ class TableCells:
         return int(np.searchsorted(self.first, item, side="right")) - 1
 
     def value_of(self, item: int) -> Any:
-        """The value that an item is."""
+        """The value of an item."""
         column = self.column_of(item)
         return self.values[column][item - int(self.first[column])]
 
 
 def _encode_cells(column: pl.Series) -> tuple[Ints, pl.Series]:
-    """The number of each cell's value among the sorted distinct ones, −1 where it is missing; and these values."""
+    """The index of each cell's value among the sorted distinct ones, −1 where it is missing; and these values."""
     values = column.drop_nulls().unique().sort()
     ranks = column.rank("dense").cast(pl.Int64).fill_null(0).to_numpy()
     return ranks - 1, values

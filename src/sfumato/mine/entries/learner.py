@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Learners that guess blank entries of a table from all that is visible, column by column.
+"""Learners that predict blank entries of a table from everything visible, column by column.
 
-What an adversary does who is not content with rules: gradient boosting, naive Bayes, nearest neighbours. Of these the
-one is taken that does best on visible entries held out (cross-validation), or the commonest value if none does better
-than that: nobody looks at the truth. That an entry is blank is a value of its own, for it may tell something. A
-column of many numbers is learnt in intervals of about equally many rows; of other columns the values that are seen
-too rarely to be held out are not learnt, and never guessed.
+What an adversary may do beyond rules: gradient boosting, naive Bayes, nearest neighbours. The learner is the one that
+does best on held-out visible entries (cross-validation), or the most common value if none does better: nothing depends
+on the truth. That an entry is blank is a value of its own, since it may be informative. A column of many numbers is
+learned in intervals of about equally many rows; in other columns, values too rare to be held out are not learned, and
+never predicted.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.progress import report_progress
 
 LEARNERS = ("boosting", "bayes", "neighbours")
-"""Gradient boosting, naive Bayes over values and bins of numbers, and the nearest rows by the entries that differ."""
+"""Gradient boosting, naive Bayes over values and bins of numbers, and nearest rows by the number of differing entries.
+"""
 PRIOR = "prior"
-"""No learner: the commonest value."""
+"""No learner: the most common value."""
 
 FOLDS = 3
 CHOOSING_ROWS = 3000
-"""On so many visible entries, drawn by lot, the learners are compared."""
+"""The learners are compared on this many random visible entries."""
 TRAINING_ROWS = 10_000
 INTERVALS = 20
 _BINS = 10
 _MOST_VALUES = 250
-"""How many values of a column are told apart as features; the rarer ones are one."""
+"""How many values of a column are distinguished as features; the rarer ones are merged."""
 _TREES = 150
 _NEIGHBOURS = 15
 _BLOCK = 4096
@@ -43,26 +44,26 @@ _BLOCK = 4096
 
 @dataclass(frozen=True)
 class LearningBudget:
-    """How much is learnt from, and how finely."""
+    """How many rows are used for training, and how finely."""
 
     training_rows: int = TRAINING_ROWS
-    """The most rows that a learner is trained on; drawn by lot where there are more."""
+    """The most rows to train a learner on; a random sample if there are more."""
     intervals: int = INTERVALS
-    """A column of more different numbers than that is learnt in so many intervals."""
+    """A column with more distinct numbers is learned in this many intervals."""
 
 
 @dataclass(frozen=True, eq=False)
 class GuessedClasses:
-    """What is guessed of a column: its values, or intervals of its numbers."""
+    """The classes predicted for a column: its values, or intervals of its numbers."""
 
     values: pl.Series | None
     """The values as text; None for intervals."""
     edges: Floats
-    """Where one interval ends and the next begins."""
+    """The boundaries between intervals."""
 
     @classmethod
     def of(cls, visible: pl.Series, intervals: int) -> GuessedClasses:
-        """Take them from what is visible; values that are there too rarely to be held out are left out."""
+        """Derive them from visible entries; values too rare to be held out are left out."""
         known = visible.drop_nulls()
         if known.dtype.is_numeric() and known.n_unique() > intervals:
             numbers = known.cast(pl.Float64).to_numpy()
@@ -73,11 +74,11 @@ class GuessedClasses:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of classes."""
         return len(self.edges) + 1 if self.values is None else len(self.values)
 
     def number(self, texts: pl.Series) -> Ints:
-        """The class of each value, given as text or number; −1 for a missing one or one that is not learnt."""
+        """The class of each value, given as text or number; −1 for a missing one or one that is not learned."""
         if self.values is None:
             numbers = texts.cast(pl.Float64, strict=False)
             codes = np.searchsorted(self.edges, numbers.fill_null(0.0).to_numpy(), side="right")
@@ -90,7 +91,7 @@ class GuessedClasses:
 
 @dataclass(frozen=True, eq=False)
 class LearnerFeatures:
-    """A table as learners read it: once as numbers, once as bins; a blank entry is a value of its own."""
+    """A table as learners read it: as numbers and as bins; a blank entry is a value of its own."""
 
     names: tuple[str, ...]
     numbers: Floats
@@ -99,7 +100,7 @@ class LearnerFeatures:
     """Bins of numbers, codes of other values; `widths` where blank."""
     widths: Ints
     coded: Flags
-    """Which columns are codes, without order."""
+    """Which columns are unordered codes."""
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> LearnerFeatures:
@@ -130,7 +131,7 @@ class LearnerFeatures:
         return LearnerFeatures(self.names, numbers, bins, self.widths, self.coded)
 
     def nothing(self) -> LearnerFeatures:
-        """A row of which nothing is seen."""
+        """A row with nothing visible."""
         return LearnerFeatures(
             self.names, np.full((1, len(self.names)), np.nan), self.widths[None, :], self.widths, self.coded
         )
@@ -169,7 +170,7 @@ def _build_feature(column: pl.Series) -> _ColumnFeature:
 
 @dataclass(frozen=True, eq=False)
 class TrainedLearner:
-    """A learner that has learnt: rows in, the probability of every class out."""
+    """A trained learner: rows in, the probability of every class out."""
 
     learner: str
     model: Any
@@ -194,7 +195,7 @@ class TrainedLearner:
 
 
 def train_learner(learner: str, rows: LearnerFeatures, classes: Ints, count: int, seed: int) -> TrainedLearner:
-    """Teach a learner rows and their classes, of `count` that there are."""
+    """Train a learner on rows and their classes, out of `count`."""
     seen = np.bincount(classes, minlength=count).astype(np.float64)
     shares = seen / max(seen.sum(), 1.0)
     present = np.flatnonzero(seen)
@@ -203,7 +204,7 @@ def train_learner(learner: str, rows: LearnerFeatures, classes: Ints, count: int
     from threadpoolctl import threadpool_limits
 
     model = _make_untrained_learner(learner, rows, len(present), seed)
-    # One thread adds up in one order, so that the same chance gives the same guesses; and cores are shared.
+    # One thread adds up in a fixed order, so that the same seed gives the same predictions; and cores are shared.
     with threadpool_limits(1):
         model.fit(_select_inputs(learner, rows), classes)
     return TrainedLearner(learner, model, present, shares)
@@ -217,7 +218,7 @@ def _make_untrained_learner(learner: str, rows: LearnerFeatures, classes: int, s
     if learner == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        # One tree a class and round: many classes get fewer rounds. Rare classes make large steps run away.
+        # One tree per class and round: many classes get fewer rounds. With rare classes, large steps diverge.
         rounds = int(np.clip(_TREES // (classes if classes > 2 else 1), 10, 60))
         return HistGradientBoostingClassifier(
             max_iter=rounds,
@@ -239,28 +240,28 @@ def _make_untrained_learner(learner: str, rows: LearnerFeatures, classes: int, s
 
 @dataclass(frozen=True, eq=False)
 class ColumnGuesses:
-    """What was guessed of one column."""
+    """The predictions for one column."""
 
     column: str
     learner: str
     """The learner that did best on visible entries, or `prior`."""
     classes: GuessedClasses
     rows: Ints
-    """The rows asked for."""
+    """The requested rows."""
     guess: Ints
-    """The class guessed in each; −1 where nothing is visible in the column."""
+    """The class predicted for each; −1 if nothing is visible in the column."""
     confidence: Floats
     """The probability that the learner gives it."""
     prior: int
-    """The commonest class."""
+    """The most common class."""
     held_out: Flags
-    """For visible entries that the learner was not taught, whether it guessed them."""
+    """For visible entries outside the training set, whether the learner predicted them."""
     scores: Mapping[str, float]
-    """The share of held-out entries that each learner guessed."""
+    """The share of held-out entries that each learner predicted."""
     visible: int
     trained_on: int
     rare: int
-    """Visible entries whose value is too rare to be learnt."""
+    """Visible entries whose value is too rare to be learned."""
     model: TrainedLearner
     features: LearnerFeatures
     """The other columns, all rows."""
@@ -274,17 +275,17 @@ def predict_hidden(
     budget: LearningBudget | None = None,
     known: Flags | None = None,
 ) -> tuple[ColumnGuesses, ...]:
-    """Guess entries of a table (`row`, `column`) from what is visible in it, column by column.
+    """Predict entries of a table (`row`, `column`) from what is visible in it, column by column.
 
-    An entry that is asked for is not learnt from, visible or not. `known` says which rows may be learnt from.
+    A requested entry is not used for training, visible or not. `known` flags the rows that may be used for training.
     """
     strange = [name for name in learners if name not in LEARNERS]
     if strange or not learners:
-        raise PolicyError(f"learners are one or more of {', '.join(LEARNERS)}")
+        raise PolicyError(f"learners must be one or more of {', '.join(LEARNERS)}")
     columns = cells["column"].unique(maintain_order=True).to_list()
     absent = [name for name in columns if name not in frame.columns]
     if absent:
-        raise DataError(f"there is no column {quote_names(absent)} to guess entries of")
+        raise DataError(f"there is no column {quote_names(absent)} to predict entries of")
     features = LearnerFeatures.of(frame)
     guesses = []
     for done, name in enumerate(columns):
@@ -340,7 +341,7 @@ def _choose_learner(
     chance: np.random.Generator,
     seed: int,
 ) -> _LearnerChoice:
-    """The learner that guesses most of the visible entries that it was not taught; the prior if none beats it."""
+    """The learner that predicts most of the visible entries outside its training set; the prior if none beats it."""
     tried = _draw_rows(visible, CHOOSING_ROWS, chance)
     fold = chance.permutation(len(tried)) % FOLDS
     right: dict[str, Flags] = {}
@@ -351,21 +352,22 @@ def _choose_learner(
             test, train = tried[fold == part], tried[(fold != part) & (number[tried] >= 0)]
             model = train_learner(name, others.rows(train), number[train], count, seed)
             right[name][fold == part] = model.probabilities(others.rows(test)).argmax(axis=1) == number[test]
-    # Of equals the first: with nothing gained, nothing learnt.
+    # Ties go to the first: without a gain, no learner.
     best = max(right, key=lambda name: int(right[name].sum()))
     scores = {name: round(float(flags.mean()), 12) if len(flags) else 0.0 for name, flags in right.items()}
     return _LearnerChoice(best, right[best], scores)
 
 
 def _draw_rows(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
-    """At most so many rows, drawn by lot."""
+    """At most this many rows, drawn at random."""
     return rows if len(rows) <= most else np.sort(chance.choice(rows, most, replace=False))
 
 
 def measure_leaning(guesses: ColumnGuesses, which: Ints, features: LearnerFeatures) -> Floats:
-    """How much each entry of some asked rows lends to the guess: what its probability loses when the entry is blank.
+    """How much each entry of some rows contributes to the prediction: the loss of its probability if the entry is
+    blank.
 
-    `which` are places among the rows asked for, `features` the same rows; −∞ for an entry that is blank already.
+    `which` are indices of the requested rows, `features` the same rows; −∞ for an entry that is blank already.
     """
     picked = guesses.guess[which]
     here = np.arange(len(which))

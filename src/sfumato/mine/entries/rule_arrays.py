@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Adversarial rules as arrays: what the search gives, and what blanking entries works on."""
+"""Adversarial rules as arrays: the output of the search, and the input of blanking entries."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ class RuleArrays:
     start: Ints
     """Antecedent a is `items[start[a]:start[a + 1]]`."""
     items: Codes
-    """Item codes, rising within an antecedent."""
+    """Item codes, ascending within an antecedent."""
     antecedent: Codes
     """The number of each rule's antecedent."""
     target: Codes
-    """The item that each rule foretells."""
+    """The item that each rule predicts."""
     public: Codes
     """|pub(R)|."""
     public_fit: Codes
-    """Rows of pub(R) that hold the foretold item."""
+    """Rows of pub(R) that hold the predicted item."""
     hidden: Codes
     """|hid(R)|."""
     hidden_fit: Codes
-    """Rows of hid(R) that hold the foretold item."""
+    """Rows of hid(R) that hold the predicted item."""
     row_start: Ints
     """Antecedent a publicly appears in `rows[row_start[a]:row_start[a + 1]]`."""
     rows: Codes
-    """Rising within an antecedent; empty unless they were asked for."""
+    """Ascending within an antecedent; empty unless requested."""
     complete: bool
-    """False when a budget stopped the search, so that rules may be missing."""
+    """False if a budget stopped the search, so that rules may be missing."""
 
     def __len__(self) -> int:
         """The number of rules."""
@@ -44,14 +44,14 @@ class RuleArrays:
 
 
 def build_no_rules() -> RuleArrays:
-    """What is found where nothing can be."""
+    """The result if there can be no rules."""
     none = np.zeros(0, dtype=np.int32)
     start = np.zeros(1, dtype=np.int64)
     return RuleArrays(start, none, none, none, none, none, none, none, start, none, complete=True)
 
 
 def join_rule_arrays(parts: Sequence[RuleArrays]) -> RuleArrays:
-    """Parts of one search, each in order and no first item in two of them, as one in order."""
+    """Merge parts of one search, each in order and no first item in two of them, in order."""
     if len(parts) == 1:
         return parts[0]
     lengths = np.concatenate([np.diff(part.start) for part in parts])
@@ -86,6 +86,6 @@ def _cumulate_lengths(lengths: Ints) -> Ints:
 
 
 def _list_run_places(begins: Ints, lengths: Ints) -> Ints:
-    """The places of some runs, one run after the other."""
+    """The indices of some runs, concatenated."""
     places: Ints = np.arange(lengths.sum()) + np.repeat(begins - np.cumsum(lengths) + lengths, lengths)
     return places

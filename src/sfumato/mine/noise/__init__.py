@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from numbers with noise added."""
+"""Mining of numbers with noise added."""

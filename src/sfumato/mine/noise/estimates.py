@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be estimated of columns that chance changed: the fitting estimator for each, found by what is public."""
+"""Estimate distributions of randomized columns, with the estimator that fits what the release publishes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from sfumato.release import Release
 
 
 def estimate_released_columns(release: Release, columns: Sequence[str]) -> pl.DataFrame:
-    """The distribution of one column, or of two randomized ones together; without a name, what there is to estimate."""
+    """The distribution of one column, or of two randomized ones together; without a name, of the only one."""
     known = release.public
     unknown = [name for name in columns if name not in release.data.frame.columns]
     if unknown or len(columns) > 2:
         problem = quote_names(unknown) or f"{len(columns)} columns at once"
-        raise PolicyError(f"nothing can be estimated of {problem}; changed by chance are: {', '.join(known) or 'none'}")
+        raise PolicyError(
+            f"nothing can be estimated for {problem}; randomized columns are: {', '.join(known) or 'none'}"
+        )
     if not columns:
         return pl.DataFrame(
             {"column": list(known), "kind": [facts["kind"] for facts in known.values()]},
@@ -30,7 +32,7 @@ def estimate_released_columns(release: Release, columns: Sequence[str]) -> pl.Da
         return estimate_joint(release, (columns[0], columns[1]))
     name = columns[0]
     if name not in known or known[name]["kind"] == "synthetic":
-        raise PolicyError(f'"{name}" was not changed in a way that could be undone: count it as it is published')
+        raise PolicyError(f'"{name}" was not randomized: count it as published')
     if name in list_noisy_columns(release):
         return reconstruct_distribution(release, column=name).to_frame()
     return estimate_proportions(release, name)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The distribution of true values, from noisy ones: what an analyst still learns of everybody, and of nobody alone.
+"""Reconstruct the distribution of true values from noisy ones, without learning any single value.
 
-The iterative Bayes estimate of Agrawal and Srikant (*Privacy-preserving data mining*, SIGMOD 2000): begin
-with an even distribution, and put in its place, again and again, the mean over all noisy values of what each says of
-its true one under the distribution so far. The published form sums over all values (`form="values"`); on bins it is the
-EM algorithm of Agrawal and Aggarwal (PODS 2001), which is the same but for binning, and does not grow with the values.
+The iterative Bayes estimate of Agrawal and Srikant (*Privacy-preserving data mining*, SIGMOD 2000): begin with a
+uniform distribution, and replace it repeatedly by the mean of the posteriors of all noisy values. The published form
+sums over all values (`form="values"`); on bins it is the EM algorithm of Agrawal and Aggarwal (PODS 2001), which is the
+same except for binning, and whose cost does not grow with the number of values.
 """
 
 from __future__ import annotations
@@ -67,38 +67,40 @@ _AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """An estimate of how true values are distributed."""
+    """An estimate of the distribution of true values."""
 
     edges: Floats
     """Of the bins; dates count in days since 1970."""
     probabilities: Floats
     """Of each bin; they sum to 1."""
     low: Floats
-    """The lower end of each probability's interval; NaN where none was asked for."""
+    """The lower end of each probability's interval; NaN if none was requested."""
     high: Floats
     """The upper end of each probability's interval."""
     intervals: Intervals
     """`bootstrap`: how far chance moves the estimate; `strict`: all bins at once hold the truth with the confidence;
-    `none`: not asked for, or so many bins under so much noise that drawing them would take minutes."""
+    `none`: not requested, or so many bins under so much noise that resampling would take minutes.
+    """
     confidence: float
     """The confidence of the intervals."""
     iterations: int
-    """How many steps were taken."""
+    """The number of steps."""
     stopped: Literal["chi2", "difference", "iterations"]
     """Why the iteration ended: more steps would gain less in χ² than they risk; successive estimates are the same; or
-    it was told to, or had run long enough."""
+    it reached the requested or largest number of steps.
+    """
     statistic: float
     """χ² between the noisy histogram and the one that the estimate predicts."""
     freedom: int
-    """The degrees of freedom of that test."""
+    """The degrees of freedom of the χ² test."""
     p_value: float
-    """Of that test: if tiny, the noise or the range is not what was said."""
+    """The p-value of the χ² test: if tiny, the noise or the range is not as stated."""
     count: int
-    """How many noisy values there were."""
+    """The number of noisy values."""
     fine_edges: Floats = field(repr=False)
-    """Of the bins that the estimate was made on: fifty or so, even if fewer were asked for."""
+    """The edges of the bins that the estimate was made on: about fifty, even if fewer were requested."""
     fine_probabilities: Floats = field(repr=False)
-    """Of each fine bin."""
+    """The probability of each fine bin."""
     step: float = field(default=0.0, repr=False)
     """The spacing of the true values, such as 1 for whole numbers; 0 if they have none."""
     dates: bool = field(default=False, repr=False)
@@ -121,25 +123,25 @@ class Reconstruction:
 
     @property
     def std(self) -> float:
-        """The standard deviation of true values, even within bins."""
+        """The standard deviation of true values, uniform within bins."""
         within = (np.diff(self.fine_edges) ** 2 - self.step**2) / 12
         about = (_compute_bin_middles(self.fine_edges) - self.mean) ** 2
         return float(np.sqrt(max(float(self.fine_probabilities @ (within + about)), 0.0)))
 
     def quantile(self, q: float | Sequence[float]) -> Any:
-        """The value that a share q of true values does not exceed; even within bins."""
+        """The value that a share q of true values does not exceed; uniform within bins."""
         asked = np.asarray(q, dtype=np.float64)
         if not ((asked >= 0) & (asked <= 1)).all():
-            raise PolicyError("a quantile is asked for at a share between 0 and 1")
+            raise PolicyError("quantiles must be shares between 0 and 1")
         running = np.concatenate([[0.0], np.cumsum(self.fine_probabilities)])
         used = np.flatnonzero(self.fine_probabilities > 0)
-        # Bins of probability 0 are stepped over: before the first one, nothing is.
+        # Skip bins of probability 0: nothing lies before the first one that is not.
         places = np.concatenate([[used[0]], used + 1])
         values = np.interp(asked * running[-1], running[places], self.fine_edges[places])
         return float(values) if asked.ndim == 0 else values
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a bin: `from`, `to`, `probability`, `low`, `high`, `density`. Of dates, its first and last day."""
+        """One row per bin: `from`, `to`, `probability`, `low`, `high`, `density`. For dates, its first and last day."""
         ends = pl.DataFrame({"from": self.edges[:-1], "to": self.edges[1:]})
         if self.dates:
             first = np.ceil(self.edges[:-1])
@@ -155,21 +157,21 @@ class Reconstruction:
 
 
 class StepLimits(TypedDict, total=False):
-    """When steps end, besides `stop`."""
+    """When steps end, in addition to `stop`."""
 
     level: float | None
-    """With `"chi2"`, the p-value from which on an estimate fits."""
+    """With `"chi2"`, the p-value from which an estimate fits."""
     tolerance: float
-    """With `"difference"`, the change that is none."""
+    """With `"difference"`, the change that counts as none."""
     most: int
-    """Steps at the most."""
+    """The largest number of steps."""
 
 
 class Precision(StepLimits, total=False):
-    """The same, and how sure intervals are."""
+    """The same, with the confidence of intervals."""
 
     confidence: float
-    """Of the intervals; 0.95 unless said otherwise."""
+    """Of the intervals; by default 0.95."""
 
 
 def reconstruct_distribution(
@@ -187,14 +189,14 @@ def reconstruct_distribution(
 ) -> Reconstruction:
     """Estimate the distribution of true values from noisy ones.
 
-    `values` are noisy numbers or dates (missing ones and NaN are left out), a table or frame of which `column` is
-    taken, or a `Release`, whose noise and range are then known. `noise` is a `Noise`, `("gaussian", 2.5)`,
-    `{"sigma": 2.5}`, `{"alpha": 10, "step": 1}` or a frozen continuous scipy distribution. `bins` is their number or
-    their edges; where values were put into intervals (`discretize`), a number is the most there are, each of whole
-    intervals. `range` is where true values lie; where nobody says, they are taken to lie between the least and the
-    greatest noisy value, which is too wide. `stop` is `"chi2"` (see `reconstruction_em`; with a `level`, where χ² first
-    has so large a p-value), `"difference"` of successive estimates, as published, or a number of iterations.
-    `intervals` are `"bootstrap"`, `"strict"` (see `reconstruction_intervals`) or `"none"`, which is quickest.
+    `values` are noisy numbers or dates (missing values and NaN are left out), a table or frame with `column`, or a
+    `Release`, which states its noise and range. `noise` is a `Noise`, `("gaussian", 2.5)`, `{"sigma": 2.5}`, `{"alpha":
+    10, "step": 1}` or a frozen continuous scipy distribution. `bins` is their number or their edges; if values were put
+    into intervals (`discretize`), a number is the maximum, and each bin consists of whole intervals. `range` is where
+    true values lie; by default between the smallest and the largest noisy value, which is too wide. `stop` is `"chi2"`
+    (see `reconstruction_em`; with a `level`, where χ² first has this p-value), `"difference"` of successive estimates,
+    as published, or a number of iterations. `intervals` are `"bootstrap"`, `"strict"` (see `reconstruction_intervals`)
+    or `"none"`, which is fastest.
     """
     confidence = precision.pop("confidence", 0.95)
     limits: StepLimits = precision
@@ -209,7 +211,7 @@ def reconstruct_distribution(
     counts = count_in_bins(noisy, noisy_edges)
     fit = ChiSquareFit.of(counts, channel)
     if form not in ("bins", "values"):
-        raise PolicyError(f'form is "bins" or "values", and not "{form}"')
+        raise PolicyError(f'form must be "bins" or "values", not "{form}"')
     if form == "bins" or stop == "chi2":
         estimate = run_em(counts, channel, compute_even_shares(fine), stop, **limits)
     if form == "values":
@@ -254,12 +256,12 @@ def _read_noisy_values(
         names = list_noisy_columns(values)
         name = names[0] if column is None and len(names) == 1 else column
         if name is None:
-            raise PolicyError(f"say which column to reconstruct: noise is in {', '.join(names) or 'none'}")
+            raise PolicyError(f"name the column to reconstruct: noise is in {', '.join(names) or 'none'}")
         parsed_noise = get_noise(values, name) if noise is None else parse_noise(noise)
         within = within or (tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None)
         return _select_series(values.data.frame, name), parsed_noise, within
     if noise is None:
-        raise PolicyError('the noise must be known: noise = ("gaussian", 2.5), {"alpha": 10} …')
+        raise PolicyError('give the noise: noise = ("gaussian", 2.5), {"alpha": 10} …')
     if isinstance(values, Table | Mapping) or hasattr(values, "columns"):
         table = values if isinstance(values, Table) else Table.of(values)
         return _select_series(table.frame, column), parse_noise(noise), within
@@ -270,7 +272,7 @@ def _select_series(frame: pl.DataFrame, column: str | None) -> pl.Series:
     if column is None and frame.width == 1:
         return frame.to_series()
     if column not in frame.columns:
-        problem = "say which column to reconstruct" if column is None else f'there is no column "{column}"'
+        problem = "name the column to reconstruct" if column is None else f'there is no column "{column}"'
         raise PolicyError(f"{problem}; there are {', '.join(frame.columns[:12])}")
     return frame[column]
 
@@ -287,7 +289,7 @@ def _make_series(values: Any) -> pl.Series:
             listed = listed.astype(np.float64) if numeric else listed.tolist()
         return pl.Series("values", listed)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
-        raise DataError("the noisy values are no list, array or series of numbers, or of dates, alone") from None
+        raise DataError("give the noisy values as a list, array or series of only numbers, or only dates") from None
 
 
 def _read_noisy_numbers(series: pl.Series) -> Floats:
@@ -310,7 +312,7 @@ def _choose_true_edges(noisy: Floats, noise: Any, bins: Any, within: tuple[float
     low, high = within if within is not None else (float(noisy.min()), float(noisy.max()))
     if not isinstance(noise, Noise) or noise.kind != "discretize":
         return build_true_edges(low, high, bins, float(getattr(noise, "step", 0.0)))
-    # Nothing is told of where in its interval a value lies: a bin is an interval, or several.
+    # Nothing reveals where in its interval a value lies: a bin is one interval, or several.
     first = np.floor((low - noise.origin) / noise.scale + 1e-9)
     last = max(np.ceil((high - noise.origin + noise.step) / noise.scale - 1e-9), first + 1)
     refuse_bins(bins)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What noise does to bins: the probability that a true value of one bin is observed in another.
+"""The channel of noise on bins: the probability that a true value of one bin is observed in another.
 
-True values are spread evenly within their bin. All integrals are exact: of uniform and Gaussian noise by the integral
-of its distribution function, of rounded noise by sums over whole numbers, of intervals by how they overlap the bins. Of
-other noise they are taken by Gauss's rule.
+True values are uniform within their bin. All integrals are exact: for uniform and Gaussian noise by the integral of the
+distribution function, for rounded noise by sums over whole numbers, for intervals by their overlap with the bins. Other
+noise uses Gauss quadrature.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.public.noise_law import Noise
 
 FAR = 4.0
-"""Deviations of Gaussian noise that noisy bins reach beyond the true ones; the last bins take all that is further."""
+"""How many deviations of Gaussian noise the noisy bins reach beyond the true ones; the last bins take everything
+further.
+"""
 FINE = 50
-"""Bins that an estimate is made on, at the least, before it is summed up to those that were asked for."""
+"""The minimum number of bins of an estimate, before it is summed up to the requested ones."""
 _HUGE = 1e150
 _MANY = 400
 _IN_DEVIATION = {"gaussian": 32}
@@ -30,29 +32,29 @@ _NODES = 16
 
 
 def parse_noise(given: Any) -> Any:
-    """A `Noise` from any of its spellings; a frozen continuous scipy distribution is taken as it is."""
+    """A `Noise` from any of its notations; a frozen continuous scipy distribution is kept as it is."""
     if not (hasattr(given, "cdf") and hasattr(given, "ppf")):
         return Noise.of(given)
     if hasattr(given, "freeze"):
         raise PolicyError(
-            "a scipy distribution is noise once its parameters are told: scipy.stats.norm(0, 2.5), not scipy.stats.norm"
+            "give a scipy distribution with its parameters: scipy.stats.norm(0, 2.5), not scipy.stats.norm"
         )
     if hasattr(given, "pmf") and not hasattr(getattr(given, "dist", given), "pdf"):
         raise PolicyError(
-            "a discrete distribution is not taken as noise; if the noise is rounded, say "
+            "noise cannot be a discrete distribution; if the noise is rounded, give "
             'Noise(kind="gaussian", scale=2.5, step=1)'
         )
     return given
 
 
 def build_true_edges(low: float, high: float, bins: int, step: float = 0.0) -> Floats:
-    """Edges of equally wide bins from `low` to `high`; where values are whole, between whole numbers.
+    """Edges of equally wide bins from `low` to `high`; if values are whole, between whole numbers.
 
-    Whole numbers are shared out as evenly as can be, and there are never more bins than whole numbers.
+    Whole numbers are distributed as evenly as possible, and there are never more bins than whole numbers.
     """
     refuse_bins(bins)
     if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-        raise PolicyError("a range goes from a least to a greatest value, both finite")
+        raise PolicyError("a range needs a smallest and a largest value, both finite")
     if not step:
         if low == high:
             low, high = low - 0.5, high + 0.5
@@ -63,18 +65,18 @@ def build_true_edges(low: float, high: float, bins: int, step: float = 0.0) -> F
 
 
 def refuse_bins(bins: Any) -> None:
-    """What is no number of bins."""
+    """Reject an invalid number of bins."""
     if (
         isinstance(bins, bool)
         or not isinstance(bins, int | float | np.integer | np.floating)
         or not bins >= 1
         or bins % 1
     ):
-        raise PolicyError("this is no number of bins; ask for one or more, or tell their edges")
+        raise PolicyError("bins must be a number of bins, 1 or more, or their edges")
 
 
 def refuse_overflowing_sizes(noise: Any, *given: Any) -> None:
-    """Numbers whose squares are not; what is no number is refused elsewhere."""
+    """Reject magnitudes whose square overflows; anything but numbers is rejected elsewhere."""
     numbers = (
         np.asarray(numbers_given, dtype=np.float64)
         for numbers_given in (getattr(noise, "scale", 0.0), *given)
@@ -89,15 +91,15 @@ def _is_numeric(given: Any) -> bool:
 
 
 def compute_even_shares(edges: Floats) -> Floats:
-    """The probability of each bin if every value were as likely as another: the iteration begins there."""
+    """The probability of each bin under a uniform distribution: the start of the iteration."""
     return np.asarray(np.diff(edges) / (edges[-1] - edges[0]))
 
 
 def refine_edges(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
-    """Edges with each bin cut into equal parts, so that there are some fifty in all, and the first part of each bin.
+    """Edges with each bin cut into equal parts, so that there are about fifty in total, and the first part of each bin.
 
-    Within a bin values are taken to be even. In wide bins they are not, and the estimate would pay for it. Intervals
-    tell nothing of what is within them, and are not cut.
+    Values are assumed to be uniform within a bin. In wide bins they are not, and the estimate would suffer. Intervals
+    reveal nothing about what is within them, and are not cut.
     """
     parts = -(-FINE // (len(edges) - 1))
     if parts < 2 or getattr(noise, "kind", "") == "discretize":
@@ -114,10 +116,10 @@ def refine_edges(edges: Floats, noise: Any) -> tuple[Floats, Ints]:
 
 
 def build_noisy_edges(noise: Any, true_edges: Floats) -> Floats:
-    """Edges of noisy bins: as wide as the true ones are in the mean, and beyond them as far as the noise reaches.
+    """Edges of noisy bins: as wide as the true ones on average, and beyond them as far as the noise reaches.
 
-    Of more than 400 true bins, noisy ones are as wide as a 32nd of the deviation of Gaussian noise, a 128th of that of
-    other noise, if that is wider: the noise leaves nothing finer to see.
+    With more than 400 true bins, noisy ones are at least as wide as a 32nd of the deviation of Gaussian noise, a 128th
+    of that of other noise: the noise hides anything finer.
     """
     parsed_noise, step = parse_noise(noise), _get_step(noise)
     width = (true_edges[-1] - true_edges[0]) / (len(true_edges) - 1)
@@ -135,7 +137,7 @@ def build_noisy_edges(noise: Any, true_edges: Floats) -> Floats:
 
 
 def _find_finest_width(noise: Any) -> float:
-    """How wide noisy bins can be and still tell as much."""
+    """The largest width of noisy bins that loses no information."""
     if getattr(noise, "kind", "") == "discretize":
         return 0.0
     deviation = np.sqrt(noise.variance) if isinstance(noise, Noise) else float(noise.std())
@@ -144,12 +146,12 @@ def _find_finest_width(noise: Any) -> float:
 
 
 def count_in_bins(values: Floats, edges: Floats) -> Ints:
-    """How many values each bin has; the first and the last one take what lies beyond."""
+    """The number of values in each bin; the first and the last one include what lies beyond."""
     inner = edges[1:-1]
     if len(values) < 2 or not len(inner):
         return np.bincount(np.searchsorted(inner, values, side="right"), minlength=len(edges) - 1).astype(np.int64)
     width = (edges[-1] - edges[0]) / (len(edges) - 1)
-    if np.ptp(np.diff(edges)) < 1e-9 * width:  # equally wide: one division for each value
+    if np.ptp(np.diff(edges)) < 1e-9 * width:  # equally wide: one division per value
         places = np.clip((values - edges[0]) / width, 0, len(edges) - 2).astype(np.int64)
     else:
         places = np.searchsorted(inner, values, side="right")
@@ -159,9 +161,9 @@ def count_in_bins(values: Floats, edges: Floats) -> Ints:
 def channel_of(noise: Any, true_edges: Any, noisy_edges: Any) -> Floats:
     """`channel[i, j]`: the probability that a value of true bin j is observed in noisy bin i.
 
-    The first and the last noisy bins take all that lies beyond them, so every column sums to 1. With a `step`, true
-    and published values are whole numbers of steps, and a bin holds those from its lower edge to below its upper one;
-    the last true bin has its upper edge too, as in a histogram.
+    The first and the last noisy bins include everything beyond them, so every column sums to 1. With a `step`, true and
+    published values are whole numbers of steps, and a bin holds those from its lower edge to below its upper one; the
+    last true bin includes its upper edge, as in a histogram.
     """
     parsed_noise = parse_noise(noise)
     true, noisy = check_rising_edges(true_edges, "true"), check_rising_edges(noisy_edges, "noisy")
@@ -173,7 +175,7 @@ def channel_of(noise: Any, true_edges: Any, noisy_edges: Any) -> Floats:
         below = _compute_smooth_below(parsed_noise, true, noisy[1:-1])
     ends = np.zeros((1, below.shape[1])), np.ones((1, below.shape[1]))
     probabilities = np.diff(np.concatenate([ends[0], below, ends[1]]), axis=0)
-    probabilities[probabilities < 1e-14] = 0.0  # what is left of a difference of rounded numbers
+    probabilities[probabilities < 1e-14] = 0.0  # the rounding error of a difference
     return np.asarray(probabilities / probabilities.sum(axis=0))
 
 
@@ -181,7 +183,7 @@ def check_rising_edges(given: Any, word: str) -> Floats:
     """Edges of bins, or an error."""
     edges = np.ascontiguousarray(given, dtype=np.float64)
     if edges.ndim != 1 or len(edges) < 2 or not np.isfinite(edges).all() or (np.diff(edges) <= 0).any():
-        raise PolicyError(f"the edges of {word} bins are two or more rising finite numbers")
+        raise PolicyError(f"the edges of {word} bins must be two or more ascending finite numbers")
     return edges
 
 
@@ -190,7 +192,7 @@ def _get_step(noise: Any) -> float:
 
 
 def _measure_noise_reach(noise: Any) -> tuple[float, float]:
-    """How far noise takes a value, down and up."""
+    """How far noise moves a value, down and up."""
     if isinstance(noise, Noise):
         far = {"uniform": 1.0, "gaussian": FAR, "discretize": 0.5}[noise.kind] * noise.scale + noise.step / 2
         return far, far
@@ -201,7 +203,7 @@ def _measure_noise_reach(noise: Any) -> tuple[float, float]:
 
 
 def _compute_smooth_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
-    """P(x + y < cut) for x even in each true bin: the mean of the distribution function over the bin."""
+    """P(x + y < cut) for x uniform in each true bin: the mean of the distribution function over the bin."""
     if not isinstance(noise, Noise):
         return _integrate_by_quadrature(noise, true, cuts)
     integral = _integrate_noise(noise, cuts[:, None] - true[None, :])
@@ -232,10 +234,10 @@ def _integrate_by_quadrature(noise: Any, true: Floats, cuts: Floats) -> Floats:
 
 
 def _compute_whole_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
-    """P(published < cut) for x even among the whole numbers of each true bin.
+    """P(published < cut) for x uniform among the whole numbers of each true bin.
 
-    x + rounded y < cut says that y < m + ½ for m the last whole number below cut − x. Summed over all x of a bin it
-    is a difference of running sums of F(m + ½), one table for all bins and cuts.
+    x + rounded y < cut means that y < m + ½ for m the last whole number below cut − x. Summed over all x of a bin it is
+    a difference of running sums of F(m + ½), one table for all bins and cuts.
     """
     step = _get_step(noise)
     firsts = _find_first_whole_numbers(true, step)
@@ -246,7 +248,7 @@ def _compute_whole_below(noise: Any, true: Floats, cuts: Floats) -> Floats:
     least, most = int(lasts.min() - firsts[-1]), int(lasts.max() - firsts[0])
     halves = np.arange(least, most + 1, dtype=np.float64) + 0.5
     sums = np.concatenate([[0.0], np.cumsum(_compute_below(noise, np.asarray(halves * step)))])
-    # Σ over x from a to b − 1 of F(m − x + ½) = sums up to m − a less sums up to m − b
+    # Σ over x from a to b − 1 of F(m − x + ½) = sums up to m − a minus sums up to m − b
     to = sums[lasts[:, None] - firsts[None, :] - least + 1]
     return np.asarray((to[:, :-1] - to[:, 1:]) / sizes)
 
@@ -266,7 +268,7 @@ def _compute_below(noise: Any, differences: Floats) -> Floats:
 
 
 def _compute_intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats:
-    """P(middle < cut) for x even in each true bin: the share of the bin before the interval whose middle is not."""
+    """P(middle < cut) for x uniform in each true bin: the share of the bin before the interval whose middle is not."""
     # The middle of interval i is origin + (i + ½) W, for whole numbers the lower one: below the cut while i < this.
     half = (
         (noise.scale - noise.step) / 2 if not noise.step else np.floor((noise.scale / noise.step - 1) / 2) * noise.step
@@ -278,7 +280,7 @@ def _compute_intervals_below(noise: Noise, true: Floats, cuts: Floats) -> Floats
 
 
 def refuse_far_values(values: Floats, noise: Any, true: Floats) -> None:
-    """Values further beyond the true bins than bounded noise reaches; the last noisy bins would take them."""
+    """Reject values further beyond the true bins than bounded noise reaches; the last noisy bins would include them."""
     if isinstance(noise, Noise) and noise.kind != "gaussian":
         below, above = _measure_noise_reach(noise)
         slack = 1e-9 * (true[-1] - true[0] + below)
@@ -288,13 +290,13 @@ def refuse_far_values(values: Floats, noise: Any, true: Floats) -> None:
 
 
 def refuse_impossible_values(counts: Ints, channel: Floats) -> None:
-    """Values that no true value could have led to."""
+    """Reject values that no true value could have led to."""
     _refuse_strange_values(int(counts[channel.sum(axis=1) <= 0].sum()), int(counts.sum()))
 
 
 def _refuse_strange_values(strange: int, count: int) -> None:
     if strange:
         raise DataError(
-            f"{strange} of {count} values cannot come from that range under that noise; "
+            f"{strange} of {count} values cannot come from this range with this noise; "
             "check the noise, or give a wider range"
         )

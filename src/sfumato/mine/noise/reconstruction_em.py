@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The iterative Bayes estimate on bins, and when to stop it.
 
-Every step raises the likelihood (it is the EM algorithm of Agrawal and Aggarwal, PODS 2001), but the likeliest
-distribution is not the best one: it fits the chance in the noisy values, and oscillates. `stop="chi2"` weighs what a
-step gains against what it risks. The gain is in χ² between the noisy histogram that the estimate predicts and the one
-observed. The risk is known beforehand, from the noise alone (`StepRisk`): how many parameters the estimate has fitted
-after so many steps, each of which lowers χ² by 1 if it means nothing, and how far chance has then moved the
-probabilities. The estimate is best where χ² + 2 · parameters (Mallows's Cp, Akaike's criterion) + 1000 · (error by
-chance)⁴ is least, over all steps and not only up to the first plateau; the last term is 1 where chance has moved 9 % of
-the values, and keeps a lucky histogram from taking thousands of steps. Half as many steps again are taken: what is
-smoothed away is lost, and a few steps too many cost little. The numbers were chosen by trial; docs/reconstruction.md
-tells how they do on other cases.
+Every step raises the likelihood (it is the EM algorithm of Agrawal and Aggarwal, PODS 2001), but the maximum-likelihood
+distribution is not the best one: it overfits the noisy values, and oscillates. `stop="chi2"` weighs what a step gains
+against what it risks. The gain is in χ² between the predicted and the observed noisy histogram. The risk follows from
+the noise alone (`StepRisk`): how many parameters the estimate has fitted after this many steps, each of which lowers χ²
+by 1 if it means nothing, and how far chance has then moved the probabilities. The estimate is best where χ² + 2 ·
+parameters (Mallows's Cp, Akaike's criterion) + 1000 · (error by chance)⁴ is smallest, over all steps and not only up to
+the first plateau; the last term is 1 where chance has moved 9 % of the values, and keeps a lucky histogram from taking
+thousands of steps. Half as many steps again are taken: what is smoothed away is lost, and a few steps too many cost
+little. The constants were chosen empirically; docs/reconstruction.md shows how they do on other cases.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Step = Callable[[Floats], Floats]
 TOLERANCE = 1e-4
 """Estimates that differ less, summed over all bins, are the same to `stop="difference"`."""
 MOST = 10_000
-"""Steps after which the estimate stops in any case, and says so."""
+"""The estimate stops after this many steps in any case, and reports it."""
 _GROUPS = 80
 _IN_GROUP = 10
 _PARAMETER, _ERROR, _ON = 2.0, 1_000.0, 1.5
@@ -54,7 +53,7 @@ class ChiSquareFit:
 
     @classmethod
     def of(cls, counts: Ints, channel: Floats) -> ChiSquareFit:
-        """Neighbouring noisy bins are put together until ten values or more are in each."""
+        """Neighbouring noisy bins are merged until each has ten values or more."""
         starts = group_noisy_bins(counts, channel)
         observed = np.add.reduceat(counts, starts).astype(np.float64)
         return cls(np.add.reduceat(channel, starts, axis=0), observed, len(starts) - 1)
@@ -65,7 +64,7 @@ class ChiSquareFit:
         return float(np.sum((self.observed - expected) ** 2 / np.maximum(expected, 1e-12)))
 
     def p_value(self, statistic: float) -> float:
-        """The probability of so large a statistic if the estimate were true."""
+        """The probability of a statistic this large if the estimate were true."""
         from scipy.special import chdtrc
 
         return float(chdtrc(self.freedom, statistic)) if self.freedom else 1.0
@@ -79,19 +78,19 @@ class ChiSquareFit:
 
 @dataclass(frozen=True, eq=False)
 class StepRisk:
-    """What steps cost, whatever the values are: the iteration taken as linear about where it begins.
+    """The cost of steps, whatever the values: the iteration linearized around its start.
 
-    Of a direction in which noise leaves a share λ, t steps have fitted 1 − (1 − λ)ᵗ, and chance with it.
+    In a direction in which noise leaves a share λ, t steps have fitted 1 − (1 − λ)ᵗ, including chance.
     """
 
     kept: Floats
     """λ of every direction: how much of it is left in noisy values."""
     spread: Floats
-    """The variance that each direction, fitted in full, brings to each bin: bins × directions."""
+    """The variance that each direction, fully fitted, adds to each bin: bins × directions."""
 
     @classmethod
     def of(cls, channel: Floats, start: Floats, count: int) -> StepRisk:
-        """Of so many values whose estimate begins there."""
+        """The risk for `count` values whose estimate begins at `start`."""
         channel, start = merge_true_bins(channel, start)
         predicted = channel @ start
         seen = predicted > 0
@@ -109,7 +108,7 @@ class StepRisk:
 
 
 def merge_true_bins(channel: Floats, start: Floats) -> tuple[Floats, Floats]:
-    """Neighbouring true bins put together until there are few hundred: about steps they tell the same."""
+    """Neighbouring true bins, merged until there are a few hundred: the risk of steps hardly changes."""
     bins = len(start)
     if bins <= _COARSE:
         return channel, start
@@ -152,9 +151,9 @@ def run_em(
     tolerance: float = TOLERANCE,
     most: int = MOST,
 ) -> EmEstimate:
-    """As `binned_em`, telling where it stopped. With a `level`, where χ² first has so large a p-value."""
+    """Like `binned_em`, with where it stopped. With a `level`, it stops where χ² first has this p-value."""
     if channel.ndim != 2 or channel.shape[0] != len(counts):
-        raise PolicyError(f"{len(counts)} counts do not go with a channel of shape {channel.shape}")
+        raise PolicyError(f"{len(counts)} counts do not match a channel of shape {channel.shape}")
     if (counts < 0).any() or not counts.any():
         raise DataError("there are no noisy values to reconstruct from")
     refuse_impossible_values(counts, channel)
@@ -181,22 +180,22 @@ def run_em(
 
 
 def choose_start(start: npt.ArrayLike | None, bins: int) -> Floats:
-    """Where the iteration begins: evenly, or where it is told; nothing is impossible from the outset."""
+    """The start of the iteration: uniform, or as given; no bin starts at 0."""
     if start is None:
         return np.full(bins, 1 / bins)
     shares = np.asarray(start, dtype=np.float64)
     if shares.shape != (bins,) or not np.isfinite(shares).all() or (shares < 0).any() or not shares.any():
-        raise PolicyError(f"a start has {bins} probabilities")
-    shares = shares / shares.sum() + 1e-9  # a bin of probability 0 would never be left
+        raise PolicyError(f"a start needs {bins} probabilities")
+    shares = shares / shares.sum() + 1e-9  # a bin of probability 0 would stay at 0
     return np.asarray(shares / shares.sum())
 
 
 def iterate_estimate(
     step: Step, start: Floats, stop: Stop, tolerance: float = TOLERANCE, most: int = MOST
 ) -> EmEstimate:
-    """Refine an estimate so many times, or until it hardly changes."""
+    """Refine an estimate this many times, or until it hardly changes."""
     if isinstance(stop, bool) or not (stop == "difference" or (isinstance(stop, int) and stop >= 0)):
-        raise PolicyError('`stop` is "chi2", "difference" or a number of iterations')
+        raise PolicyError('`stop` must be "chi2", "difference" or a number of iterations')
     with limit_to_one_thread():
         return (
             _repeat_steps(step, start, stop)
@@ -206,7 +205,7 @@ def iterate_estimate(
 
 
 def limit_to_one_thread() -> AbstractContextManager[object]:
-    """Matrices are small, and threads would wait for each other: sixty times as long on busy cores."""
+    """Matrices are small, and threads would wait for each other: sixty times slower on busy cores."""
     limit: AbstractContextManager[object] = _get_thread_controller().limit(limits=1)
     return limit
 
@@ -237,7 +236,7 @@ def _iterate_until_same(step: Step, now: Floats, tolerance: float, most: int) ->
 
 
 def _list_look_points(step: Step, now: Floats, most: int) -> Iterator[tuple[int, Floats]]:
-    """The estimate after 1 to 8 steps, then four times until their number has doubled, and after the last one."""
+    """The estimate after 1 to 8 steps, then four times per doubling, and after the last step."""
     look = 1
     for done in range(1, most + 1):
         now = _normalize(step(now))
@@ -257,19 +256,20 @@ def _iterate_until_fit(step: Step, start: Floats, fit: ChiSquareFit, level: floa
 
 
 def _balance_fit_and_risk(step: Step, start: Floats, fit: ChiSquareFit, risk: StepRisk, most: int) -> EmEstimate:
-    """Half as many steps again as where χ² and risk together are least."""
+    """Half as many steps again as where χ² and risk together are smallest."""
     kept, best, least, done = dict[int, Floats](), 1, np.inf, 0
     for done, now in _list_look_points(step, start, most):
         kept[done] = now
         cost = risk.of_steps(done)
         if (both := fit.statistic(now) + cost) < least:
             best, least = done, both
-        # Later, risk alone is more than both are now; or nothing is to come: in 1,168 cases of many kinds it never was.
+        # From here on, risk alone exceeds the current sum; or nothing improves: in 1,168 cases of many kinds it never
+        # did.
         if done >= _ON * best and (cost >= least or done >= max(_AHEAD * best, _FAR)):
             break
     if not kept:
         return EmEstimate(start, 0, "iterations")
-    # Where nothing mixes with anything, the first step has found it all.
+    # If the channel mixes nothing, the first step has found everything.
     wanted = int(_ON * best)
     taken = min(steps for steps in kept if steps >= min(wanted, done))
     return EmEstimate(kept[taken], taken, "chi2" if wanted <= done else "iterations")
@@ -280,8 +280,9 @@ def _normalize(probabilities: Floats) -> Floats:
 
 
 def group_noisy_bins(counts: Ints, channel: Floats, least: int = _GROUPS) -> Ints:
-    """Where groups of neighbouring noisy bins begin, about equally full, with ten values or more: so many groups, or
-    twice as many as there are bins that the noise leaves apart."""
+    """Where groups of neighbouring noisy bins begin, about equally full, with ten values or more: `least` groups, or
+    twice as many as the noise leaves distinguishable.
+    """
     apart = float(np.sum(channel**2 / np.maximum(channel.sum(axis=1, keepdims=True), 1e-300)))
     most, running = max(least, int(np.ceil(2 * apart))), np.cumsum(counts)
     wanted = max(1, min(most, int(running[-1]) // _IN_GROUP))

@@ -2,12 +2,12 @@
 """How far a reconstruction can be trusted: intervals for the probability of each bin.
 
 Two kinds. `bootstrap` goes on to four times as many steps, where less is smoothed and chance shows more, draws noisy
-histograms from what is found there and reconstructs each in as many steps. It tells how far chance moves the estimate,
-and some of what smoothing hides; where a distribution has edges that noise has washed out, the truth can lie outside.
-`strict` asks which distributions could have led to the noisy histogram: all whose predicted one lies within a
-confidence band about it. The least and the greatest probability that any of them gives a bin are found by linear
-programs, so the intervals hold for all bins at once, whatever the estimate smoothed. They are wide where noise mixes a
-bin with its neighbours: without believing in smoothness, nobody can tell these apart.
+histograms from that estimate and reconstructs each in as many steps. It shows how far chance moves the estimate, and
+part of what smoothing hides; if a distribution has edges that noise has washed out, the truth can lie outside. `strict`
+asks which distributions could have led to the noisy histogram: all whose prediction lies within a confidence band
+around it. Linear programs find the smallest and the largest probability that any of them gives a bin, so the intervals
+hold for all bins at once, whatever the estimate smoothed. They are wide where noise mixes a bin with its neighbours:
+without assuming smoothness, these cannot be distinguished.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Intervals = Literal["bootstrap", "strict", "none"]
 _RESAMPLES, _FEWER = 60, 24
 _FURTHER, _FURTHEST = 4, 4_000
 _WORK = 5e10
-"""Multiplications that intervals may take: some seconds."""
+"""The most multiplications that intervals may take: some seconds."""
 
 
 def compute_intervals(
@@ -38,16 +38,16 @@ def compute_intervals(
     confidence: float,
     randomness: Randomness | None,
 ) -> tuple[Floats, Floats]:
-    """The lower and the upper ends; NaN for `none`, and where drawing would take minutes: thousands of bins under much
-    noise, which nobody can tell apart. The estimate always lies within.
+    """The lower and the upper ends; NaN for `none`, and if resampling would take minutes: thousands of bins under much
+    noise, which cannot be distinguished. The estimate always lies within.
 
-    `bins` are where the estimate began, and the first parts of each bin, where it was made on finer ones.
+    `bins` are where the estimate began, and the first parts of each bin, if it was made on finer ones.
     """
     begun, starts = bins
     if kind not in ("bootstrap", "strict", "none"):
-        raise PolicyError(f'intervals are "bootstrap", "strict" or "none", and not "{kind}"')
+        raise PolicyError(f'intervals must be "bootstrap", "strict" or "none", not "{kind}"')
     if not 0 < confidence < 1:
-        raise PolicyError(f"a confidence lies between 0 and 1, and {confidence:g} does not")
+        raise PolicyError(f"confidence must lie between 0 and 1, not {confidence:g}")
     if kind == "none":
         return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
     if kind == "strict":
@@ -61,14 +61,14 @@ def compute_intervals(
 
 
 def _choose_affordable_draws(em_estimate: EmEstimate, cells: int) -> tuple[int, int] | None:
-    """How many histograms to draw and how many steps to take on each; none if even few are too many."""
+    """How many histograms to draw and how many steps to take on each; None if even a few are too many."""
     further = max(em_estimate.iterations, min(_FURTHER * em_estimate.iterations, _FURTHEST))
     ways = ((_RESAMPLES, further), (_FEWER, further), (_FEWER, em_estimate.iterations))
     return next(((times, steps) for times, steps in ways if 4.0 * cells * times * steps <= _WORK), None)
 
 
 def _bound_bins_strictly(counts: Ints, channel: Floats, starts: Ints, confidence: float) -> tuple[Floats, Floats]:
-    """The least and greatest probability of each bin, over all distributions within the band."""
+    """The smallest and largest probability of each bin, over all distributions within the band."""
     rows, low, high = _build_band(counts, channel, confidence)
     stretch = _measure_band_stretch(rows, low, high)
     middle, half = (low + high) / 2, (high - low) / 2 * stretch
@@ -83,8 +83,9 @@ def _bound_bins_strictly(counts: Ints, channel: Floats, starts: Ints, confidence
 
 
 def _build_band(counts: Ints, channel: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
-    """Sums of predicted shares, and between what they lie: running sums by the bound of Dvoretzky, Kiefer, Wolfowitz
-    and Massart, groups of noisy bins by exact binomial intervals; each with half of what may go wrong."""
+    """Sums of predicted shares, and their bounds: running sums by the bound of Dvoretzky, Kiefer, Wolfowitz and
+    Massart, groups of noisy bins by exact binomial intervals; each with half of the error probability.
+    """
     from scipy.special import betaincinv
 
     count, wrong = int(counts.sum()), (1 - confidence) / 2
@@ -103,7 +104,7 @@ def _build_band(counts: Ints, channel: Floats, confidence: float) -> tuple[Float
 
 
 def _measure_band_stretch(rows: Floats, low: Floats, high: Floats) -> float:
-    """By how much the band must be widened about its middle for any distribution to be in it; mostly not at all."""
+    """By how much the band must be widened around its middle to contain any distribution; mostly not at all."""
     middle, half = (low + high) / 2, (high - low) / 2
     bins = rows.shape[1]
     wider = np.block([[rows, -half[:, None]], [-rows, -half[:, None]]])
@@ -135,7 +136,7 @@ def _bootstrap_intervals(
     confidence: float,
     chance: np.random.Generator,
 ) -> tuple[Floats, Floats]:
-    """Draw noisy histograms, reconstruct each in as many steps as their source, see how far they stray from it."""
+    """Draw noisy histograms, reconstruct each in as many steps as their source, and measure their deviation from it."""
     work = _choose_affordable_draws(em_estimate, channel.size)
     if work is None:
         return np.full(len(starts), np.nan), np.full(len(starts), np.nan)
@@ -148,7 +149,7 @@ def _bootstrap_intervals(
     )
     source = np.add.reduceat(source, starts)
     below, above = np.quantile(strayed, [(1 - confidence) / 2, (1 + confidence) / 2], axis=1)
-    # Either way round: strayed estimates lie about their source as it does about the truth, or the truth about it.
+    # In both directions: resampled estimates lie around their source as it does around the truth, or the reverse.
     return source + np.minimum(below, -above), source + np.maximum(above, -below)
 
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What the eigenvalues of noisy numbers tell: which directions hold more than noise.
+"""The eigenvalues of noisy numbers: which directions hold more than noise.
 
 The covariance of m rows of pure noise is not flat: its n eigenvalues spread over σ²(1 ± √(n/m))² (Marchenko, Pastur
-1967; Giannotti et al. 2009 name Wigner's law, which is that of another matrix). Whatever sticks out above is data.
-Columns whose noise differs, or goes together, are first brought to noise of variance 1 in every direction.
+1967; Giannotti et al. 2009 name Wigner's law, which applies to another matrix). Anything above that is data. Columns
+whose noise differs, or is correlated, are first transformed to noise of variance 1 in every direction.
 
-Numbers come in blocks of rows, so that a million rows are read once and never all at a time. NaN is missing; how two
-columns go together is then taken from the rows that have both cells.
+Numbers come in blocks of rows, so that a million rows are read once and never all at a time. NaN is missing; the
+covariance of two columns then uses the rows that have both cells.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import numpy as np
 
 from sfumato.arrays import Floats
 
-# Of a correlation matrix, eigenvalues that are smaller than this are rounding errors of 0.
+# Eigenvalues of a correlation matrix that are smaller than this are rounding errors of 0.
 _NOTHING = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyMoments:
-    """The means and covariances of some columns, missing cells at their column's mean."""
+    """The means and covariances of some columns, with missing cells at their column's mean."""
 
     rows: int
     mean: Floats
-    """Of the cells there are; 0 for a column without any."""
+    """Of the known cells; 0 for a column without any."""
     covariance: Floats
-    """Centred, and divided by all rows."""
+    """Centred, and divided by the number of all rows."""
     together: Floats
     """The share of rows in which both of two columns have a cell."""
 
@@ -41,7 +41,7 @@ class NoisyMoments:
 
 
 def read_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
-    """Read blocks of rows once; sums are taken around the first block's means, so that large numbers lose nothing."""
+    """Read blocks of rows once; sums are relative to the first block's means, so that large numbers lose no digits."""
     rows, centre = 0, np.zeros(columns)
     sums, products = np.zeros(columns), np.zeros((columns, columns))
     crossed, counts = np.zeros((columns, columns)), np.zeros((columns, columns))
@@ -60,7 +60,7 @@ def read_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
             total = apart.sum(axis=0)
             flags = here.astype(np.float64)
             counts += flags.T @ flags
-            crossed += apart.T @ flags  # what one column adds up to where the other has a cell
+            crossed += apart.T @ flags  # the sum of one column where the other has a cell
         sums += total
         products += apart.T @ apart
     shift = sums / np.maximum(counts.diagonal(), 1)
@@ -71,7 +71,7 @@ def read_moments(blocks: Iterable[Floats], columns: int) -> NoisyMoments:
 
 @dataclass(frozen=True)
 class EigenvalueBounds:
-    """Where the eigenvalues of pure noise lie."""
+    """The range of the eigenvalues of pure noise."""
 
     low: float
     high: float
@@ -85,28 +85,30 @@ def compute_noise_bounds(columns: int, rows: int, variance: float = 1.0) -> Eige
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """The eigenvalues of noisy numbers in units of the noise, and the way there and back."""
+    """The eigenvalues of noisy numbers in units of the noise, and the transformations there and back."""
 
     eigenvalues: Floats
-    """From the largest; pure noise would have eigenvalues around 1."""
+    """In descending order; pure noise would have eigenvalues around 1."""
     vectors: Floats
-    """A column each, where the noise has variance 1 in every direction."""
+    """One per column, in coordinates where the noise has variance 1 in every direction."""
     whiten: Floats
-    """Takes numbers (a column vector) to where noise has variance 1."""
+    """Maps numbers (a column vector) to coordinates where noise has variance 1."""
     back: Floats
-    """Takes them back."""
+    """Maps them back."""
     silent: Floats
-    """Projects on the directions in which there is no noise at all."""
+    """Projects onto the directions without any noise."""
     bounds: EigenvalueBounds
-    """Where the eigenvalues of noise alone would lie."""
+    """The range of the eigenvalues of noise alone."""
 
     @property
     def kept(self) -> int:
-        """How many eigenvalues stick out above the noise."""
+        """How many eigenvalues exceed the noise."""
         return int((self.eigenvalues > self.bounds.high).sum())
 
     def projection(self, kept: int | None = None) -> Floats:
-        """What takes centred numbers to the directions that hold data: the largest eigenvalues', and silent ones."""
+        """The projection of centred numbers onto the directions that hold data: the largest eigenvalues', and noiseless
+        ones.
+        """
         most = self.vectors[:, : self.kept if kept is None else kept]
         return np.asarray(self.back @ most @ most.T @ self.whiten + self.silent)
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Decision trees for true values, learnt from noisy ones (Agrawal and Srikant, *Privacy-preserving data mining*, 2000).
+"""Decision trees for true values, trained on noisy ones (Agrawal and Srikant, *Privacy-preserving data mining*, 2000).
 
-An analyst has a release whose numbers are hidden under noise of a known kind, and wants a tree that tells the classes
-of true records. No noisy value is believed. The distribution of every noisy column is reconstructed, the noisy values
-are put into intervals by order, as many into each as the reconstruction says, and a tree is grown on the intervals:
+An analyst has a release with noise of a known kind, and wants a tree that predicts the classes
+of true records. The distribution of every noisy column is reconstructed, the noisy values
+are assigned to intervals in order, as many to each as the reconstruction says, and a tree is grown on the intervals:
 
 ``global``    each column is reconstructed once, all classes together;
 ``by_class``  each column is reconstructed once for each class;
 ``local``     as ``by_class``, and again at every node;
 ``none``      no reconstruction: the noisy values as if they were true, for comparison.
 
-A reconstruction carries chance of its own, by which a tree would tell classes apart that are not. So a part of the rows
-is held out and reconstructed by itself, and tests that do not help there are pruned away.
+A reconstruction has random errors of its own, which a tree would overfit. So a part of the rows
+is held out and reconstructed separately, and tests that do not help there are pruned.
 
-Only `release.data` and `release.public` are used. A tree says nothing about single people beyond its leaves' counts.
+Only `release.data` and `release.public` are used. A tree reveals nothing about single people beyond its leaves' counts.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from sfumato.table import Table
 
 Reconstruct = Literal["global", "by_class", "local", "none"]
 HELD_OUT = 3
-"""One row of so many is held out for pruning."""
+"""One row in this many is held out for pruning."""
 MIN_ROWS = 50
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeOnNoise:
-    """A tree that tells the classes of true records."""
+    """A tree that predicts the classes of true records."""
 
     target: str
     """The column that the tree predicts."""
@@ -54,11 +54,11 @@ class TreeOnNoise:
     nodes: TreeNodes
     """The nodes, as arrays."""
     reconstruct: Reconstruct
-    """How noise was taken out of the training data."""
+    """How noise was removed from the training data."""
     grown_on: int
     """Rows that the tree was grown on."""
     held_out: int
-    """Rows that it was pruned by."""
+    """Rows that it was pruned with."""
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -67,12 +67,12 @@ class TreeOnNoise:
 
     @property
     def n_leaves(self) -> int:
-        """How many leaves it has."""
+        """The number of leaves."""
         return self.nodes.leaves
 
     @property
     def depth(self) -> int:
-        """The most tests that a record meets."""
+        """The most tests on a path."""
         return self.nodes.depth
 
     def predict(self, records: Any) -> npt.NDArray[Any]:
@@ -80,12 +80,12 @@ class TreeOnNoise:
         return np.asarray(self.classes_[self.nodes.told[self._leaves(records)]])
 
     def predict_proba(self, records: Any) -> Floats:
-        """Records × classes: the shares at each record's leaf, of the rows that the tree was grown on."""
+        """Records × classes: the class shares of the training rows at each record's leaf."""
         tally = self.nodes.tally[self._leaves(records)]
         return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
     def accuracy(self, records: Any) -> float:
-        """The share of records whose class is told right; those without a class are left out."""
+        """The share of records classified correctly; those without a class are left out."""
         frame = _read_records(records)
         if self.target not in frame.columns:
             raise DataError(f'there is no column "{self.target}" to compare with')
@@ -96,14 +96,14 @@ class TreeOnNoise:
         return float((predicted == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
 
     def rules(self) -> str:
-        """The tree as text: a line for each test and each leaf, with the rows that it was grown on."""
+        """The tree as text: one line per test and leaf, with the number of training rows."""
         return self.nodes.text(self.columns, list(self.classes_), self.target)
 
     def _leaves(self, records: Any) -> Ints:
         frame = _read_records(records)
         absent = [name for name in self.feature_names if name not in frame.columns]
         if absent:
-            raise DataError(f"the tree tests columns that are not there: {', '.join(absent[:12])}")
+            raise DataError(f"the tree tests missing columns: {', '.join(absent[:12])}")
         return self.nodes.reached(np.column_stack([column.numbers(frame) for column in self.columns]))
 
     def __repr__(self) -> str:
@@ -131,12 +131,12 @@ def train_tree_on_noise(
     prune: bool | None = None,
     randomness: Randomness | None = None,
 ) -> TreeOnNoise:
-    """A tree that tells the target of true records, grown on a release with noisy columns.
+    """A tree that predicts the target of true records, grown on a release with noisy columns.
 
-    `columns` are those it may test (all but identifying ones), `bins` the intervals of each noisy column (about a
-    hundred rows each, ten to a hundred intervals). A leaf has `min_rows` rows or more. `prune` holds a third of the
-    rows out and prunes by them; left open, it is done wherever something is reconstructed. `randomness` says who is
-    held out, and how equal values are put in order. A plain table has no noise in it.
+    `columns` are those it may test (by default all but identifying ones), `bins` the intervals of each noisy column (by
+    default about a hundred rows each, ten to a hundred intervals). A leaf has `min_rows` rows or more. `prune` holds
+    out a third of the rows and prunes with them; by default it does so if something is reconstructed. `randomness`
+    decides who is held out, and the order of equal values. A plain table has no noise.
     """
     checked_release = _check_tree_arguments(release, reconstruct, bins, min_rows, max_depth)
     labels = read_class_labels(checked_release, target)
@@ -190,13 +190,13 @@ def _check_tree_arguments(
 ) -> Release:
     checked_release = Release(release, None, (), {}) if isinstance(release, Table) else release
     if reconstruct not in get_args(Reconstruct):
-        raise PolicyError(f'reconstruct = "{reconstruct}" is not known; choose {", ".join(get_args(Reconstruct))}')
+        raise PolicyError(f'reconstruct = "{reconstruct}" does not exist; choose {", ".join(get_args(Reconstruct))}')
     if not isinstance(checked_release.data, Table):
-        raise PolicyError("a tree is grown on a table")
+        raise PolicyError("a tree needs a table")
     if not len(checked_release.data):
         raise DataError(f"{checked_release.data.source}: there are no rows to grow a tree on")
     if (bins is not None and bins < 2) or min_rows < 1 or (max_depth is not None and max_depth < 1):
-        raise PolicyError("`bins` is 2 or more, `min_rows` 1 or more, `max_depth` 1 or more")
+        raise PolicyError("`bins` must be 2 or more, `min_rows` 1 or more, `max_depth` 1 or more")
     return checked_release
 
 
@@ -209,8 +209,8 @@ def _choose_tree_columns(table: Table, target: str, columns: tuple[str, ...] | l
     strange = [name for name in names if name not in table.frame.columns or name == target]
     if strange or not names or len(set(names)) < len(names):
         raise DataError(
-            f"`columns` names columns of the release other than the target, each once; not {', '.join(strange[:12])}"
+            f"`columns` must name columns of the release except the target, each once; not {', '.join(strange[:12])}"
             if strange
-            else "a tree needs one column or more to test, each named once"
+            else "a tree needs at least one column to test, each named once"
         )
     return names

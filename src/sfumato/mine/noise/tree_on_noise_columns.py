@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A release's columns as a tree on noisy data reads them: numbers, codes of words, and intervals where there is noise.
+"""How a tree on noisy data reads a release's columns: numbers, codes of words, and intervals for noisy columns.
 
-Noise is taken from what the release tells of it (`release.public`), never from the method. Words get codes in the order
-of how often they go with the commonest class, which for two classes loses no split (Breiman et al. 1984).
+The noise comes from what the release publishes (`release.public`), never from the method. Words get codes in the order
+of how often they occur with the most common class, which for two classes loses no split (Breiman et al. 1984).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_
 from sfumato.release import Release
 
 ROWS_PER_INTERVAL, FEWEST, MOST = 100, 10, 100
-"""As in the paper: about a hundred rows an interval, and ten to a hundred intervals."""
+"""As in the paper: about a hundred rows per interval, and ten to a hundred intervals."""
 
 
 RARE = 20
-"""Words of fewer rows are not told apart: by their order they would foretell the class of the rows they came from."""
+"""Words in fewer rows are not distinguished: their order would leak the class of the rows they came from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +38,14 @@ class TreeColumn:
     dated: bool = False
     """Whether numbers are days since 1970."""
     categories: tuple[str, ...] | None = None
-    """The words that are told apart, by their codes; None for numbers and dates."""
+    """The distinguished words, by their codes; None for numbers and dates."""
     noise: Noise | None = None
-    """None where the values are published as they are."""
+    """None if the values are published unchanged."""
     edges: Floats = field(default_factory=lambda: np.zeros(0))
-    """Of the intervals that noisy values are put into; empty without noise."""
+    """Of the intervals of noisy values; empty without noise."""
 
     def numbers(self, frame: pl.DataFrame) -> Floats:
-        """The column of a frame as numbers; NaN where it is missing, or a word that is not known."""
+        """The column of a frame as numbers; NaN where it is missing, or an unknown word."""
         cells = frame[self.name]
         if self.categories is not None:
             codes = {word: float(code) for code, word in enumerate(self.categories)}
@@ -58,7 +58,7 @@ class TreeColumn:
         return numbers
 
     def test(self, threshold: float) -> tuple[str, str]:
-        """How a rule tells that a value is below a threshold, and that it is not."""
+        """How a rule writes that a value is below a threshold, and that it is not."""
         if self.categories is not None:
             last = int(np.floor(threshold)) + 1
             return (
@@ -80,7 +80,7 @@ def _format_day(number: float) -> str:
 def read_tree_columns(
     release: Release, names: tuple[str, ...], in_commonest: Flags, bins: int | None, *, noisy: bool
 ) -> tuple[TreeColumn, ...]:
-    """How a tree reads some columns; `noisy` tells whether their noise is to be reckoned with."""
+    """How a tree reads some columns; `noisy` says whether to account for their noise."""
     changed = list_noisy_columns(release) if noisy else ()
     frame: pl.DataFrame = release.data.frame
     columns = []
@@ -101,7 +101,7 @@ def read_tree_columns(
 
 
 def _build_interval_edges(noise: Noise, low: float, high: float, bins: int | None, rows: int) -> Floats:
-    """Equally wide intervals; values that were published as intervals stay in them, since nothing tells more."""
+    """Equally wide intervals; values published as intervals stay in them, since nothing finer is known."""
     if noise.kind != "discretize":
         return build_true_edges(low, high, bins or int(np.clip(rows // ROWS_PER_INTERVAL, FEWEST, MOST)), noise.step)
     first, last = (np.floor((end - noise.origin) / noise.scale + 1e-9) for end in (low, high))
@@ -109,7 +109,7 @@ def _build_interval_edges(noise: Noise, low: float, high: float, bins: int | Non
 
 
 def _choose_value_range(told_range: Any, noise: Noise, values: Floats, name: str) -> tuple[float, float]:
-    """Where the originals lie: as the release tells, else as far as noise lets it be seen."""
+    """The range of the originals: as the release states, or else as far as the noise reveals it."""
     if "range" in told_range:
         low, high = (_parse_range_end(end) for end in told_range["range"])
         return low, high
@@ -131,7 +131,7 @@ def _parse_range_end(end: Any) -> float:
 
 
 def _order_words(words: pl.Series, in_commonest: Flags) -> tuple[str, ...]:
-    """Words by how often they go with the commonest class; rare ones would be in order by chance, and are left out."""
+    """Words by how often they occur with the most common class; rare ones, in random order, are left out."""
     counts = (
         pl.DataFrame({"word": words, "in": in_commonest})
         .drop_nulls()
@@ -157,14 +157,14 @@ MOST_CLASSES = 1000
 
 
 def read_class_labels(release: Release, target: str) -> ClassLabels:
-    """The classes that a tree is to tell."""
+    """The classes that a tree predicts."""
     frame: pl.DataFrame = release.data.frame
     if target not in frame.columns:
-        raise DataError(f'there is no column "{target}" to foretell; there are: {", ".join(frame.columns[:20])}')
+        raise DataError(f'there is no column "{target}" to predict; there are: {", ".join(frame.columns[:20])}')
     if release.public.get(target, {}).get("kind", "synthetic") != "synthetic":
         raise PolicyError(
-            f'the target "{target}" was itself changed by chance; a tree needs the classes as they are. '
-            "Leave that column out of the noise"
+            f'the target "{target}" was itself randomized; a tree needs the true classes. '
+            "Leave this column out of the noise"
         )
     column = frame[target]
     known = column.is_not_null().to_numpy()
@@ -173,7 +173,7 @@ def read_class_labels(release: Release, target: str) -> ClassLabels:
     classes = column.drop_nulls().unique().sort()
     if len(classes) > MOST_CLASSES:
         raise DataError(
-            f'the target "{target}" has {len(classes)} different values; a tree tells classes: cut it into intervals'
+            f'the target "{target}" has {len(classes)} different values; a tree predicts classes: cut it into intervals'
         )
     codes = column.filter(pl.Series(known)).rank("dense").cast(pl.Int64).to_numpy() - 1
     return ClassLabels(classes.to_numpy(), codes.astype(np.int64), np.flatnonzero(known))

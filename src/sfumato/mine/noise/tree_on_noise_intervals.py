@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Noisy values put into intervals by order, as often as a reconstructed distribution says (Agrawal and Srikant 2000).
+"""Assign noisy values to intervals in order, as often as a reconstructed distribution says (Agrawal, Srikant 2000).
 
 If the reconstruction says that n₁ values lie in the first interval, the n₁ smallest noisy values are put there, and so
-on. Single values may be wrong; that every interval has as many as it should is what a tree needs.
+on. Single values may be wrong; a tree only needs every interval to have the right number.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class NoisyIntervals:
     noisy_edges: Floats
     channel: Floats
     even: Floats
-    """The probability of each interval if every value were as likely as another."""
+    """The probability of each interval under a uniform distribution."""
     values: Floats
     order: Ints
-    """Rows by rising value, equal ones by lot; rows whose value is missing are left out."""
+    """Rows by ascending value, equal ones in random order; rows with a missing value are left out."""
     rank: Ints
-    """The place of each row in that order; −1 where the value is missing."""
+    """The position of each row in that order; −1 where the value is missing."""
 
     @classmethod
     def of(cls, column: TreeColumn, values: Floats, chance: np.random.Generator) -> NoisyIntervals:
-        """Work out what noise does to the column's intervals."""
+        """Compute what noise does to the column's intervals."""
         assert column.noise is not None
         noisy_edges = build_noisy_edges(column.noise, column.edges)
         channel = channel_of(column.noise, column.edges, noisy_edges)
@@ -56,11 +56,11 @@ class NoisyIntervals:
 
     @property
     def width(self) -> int:
-        """How many intervals there are."""
+        """The number of intervals."""
         return int(self.channel.shape[1])
 
     def assigned(self, ordered: Ints) -> Ints:
-        """The interval of each of some rows, which are given by rising value."""
+        """The interval of each of some rows, which are given by ascending value."""
         if not len(ordered):
             return np.zeros(0, dtype=np.int64)
         counts = count_in_bins(self.values[ordered], self.noisy_edges)
@@ -70,12 +70,14 @@ class NoisyIntervals:
         return np.repeat(np.arange(self.width), np.diff(ends, prepend=0))
 
     def among(self, chosen: Flags) -> Ints:
-        """Chosen rows by rising value."""
+        """Chosen rows by ascending value."""
         return self.order[chosen[self.order]]
 
 
 def assign_intervals(cells: Floats, noisy: dict[int, NoisyIntervals], groups: Sequence[Flags]) -> Floats:
-    """Cells with the interval's number in the place of each noisy value, reconstructed for each group of rows apart."""
+    """Cells with each noisy value replaced by the number of its interval, reconstructed for each group of rows
+    separately.
+    """
     intervals = cells.copy()
     for done, (index, column) in enumerate(noisy.items()):
         report_progress("reconstructing columns", done, len(noisy))

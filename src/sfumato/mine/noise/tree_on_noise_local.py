@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Growing a tree that reconstructs again at every node ("Local").
+"""Grow a tree that reconstructs again at every node ("Local").
 
-At a node, the distribution of every noisy column is reconstructed anew from the rows that are there, for each class
-apart, and the rows are put into intervals anew. A column that was tested on the way keeps the intervals it had: its
-noisy values were cut off there, so they are no longer an original plus noise. Where few rows are left, reconstruction
-would fit chance, and intervals stay as they are.
+At a node, the distribution of every noisy column is reconstructed again from its rows, for each class separately, and
+the rows are assigned to intervals again. A column that was tested on the way keeps its intervals: its noisy values were
+cut off there, so they are no longer an original plus noise. With few rows left, reconstruction would overfit, and
+intervals stay as they are.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from sfumato.mine.noise.tree_on_noise_nodes import LEAF, TreeNodes
 from sfumato.progress import report_progress
 
 RECONSTRUCT_FROM = 2000
-"""With fewer rows at a node nothing is reconstructed there."""
+"""With fewer rows at a node, nothing is reconstructed there."""
 _MOST_CUTS = 255
 _LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class CodedColumns:
-    """All columns in small numbers: intervals of noisy ones, and of the others places between cuts."""
+    """All columns as small numbers: intervals of noisy ones, and positions between cuts of the others."""
 
     codes: Shorts
     """Rows × columns; `missing` where there is no value."""
     cuts: tuple[Floats, ...]
-    """Of each plain column, between which values codes rise; empty for noisy ones."""
+    """For each plain column, the cuts between codes; empty for noisy ones."""
     missing: int
 
     @classmethod
@@ -52,12 +52,12 @@ class CodedColumns:
         return cls(codes, cuts, missing)
 
     def threshold(self, column_index: int, code: int) -> float:
-        """Where a split after a code lies: a value, or for noisy columns the number of the interval and a half."""
+        """Where a split after a code lies: a value, or for noisy columns the number of the interval plus a half."""
         return float(self.cuts[column_index][code]) if len(self.cuts[column_index]) else code + 0.5
 
 
 def _choose_cuts(column: Floats) -> Floats:
-    """Between neighbouring values, or between quantiles where there are very many."""
+    """Between neighbouring values, or between quantiles if there are very many."""
     values = np.unique(column[~np.isnan(column)])
     if len(values) > _MOST_CUTS + 1:
         values = np.unique(np.quantile(values, np.linspace(0, 1, _MOST_CUTS + 1), method="nearest"))
@@ -66,7 +66,7 @@ def _choose_cuts(column: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _NodeRows:
-    """Rows at a node, and how they are coded there."""
+    """Rows at a node, and their codes there."""
 
     rows: Ints
     codes: Shorts
@@ -95,7 +95,7 @@ class _PendingNode:
 
 @dataclass(frozen=True, eq=False)
 class LocalGrower:
-    """What growing needs to know."""
+    """The inputs of growing a tree."""
 
     coded: CodedColumns
     noisy: Mapping[int, NoisyIntervals]
@@ -106,7 +106,7 @@ class LocalGrower:
     reconstruct_from: int = RECONSTRUCT_FROM
 
     def grow(self, grow: Ints, held: Ints) -> tuple[TreeNodes, Ints]:
-        """A tree on some rows, and how many of the held-out ones come by each node (nodes × classes)."""
+        """A tree on some rows, and how many of the held-out ones pass each node (nodes × classes)."""
         tests: list[tuple[int, float, bool]] = []
         children: list[list[int]] = []
         tallies: list[Ints] = []
@@ -137,7 +137,7 @@ class LocalGrower:
         return np.bincount(self.classes[rows], minlength=self.count).astype(np.int64)
 
     def _split(self, pending: _PendingNode, tally: Ints) -> tuple[_NodeSplit | None, _PendingNode]:
-        """The best test at a node, and the node with its rows coded anew where that was worth it."""
+        """The best test at a node, and the node with its rows coded again if that was worth it."""
         rows = len(pending.grow.rows)
         if rows < 2 * self.min_rows or pending.depth == self.max_depth or int((tally > 0).sum()) < 2:
             return None, pending
@@ -186,9 +186,9 @@ class LocalGrower:
 
 
 def find_best_split(codes: Shorts, classes: Ints, count: int, missing: int, min_rows: int) -> _NodeSplit | None:
-    """The test that leaves the least Gini impurity; of equals the first column and the lowest code.
+    """The test with the smallest Gini impurity; ties go to the first column and the lowest code.
 
-    Rows whose value is missing go where more of the others go.
+    Rows with a missing value go where more of the others go.
     """
     rows, columns = codes.shape
     key = (np.arange(columns) * (missing + 1) + codes) * count + classes[:, None]

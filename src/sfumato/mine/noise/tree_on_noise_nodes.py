@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A decision tree as plain arrays: sending rows down it, pruning it by rows it has not seen, and writing it as text."""
+"""A decision tree as plain arrays: sending rows down it, pruning it with held-out rows, and writing it as text."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class TreeNodes:
 
     @property
     def leaves(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return int((self.feature == LEAF).sum())
 
     @property
     def depth(self) -> int:
-        """The most tests that a row meets."""
+        """The most tests on a path."""
         depth = np.zeros(len(self.feature), dtype=np.int64)
         for node in np.flatnonzero(self.feature != LEAF):
             depth[self.left[node]] = depth[self.right[node]] = depth[node] + 1
@@ -44,7 +44,7 @@ class TreeNodes:
 
     @property
     def told(self) -> Ints:
-        """The class that each node would tell."""
+        """The class that each node predicts."""
         return np.asarray(self.tally.argmax(axis=1))
 
     def reached(self, rows: Floats) -> Ints:
@@ -60,7 +60,7 @@ class TreeNodes:
         return nodes
 
     def counted(self, rows: Floats, classes: Ints) -> Ints:
-        """Nodes × classes: how many of some rows come by."""
+        """Nodes × classes: how many of some rows pass."""
         width = self.tally.shape[1]
         flat = np.bincount(self.reached(rows) * width + classes, minlength=self.tally.size)
         seen = flat.reshape(self.tally.shape).astype(np.int64)
@@ -69,7 +69,7 @@ class TreeNodes:
         return seen
 
     def pruned(self, seen: Ints) -> TreeNodes:
-        """Without tests that do not tell classes better to rows that were held out (Quinlan's reduced-error pruning).
+        """Without tests that do not improve predictions for held-out rows (Quinlan's reduced-error pruning).
 
         `seen` counts those rows, nodes × classes.
         """
@@ -98,7 +98,7 @@ class TreeNodes:
         )  # fmt: skip
 
     def with_thresholds(self, columns: Sequence[TreeColumn], interval: Sequence[bool]) -> TreeNodes:
-        """Tests of interval numbers as tests of values: up to an interval's upper edge, which is the next one's."""
+        """Tests of interval numbers as tests of values: up to an interval's upper edge."""
         threshold = self.threshold.copy()
         for node in np.flatnonzero(self.feature != LEAF):
             column_index = int(self.feature[node])
@@ -109,7 +109,7 @@ class TreeNodes:
         return TreeNodes(self.feature, threshold, self.left, self.right, self.missing_left, self.tally)
 
     def text(self, columns: Sequence[TreeColumn], classes: Sequence[Any], target: str) -> str:
-        """A line for each test and each leaf, in the manner of scikit-learn's `export_text`."""
+        """One line per test and leaf, like scikit-learn's `export_text`."""
         lines: list[str] = []
         stack: list[tuple[int, int, str]] = [(0, 0, "")]
         while stack:
@@ -123,7 +123,7 @@ class TreeNodes:
                 low, high = columns[int(self.feature[node])].test(float(self.threshold[node]))
                 stack.append((int(self.right[node]), depth + 1, high))
                 stack.append((int(self.left[node]), depth + 1, low))
-        # A line end in a name must not begin a line that the tree did not say.
+        # A line break in a name must not begin a line that is not the tree's.
         return "\n".join(line.replace("\n", "\\n").replace("\r", "\\r") for line in lines)
 
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""What an analyst computes from published patterns and what their supports give away."""
+"""Mining of published patterns and what their supports reveal."""

@@ -6,13 +6,13 @@ largest itemset in it, from below or from above (the deduction rules of Calders 
 frequent itemsets*, 2002). So supports without any inference channel can still force a pattern of one person: of
 abc:1, ab:4, ac:4, bc:4, b:5, c:5 publish a, b, c and the pairs, and abc must be 1.
 
-What is looked at:
+What is examined:
 
-- every published set, where all is known: its inference channels;
-- every other set whose proper subsets are all known. Where its bounds meet, it is known too, and its supersets are
-  looked at in turn. Where its bounds are less than k apart, two of its patterns together are known to have so few;
-- if everything from some support on is published, the rest lies below it;
-- of at most `EXACT_ITEMS` items, every database that agrees (integer programming): nothing is missed then.
+- every published set, where everything is known: its inference channels;
+- every other set whose proper subsets are all known. If its bounds meet, it is known too, and its supersets are
+  examined in turn. If its bounds are less than k apart, two of its patterns together are known to have so few;
+- if everything from some support upwards is published, the rest lies below it;
+- for at most `EXACT_ITEMS` items, every database that agrees (integer programming): nothing is missed then.
 
 With more items, inferences that need several unknown supports at once are not made.
 """
@@ -30,11 +30,11 @@ from sfumato.baskets import Item, Items
 from sfumato.errors import DataError
 from sfumato.mine.patterns.inference_channels import check_k
 from sfumato.mine.patterns.known_sets import KnownSets
-from sfumato.mine.patterns.support_worlds import SupportWorlds
+from sfumato.mine.patterns.support_worlds import NO_DATABASE, SupportWorlds
 from sfumato.patterns import Patterns
 
 EXACT_ITEMS = 6
-"""Up to how many items all databases that agree with the supports are reasoned about."""
+"""The most items for which all databases that agree with the supports are considered."""
 
 
 class Conjunction(NamedTuple):
@@ -55,7 +55,7 @@ class ForcedPattern:
 
 
 class SupportBounds(NamedTuple):
-    """The least and the largest support that an itemset can have."""
+    """The smallest and the largest support that an itemset can have."""
 
     lower: int
     upper: int
@@ -68,13 +68,13 @@ class SupportReasoning:
     known: KnownSets
     """The published sets and those whose support follows exactly."""
     records: Ints
-    """What is forced, as the kernel says it."""
+    """What is forced, as the kernel's records."""
     published: int
-    """How many sets were published; those after them, in the order of `known.rows`, were derived."""
+    """The number of published sets; those after them, in the order of `known.rows`, were derived."""
 
 
 def support_bounds(patterns: Patterns, items: Iterable[Item]) -> SupportBounds:
-    """Between which numbers the support of an itemset must lie, by the deduction rules for that itemset alone."""
+    """Bounds on the support of an itemset, by the deduction rules for that itemset alone."""
     wanted = tuple(sorted(set(items), key=lambda item: (str(type(item)), item)))
     supports = _index_pattern_supports(patterns)
     item_codes = {item: code for code, item in enumerate(patterns.items)}
@@ -98,7 +98,7 @@ def support_bounds(patterns: Patterns, items: Iterable[Item]) -> SupportBounds:
 
 
 def _list_deduction_intervals(counts: list[int | None], size: int) -> Iterator[tuple[int, int]]:
-    """Where all sets from a subset on are known but the whole one: what inclusion-exclusion gives without the whole."""
+    """If all sets from a subset up are known except the whole one: inclusion-exclusion without the whole."""
     for inner in range(size - 1):
         free = (size - 1) ^ inner
         total, more = 0, free
@@ -113,7 +113,7 @@ def _list_deduction_intervals(counts: list[int | None], size: int) -> Iterator[t
 
 
 def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
-    """Every pattern found to be of 1 to k − 1 people by the published supports; longer ones follow shorter ones."""
+    """Every pattern that the published supports force to 1 to k − 1 people; longer ones follow shorter ones."""
     check_k(k)
     reasoning = reason_from_supports(patterns, k)
     forced = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
@@ -125,7 +125,7 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
 
 
 def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) -> SupportReasoning:
-    """Look at all sets whose proper subsets are known, until no further support follows, or something is found."""
+    """Examine all sets whose proper subsets are known, until no further support follows, or something is found."""
     from sfumato.kernels.patterns.small_patterns import CONTRADICTION, DERIVED, ITEM, KIND, LEAST, NODE
 
     offsets, codes, supports = patterns.offsets, patterns.codes, patterns.supports
@@ -134,9 +134,7 @@ def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) 
         known = KnownSets.of(offsets, codes, supports, patterns.baskets)
         records = known.small_patterns(k, border=True, ceiling=ceiling)
         if (records[:, KIND] == CONTRADICTION).any():
-            raise DataError(
-                "the published supports contradict one another: no database has them; check where they come from"
-            )
+            raise DataError(NO_DATABASE)
         derived = records[records[:, KIND] == DERIVED]
         if not len(derived) or (until_found and len(derived) < len(records)):
             return SupportReasoning(known, records, len(patterns))

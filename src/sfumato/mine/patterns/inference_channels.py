@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Inference channels: frequent itemsets whose supports together give away a pattern of a few people.
+"""Inference channels: frequent itemsets whose supports together reveal a pattern of a few people.
 
-Whoever knows the supports of every set between I and J knows, by inclusion-exclusion, how many baskets hold all of I
-and nothing else of J. Where that number is above 0 and below k, the pair is an inference channel: some pattern that
-was not meant to be published is known, and few people have it. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous
-patterns* (2005), *Blocking anonymity threats raised by frequent itemset mining* (2005).
+With the supports of every set between I and J, inclusion-exclusion gives the number of baskets that hold all of I and
+nothing else of J. If that number is above 0 and below k, the pair is an inference channel: it reveals a pattern that
+was not meant to be published, and few people have it. Atzori, Bonchi, Giannotti, Pedreschi, *k-anonymous patterns*
+(2005), *Blocking anonymity threats raised by frequent itemset mining* (2005).
 
 Channels are not all that leaks: see :mod:`sfumato.mine.patterns.derivability`.
 """
@@ -31,9 +31,9 @@ _CHUNK = 4096
 def inference_channels(baskets: Baskets, min_support: Support, k: int, maximal: bool = False) -> pl.DataFrame:
     """Every inference channel among the frequent itemsets: `inner` (held), `outer` (held or not held), `support`.
 
-    A row says: `support` baskets hold all items of `inner` and no other item of `outer`, and 0 < support < k. `inner`
+    A row means: `support` baskets hold all items of `inner` and no other item of `outer`, and 0 < support < k. `inner`
     may be empty. With `maximal`, only channels that lie inside no other: no channel has a smaller or equal `inner` and
-    a larger or equal `outer`. Whoever knows the sets of such a one knows those of all channels inside it.
+    a larger or equal `outer`. The sets of such a channel include those of all channels inside it.
     """
     check_k(k)
     itemsets = find_itemsets(baskets, min_support)
@@ -42,9 +42,9 @@ def inference_channels(baskets: Baskets, min_support: Support, k: int, maximal: 
 
 
 def check_k(k: int) -> int:
-    """A number of people that hide one another."""
+    """Validate k, the smallest number of people that may share a pattern."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise PolicyError("k is a whole number of people, 1 or more")
+        raise PolicyError("k must be a whole number of people, 1 or more")
     return k
 
 
@@ -62,7 +62,7 @@ def build_channel_frame(known: KnownSets, records: Ints, items: Items, maximal: 
 
 
 def find_widest_channels(known: KnownSets, records: Ints) -> Ints:
-    """Which channels lie inside no other, as places among the records."""
+    """Which channels lie inside no other, as indices of the records."""
     from sfumato.kernels.baskets.intervals import Intervals, KeptIntervals, keep_widest
     from sfumato.kernels.patterns.small_patterns import MASK, NODE
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Itemsets of known support as a tree, and the search for patterns that their supports pin down.
+"""Itemsets of known support as a tree, and the search for patterns that their supports determine.
 
-The tree holds the largest part of a collection in which every subset of a set is there too; what does not fit in is
-named, since inclusion-exclusion needs all the subsets.
+The tree holds the largest part of a collection in which every subset of a set is included too; the other sets are
+listed, since inclusion-exclusion needs all the subsets.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class KnownSets:
     """The set of node v is `codes[offsets[v]:offsets[v + 1]]`."""
     codes: Codes
     rows: Ints
-    """Which set of the collection each node is; −1 for the empty set."""
+    """The index of each node's set in the collection; −1 for the empty set."""
     left_over: Ints
     """The sets of the collection that are not in the tree: some subset of theirs is unknown."""
 
     @classmethod
     def of(cls, offsets: Ints, codes: Codes, supports: Ints, baskets: int) -> KnownSets:
-        """Put sets with rising codes into a tree."""
+        """Put sets with ascending codes into a tree."""
         lengths = np.diff(offsets)
         levels: list[_SetLevel] = []
         left_over: list[Ints] = []
@@ -89,7 +89,7 @@ class KnownSets:
         return is_maximal
 
     def small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
-        """What the supports pin down between 1 and k − 1, as records (see its kernel)."""
+        """Patterns that the supports put between 1 and k − 1, as records (see the kernel)."""
         from sfumato.kernels.patterns.small_patterns import WIDTH, find_small_patterns
 
         room = np.zeros((2, 4 << self.deepest), dtype=np.int64)
@@ -116,9 +116,9 @@ class _SetLevel:
     table: Ints
     rows: Ints
     parents: Ints
-    """The place in the level below of each set without its last item."""
+    """The index of each set without its last item in the level below."""
     keys: Ints
-    """Parent and last item in one number, rising."""
+    """Parent and last item in one number, ascending."""
     width: int
 
     @classmethod
@@ -131,7 +131,7 @@ class _SetLevel:
 
 
 def _look_up_sets(levels: Sequence[_SetLevel], table: Ints) -> Ints:
-    """The place of each row's set in its level, −1 where it is not there."""
+    """The index of each row's set in its level, −1 if absent."""
     level_places = np.zeros(len(table), dtype=np.int64)
     for column in range(table.shape[1]):
         level = levels[column]
@@ -144,7 +144,7 @@ def _look_up_sets(levels: Sequence[_SetLevel], table: Ints) -> Ints:
 
 
 def _flag_complete_sets(levels: Sequence[_SetLevel], table: Ints) -> Flags:
-    """Of which rows every set of one item less is in the level below."""
+    """Rows for which every set with one item fewer is in the level below."""
     fits = np.ones(len(table), dtype=bool)
     for gone in range(table.shape[1]):
         fits &= _look_up_sets(levels, np.delete(table, gone, axis=1)) >= 0

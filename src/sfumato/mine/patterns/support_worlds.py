@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""All databases that agree with published supports, for a handful of items: what is the same in every one is known.
+"""All databases that agree with published supports, for a few items: what is the same in all of them is known.
 
-A database is counted by which of the n items a basket holds, 2^n numbers that are whole and not negative. A support is
-the sum of some of them. Whether a pattern can have none or at least k baskets is then an integer program, and a
-database found for one pattern answers for many others.
+A database is counted by which of the n items a basket holds, 2^n nonnegative whole numbers. A support is the sum of
+some of them. Whether a pattern can have none or at least k baskets is then an integer program, and a database found for
+one pattern answers many others.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from sfumato.progress import report_progress
 
 _SLACK = 1e-6
 
+NO_DATABASE = "the published supports contradict one another: no database has them; check their source"
+
 
 class ForcedCells(NamedTuple):
     """A pattern by the bits of its items, and the supports it can have."""
@@ -33,7 +35,7 @@ class ForcedCells(NamedTuple):
 
 
 def count_basket_kinds(baskets: Baskets, items: Items) -> Ints:
-    """How many baskets hold exactly which of some items, by the bits of those that they hold."""
+    """How many baskets hold exactly which of some items, indexed by the bits of the items held."""
     item_codes = {item: code for code, item in enumerate(baskets.items)}
     bit = np.zeros(len(baskets.items) + 1, dtype=np.int64)
     for index, item in enumerate(items):
@@ -49,14 +51,14 @@ class SupportWorlds:
     """Linear conditions on the number of baskets of each kind."""
 
     count: int
-    """How many items there are."""
+    """The number of items."""
     matrix: Floats
     low: Floats
     high: Floats
 
     @classmethod
     def of(cls, patterns: Patterns) -> SupportWorlds:
-        """One condition for every published set, one for the number of baskets, and one for each least unknown set."""
+        """One condition per published set, one for the number of baskets, and one per minimal unknown set."""
         count = len(patterns.items)
         cells = np.arange(1 << count)
         codes, offsets = patterns.codes, patterns.offsets
@@ -74,7 +76,7 @@ class SupportWorlds:
         return cls(count, held.astype(np.float64), np.array(low, np.float64), np.array(high, np.float64))
 
     def forced(self, k: int, witnesses: list[Ints]) -> list[ForcedCells]:
-        """Every conjunction that has between 1 and k − 1 baskets in all worlds."""
+        """Every conjunction that has between 1 and k − 1 baskets in all databases."""
         pool = [*witnesses, *([] if witnesses else [self._find_some_world()])]
         forced = []
         patterns = self._list_conjunctions()
@@ -95,8 +97,7 @@ class SupportWorlds:
     def _find_other_world(self, row: Floats, k: int) -> Ints | None:
         """A database with none, or at least k, of the baskets that a row marks; None if there is none."""
         for sign, least, most in ((-1, float(k), np.inf), (1, 0.0, 0.0)):
-            # Without whole numbers the program is quick, what even it cannot reach nothing can, and its answer is
-            # often whole.
+            # The relaxed program is fast, bounds the integer one, and often has an integer solution already.
             eased = self._solve_world(0 * row, 0, np.inf, sign * row, whole=False)
             if eased is not None and not least - _SLACK < eased @ row < most + _SLACK:
                 continue
@@ -121,9 +122,7 @@ class SupportWorlds:
         none = np.zeros(self.matrix.shape[1])
         solution = self._solve_world(none, 0, np.inf, none)
         if solution is None:
-            raise DataError(
-                "the published supports contradict one another: no database has them; check where they come from"
-            )
+            raise DataError(NO_DATABASE)
         return solution.astype(np.int64)
 
     def _range(self, row: Floats) -> tuple[int, int]:
@@ -132,7 +131,7 @@ class SupportWorlds:
         return least, most
 
     def _solve_world(self, row: Floats, least: float, most: float, cost: Floats, whole: bool = True) -> Floats | None:
-        """The cheapest database with so many of the marked baskets; None if there is none that agrees."""
+        """The cheapest database with this many marked baskets; None if none agrees."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
         answer = milp(
@@ -148,7 +147,7 @@ class SupportWorlds:
         return world if self._is_exact(world, row, least, most) else None
 
     def _is_exact(self, world: Floats, row: Floats, least: float, most: float) -> bool:
-        """Whether whole numbers agree to the last basket: a solver works in floats."""
+        """Whether whole numbers agree exactly: a solver works in floats."""
         sums = self.matrix @ world
         inside = (sums >= self.low).all() and (sums <= self.high).all() and (world >= 0).all()
         return bool(inside and least <= world @ row <= most)

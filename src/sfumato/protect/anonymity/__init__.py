@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods for people hidden in crowds: k-anonymity, l-diversity, t-closeness and related models."""
+"""Methods that hide people in equivalence classes: k-anonymity, l-diversity, t-closeness and related models."""

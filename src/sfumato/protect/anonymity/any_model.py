@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A field that takes any privacy model, told apart by its tag: every model that a module of `protect` defines."""
+"""A field that takes any privacy model, selected by its tag: every model defined in a module of `protect`."""
 
 from __future__ import annotations
 

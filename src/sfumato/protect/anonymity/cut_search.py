@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The search for the best set of cut points: a good set first, then the tree of all of them (`k_optimize.py`).
+"""The search for the best set of cut points: a good set first, then the tree of all sets (`k_optimize.py`).
 
-Rows are compressed to distinct ones with weights; the loops are in `kernels/k_optimize.py`. Work is measured in
-row visits, not in seconds, so that a search that ends gives the same answer on every machine.
+Rows are compressed to distinct ones with weights; the loops are in `kernels/k_optimize.py`. Work is measured in row
+visits, not in seconds, so that a finished search gives the same answer on every machine.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from sfumato.kernels.anonymity.k_optimize_cells import CutRows, CutScratch
 
 _CHUNK = 5_000_000
-"""Row visits between two looks at the clock."""
+"""Row visits between two checks of the clock."""
 _SEEDING = 500_000_000
-"""Row visits after which no further set is tried to begin with."""
+"""Row visits after which no further starting set is tried."""
 _SHAKES, _SHAKEN = 20, 0.1
-"""How often a good set is shaken, and what share of the cuts is then flipped."""
+"""How often a good set is perturbed, and the share of cuts that is then flipped."""
 _TABULATED = 1 << 16
 
 
 @dataclass(frozen=True)
 class CutGoal:
-    """What is searched for, and for how long."""
+    """The problem and the time limit."""
 
     k: int
     squares: bool
-    """Whether classes cost their squares, or their minorities."""
+    """Whether a class costs its squared size, or its minority."""
     suppress: bool
     seconds: float | None
 
@@ -47,13 +47,13 @@ class BestCuts:
     """The best set of cuts, and what is known about all others."""
 
     cuts: tuple[tuple[int, ...], ...]
-    """For each column, the places of the values that begin a new piece."""
+    """For each column, the indices of the values that begin a new piece."""
     objective: int
     bound: int
-    """No set of cuts costs less."""
+    """Whether it is proven that no set of cuts costs less."""
     proven: bool
     examined: int
-    """How many nodes of the tree were weighed, some of them more than once."""
+    """How many nodes of the tree were evaluated, some of them more than once."""
     seconds: float
 
 
@@ -61,7 +61,7 @@ class CutSearch:
     """The rows, ready to be cut anywhere, and the state of the search."""
 
     def __init__(self, codes: Sequence[Codes], widths: Sequence[int], labels: Codes | None, goal: CutGoal) -> None:
-        """Compress the rows (one array of codes a column) and lay out the arrays that the kernels share."""
+        """Compress the rows (one array of codes per column) and lay out the arrays that the kernels share."""
         self._goal = goal
         frame = pl.DataFrame({str(i): column for i, column in enumerate(codes)})
         if labels is not None:
@@ -69,9 +69,9 @@ class CutSearch:
         distinct = frame.group_by(frame.columns, maintain_order=True).len()
         self._start = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
         self._values = int(self._start[-1])
-        firsts = np.zeros(self._values, dtype=np.bool_)
-        firsts[self._start[:-1]] = True
-        self._every_cut: Ints = np.flatnonzero(~firsts).astype(np.int64)
+        self._can_cut: Flags = np.ones(self._values, dtype=np.bool_)
+        self._can_cut[self._start[:-1]] = False
+        self._every_cut: Ints = np.flatnonzero(self._can_cut).astype(np.int64)
         self._table = _build_kernel_table(distinct, len(codes), self._start, goal)
         rows = distinct.height
         self._work = _make_work_arrays(rows, self._values, self._table.rule.labels)
@@ -80,7 +80,7 @@ class CutSearch:
         self._visits = rows * len(codes)
         self._spent = 0
         self._begin = 0.0
-        # Where to look first: no chance of the release, and no secret is in it.
+        # Only the search order: not the randomness of the release, and no secret.
         self._chance = np.random.default_rng(0)
 
     def run(self) -> BestCuts:
@@ -94,7 +94,7 @@ class CutSearch:
         tree.set_root_frame(self._table, self._work, stack)
         stack.frames[0, tree.TAIL_END] = len(self._every_cut)
         stack.tails[: len(self._every_cut)] = self._every_cut
-        # Nobody is in a class smaller than k; time may be up before more than that is known.
+        # Every class has at least k rows; time may run out before a better bound is known.
         stack.frames[0, tree.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
         stack.best_head[:], stack.state[tree.BEST] = head, cost
         outcome, walked = tree.RUNNING, 0
@@ -106,7 +106,7 @@ class CutSearch:
                 stack = _doubled(stack)
             if stack.state[tree.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
-            elif 2 * (self._spent - spent) < walked:  # a better set found now lets the tree be cut back sooner
+            elif 2 * (self._spent - spent) < walked:  # a better set found now prunes the tree sooner
                 head, cost = min((head, cost), self._shake_cuts(head), key=lambda pair: pair[1])
             stack.best_head[:], stack.state[tree.BEST] = head, cost
             report_progress("searching the sets of cuts", int(stack.state[tree.EXAMINED]))
@@ -126,7 +126,7 @@ class CutSearch:
         return self._goal.seconds is not None and time.monotonic() - self._begin > self._goal.seconds
 
     def _find_good_start(self) -> tuple[Flags, int]:
-        """A good set: grown from no cut, thinned out from all, then again and again from the best one, shaken."""
+        """A good set: grown from no cut, pruned from all cuts, then repeatedly from the best one, perturbed."""
         best = self._polish_cuts(np.zeros(self._values, dtype=np.bool_))
         every = np.zeros(self._values, dtype=np.bool_)
         every[self._every_cut] = True
@@ -139,14 +139,14 @@ class CutSearch:
         return best
 
     def _shake_cuts(self, head: Flags) -> tuple[Flags, int]:
-        """Flip some cuts of a set and polish it again; only take cuts away where small classes may not be."""
+        """Flip some cuts of a set and polish it again; only remove cuts if small classes are not allowed."""
         flipped = self._every_cut[self._chance.random(len(self._every_cut)) < _SHAKEN]
         start = head.copy()
         start[flipped] = ~head[flipped] if self._goal.suppress else False
         return self._polish_cuts(start)
 
     def _compute_set_cost(self, head: Flags) -> int | None:
-        """What a set of cuts costs; None if it leaves small classes and nothing may be suppressed."""
+        """The cost of a set of cuts; None if it leaves small classes and suppression is not allowed."""
         from sfumato.kernels.anonymity.k_optimize_cells import compute_cut_cost
 
         self._spent += self._visits
@@ -154,7 +154,7 @@ class CutSearch:
         return int(cost) if self._goal.suppress or not small else None
 
     def _polish_cuts(self, head: Flags) -> tuple[Flags, int]:
-        """Add, remove and shift single cuts while that makes the set cheaper."""
+        """Add, remove and shift single cuts while the set gets cheaper."""
         limit = self._spent + _SEEDING
         while True:
             head, cost = self._grow_set(head)
@@ -174,7 +174,7 @@ class CutSearch:
         """The set without a cut, and with the cut one value earlier or later."""
         moves = []
         for to in (0, cut - 1, cut + 1):
-            is_cut = to == 0 or (to < self._values and not head[to] and to not in self._start)
+            is_cut = to == 0 or (to < self._values and self._can_cut[to] and not head[to])
             if is_cut:
                 trial = head.copy()
                 trial[cut] = False
@@ -184,14 +184,11 @@ class CutSearch:
 
     def _weigh_set(self, head: Flags) -> tuple[int, Any]:
         """The cost of a set, and what each further cut would do to it."""
-        from sfumato.kernels.anonymity import k_optimize as tree
-        from sfumato.kernels.anonymity.k_optimize_cells import clear_cells
+        from sfumato.kernels.anonymity.k_optimize import weigh_head
 
         self._spent += self._visits
         self._trial.head[:] = head
-        tree.set_root_frame(self._table, self._work, self._trial)
-        cost, _, _, cells = tree.examine_cuts(self._table, self._work, self._trial, 0)
-        clear_cells(self._work, cells)
+        cost = weigh_head(self._table, self._work, self._trial)
         return int(cost), self._work.effect[:, : self._values]
 
     def _grow_set(self, head: Flags) -> tuple[Flags, int]:
@@ -206,13 +203,13 @@ class CutSearch:
             head[cut] = True
 
     def _add_free_cuts(self, head: Flags) -> Flags:
-        """Add the cuts that change neither cost nor suppression, lowest first: labels as narrow as they can be."""
+        """Add the cuts that change neither cost nor suppression, lowest first: labels as narrow as possible."""
         head = head.copy()
         while True:
             _, effect = self._weigh_set(head)
             free = ~head & (effect[0] == 0) & (effect[3] == 0)
             free[self._start[:-1]] = False
-            # A cut that parts no class never will, whatever else is cut; of those that do, one at a time.
+            # A cut that splits no class never will, whatever else is cut; of those that do, one at a time.
             parting = np.flatnonzero(free & (effect[2] > 0))
             head |= free & (effect[2] == 0)
             if not len(parting):
@@ -228,7 +225,7 @@ def _build_kernel_table(distinct: pl.DataFrame, columns: int, start: Ints, goal:
     """What the kernels read."""
     from sfumato.kernels.anonymity.k_optimize_cells import CutRows, CutRule
 
-    codes = np.array(distinct[:, :columns].to_numpy(), dtype=np.int32, order="C")  # polars lends read-only arrays
+    codes = np.array(distinct[:, :columns].to_numpy(), dtype=np.int32, order="C")  # polars returns read-only arrays
     weights = np.array(distinct["len"].to_numpy(), dtype=np.int64)
     rows, labels = int(weights.sum()), 1
     label = np.zeros(len(weights), dtype=np.int32)
@@ -239,13 +236,13 @@ def _build_kernel_table(distinct: pl.DataFrame, columns: int, start: Ints, goal:
     balanced = goal.squares and (rows >= 4 * goal.k - 1 or not goal.suppress)
     penalty = rows if goal.squares else 1
     rule = CutRule(goal.k, rows, penalty, goal.suppress, goal.squares, labels, balanced)
-    # Hashes that tell sets apart: no chance of the release.
+    # Hashes that distinguish sets: not the randomness of the release.
     marks = np.random.default_rng(0).integers(0, 1 << 63, int(start[-1]), dtype=np.uint64)
     return CutRows(codes, weights, label, start, rule, marks, _list_least_squares(rows, goal.k))
 
 
 def _list_least_squares(rows: int, k: int) -> Ints:
-    """The least squares of classes of each size, as `bound_sum_of_squares` counts them."""
+    """The smallest sum of squares of classes of each size, as `bound_sum_of_squares` counts them."""
     size = np.arange(min(rows + 1, _TABULATED), dtype=np.int64)
     parts = np.maximum(size // k, 1)
     each, larger = size // parts, size % parts
@@ -253,7 +250,7 @@ def _list_least_squares(rows: int, k: int) -> Ints:
 
 
 def _make_work_arrays(rows: int, values: int, labels: int) -> CutScratch:
-    """Room for the kernels to work in."""
+    """Work arrays for the kernels."""
     from sfumato.kernels.anonymity.k_optimize_cells import CutScratch
 
     slots = 1 << max((2 * rows).bit_length(), 4)
@@ -274,7 +271,7 @@ def _make_work_arrays(rows: int, values: int, labels: int) -> CutScratch:
 
 
 def _make_stack(rows: int, values: int, depth: int) -> CutStack:
-    """The state of a search, with room for some frames."""
+    """The state of a search, with space for some frames."""
     from sfumato.kernels.anonymity.k_optimize import CutStack
 
     return CutStack(
@@ -289,13 +286,13 @@ def _make_stack(rows: int, values: int, depth: int) -> CutStack:
 
 
 def _doubled(stack: CutStack) -> CutStack:
-    """The same state, with twice the room."""
+    """The same state, with twice the space."""
     rows, class_starts, tails, frames = (np.concatenate([part, np.zeros_like(part)]) for part in stack[:4])
     return stack._replace(rows=rows, class_starts=class_starts, tails=tails, frames=frames)
 
 
 def _find_open_bound(stack: CutStack) -> int:
-    """The least that any node costs which was not looked at: the least bound of the frames that are open."""
+    """A lower bound on the cost of unvisited nodes: the smallest bound of the open frames."""
     from sfumato.kernels.anonymity import k_optimize as tree
 
     frames = stack.frames[: int(stack.state[tree.DEPTH]) + 1]

@@ -30,26 +30,26 @@ class Why:
     column: str
     """The column."""
     level: int
-    """The level it is published at."""
+    """Its published level."""
     forced_by: int
-    """Rows that would stand in refused classes one level finer, everything else as it is."""
+    """Rows that would be in refused classes one level finer, everything else unchanged."""
     suppressed_now: int
-    """Rows that are suppressed as it is."""
+    """Rows that are suppressed now."""
     limit: int
     """Rows that may be suppressed."""
     finer_loss: float | None
-    """The least loss with this column at least one level finer, within the limit; None if there is no way."""
+    """The smallest loss with this column at least one level finer, within the limit; None if impossible."""
     finer_levels: dict[str, int] | None
-    """The levels of that way."""
+    """The levels with that loss."""
     needed_limit: float | None
-    """The least suppression limit under which this column could be finer, however coarse the others."""
+    """The smallest suppression limit under which this column could be finer, however coarse the others."""
 
     def sentence(self) -> str:
         """The reason in words."""
         if self.level == 0:
-            return f"{self.column} is published as it is."
+            return f"{self.column} is published unchanged."
         sentence = (
-            f"{self.column} is at level {self.level}: one level finer, {self.forced_by:,} rows would stand in classes "
+            f"{self.column} is at level {self.level}: one level finer, {self.forced_by:,} rows would be in classes "
         )
         sentence += f"that are refused, and {self.limit:,} may be suppressed."
         if self.forced_by <= self.limit:
@@ -62,14 +62,14 @@ class Why:
 
 
 def explain(release: Release, table: Table) -> tuple[Why, ...]:
-    """Why each column of a generalized release is at its level; `table` are the originals."""
+    """Why each column of a generalized release is at its level; `table` holds the originals."""
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.model_judge import ModelJudge
     from sfumato.protect.anonymity.participants import select_participants
 
     method = release.method
     if not isinstance(method, Generalize) or not release.details.get("levels") or method.search == "heuristic":
-        return ()  # what a heuristic search passed by, nobody knows
+        return ()  # a heuristic search does not know the alternatives
     usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(method.models)
     grouping = judge.grouping(usable)
@@ -111,7 +111,7 @@ def _explain_column(
 
 @dataclass(frozen=True)
 class LatticeNode:
-    """One node of a small lattice, for a picture."""
+    """One node of a small lattice, for a plot."""
 
     levels: Levels
     suppressed: int
@@ -121,7 +121,7 @@ class LatticeNode:
 
 
 def list_lattice_nodes(release: Release, table: Table) -> tuple[LatticeNode, ...]:
-    """Every node of a lattice small enough to draw; nothing for larger ones."""
+    """Every node of a lattice small enough to plot; nothing for larger ones."""
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.metrics import compute_loss
     from sfumato.protect.anonymity.model_judge import ModelJudge

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Full-domain generalization: publish every column at one level of its hierarchy, the best levels there are.
+"""Full-domain generalization: publish every column at one level of its hierarchy, choosing the best levels.
 
-Against an adversary who knows somebody's quasi-identifying values. What leaks: the levels chosen, how many
-rows were suppressed, and everything that the members of a class share. Samarati (2001); the lattice and its
-monotone pruning as in LeFevre et al., Incognito (2005); optimality with suppression as in ARX.
+Against an adversary who knows somebody's quasi-identifying values. What leaks: the chosen levels, the number of
+suppressed rows, and everything that the members of a class share. Samarati (2001); the lattice and its monotone pruning
+as in LeFevre et al., Incognito (2005); optimality with suppression as in ARX.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ from sfumato.table import Table
 
 
 class Generalize(Method):
-    """Publish every quasi-identifying column at one level of its hierarchy, with the least loss that is safe.
+    """Publish every quasi-identifying column at one level of its hierarchy, with the smallest safe loss.
 
-    Guarantee: every published row satisfies all models; the levels are optimal under the metric, proven by
-    search (unless `heuristic` was asked for, or the recoding is local). Against: an adversary who knows
-    quasi-identifying values of anybody and links (prosecutor), and what the models add to that.
-    Limits: sensitive values are published as they are, so what a class has in common is learnt; two releases
-    of the same people can break together; suppressed rows protect as many people as there are of them.
-    Papers: Samarati 2001; Sweeney 2002; LeFevre, DeWitt, Ramakrishnan 2005.
+    Guarantee: every published row satisfies all models; the levels are optimal under the metric, proven by search
+    (unless the search is `heuristic` or the recoding is local). Against: an adversary who knows quasi-identifying
+    values of anybody and links (prosecutor), and what the models add to that. Limits: sensitive values are published
+    unchanged, so an adversary learns what all members of a class have in common; two releases of the same people can be
+    combined to break both; suppressed rows are hidden only among each other. Papers: Samarati 2001; Sweeney 2002;
+    LeFevre, DeWitt, Ramakrishnan 2005.
     """
 
     iso_20889: ClassVar[str] = "generalization (full-domain or local), record suppression"
@@ -82,32 +82,31 @@ class Generalize(Method):
     suppression_limit: float = Field(default=0.0, ge=0.0, le=1.0)
     """The share of rows, 0 to 1, that may be suppressed instead of generalizing everybody further."""
     metric: MetricName = "loss"
-    """What is made as small as possible: `compute_loss`, `loss_geometric` (ARX's Loss), `compute_discernibility` or
-    `height`."""
+    """What is minimized: `loss`, `loss_geometric` (ARX's Loss), `discernibility` or `height`."""
     search: Literal["optimal", "minimal", "heuristic"] = "optimal"
     """`optimal` is proven; `minimal` also lists all minimal nodes; `heuristic` is for lattices too large to search."""
     seconds: float = Field(default=10.0, gt=0)
     """How long a heuristic search may take."""
     recoding: Literal["global", "local"] = "global"
-    """`global`: one level a column. `local`: each person at the cheapest levels where enough others are left."""
+    """`global`: one level per column. `local`: each person at the cheapest levels where enough others remain."""
     weights: Mapping[str, float] = Field(default_factory=dict)
-    """How much the loss of a column counts, 1 by default, for the metric `compute_loss`: give a large one to a column
-    that must stay precise."""
+    """The weight of a column's loss, 1 by default, for the metric `loss`: give a large weight to a column that
+    must stay precise."""
     suppressed_rows: Literal["star", "drop"] = "star"
-    """`star` publishes a suppressed row with `*` in every quasi-identifying column, `drop` leaves it out."""
+    """`star` publishes a suppressed row with `*` in every quasi-identifying column, `drop` omits it."""
 
     @model_validator(mode="after")
     def _check_options(self) -> Generalize:
         if any(weight <= 0 for weight in self.weights.values()):
-            raise ValueError("every weight is greater than 0")
+            raise ValueError("every weight must be greater than 0")
         if self.weights and (self.metric != "loss" or self.recoding == "local"):
-            raise ValueError("weights are for the metric loss and global recoding")
+            raise ValueError("weights need the metric loss and global recoding")
         if self.suppressed_rows == "drop" and self.suppression_limit and any(model.compares for model in self.models):
-            raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: star them")
+            raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: use star")
         return self
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
-        """Find the best levels, generalize to them, suppress the rows that are still too few."""
+        """Find the best levels, generalize to them, and suppress the rows in classes that are still refused."""
         table, numbers = select_participants(data, overlapping=True)
         report_progress("encoding the table")
         judge = ModelJudge(self.models)
@@ -139,7 +138,7 @@ class Generalize(Method):
         )
 
     def _changes(self, table: Table, grouping: Grouping, recoded: RecodedRows, published: Table) -> tuple[Change, ...]:
-        """One level a column, or, where people were recoded one by one, that they were."""
+        """One level per column, or, with local recoding, a note that levels differ."""
         starred = self.suppressed_rows == "star" and bool((recoded.node_of_row < 0).any())
         stated = {change.column: change for change in state_changes(self, table, published)}
         for number, name in enumerate(table.quasi_identifying):
@@ -150,10 +149,10 @@ class Generalize(Method):
         return tuple(stated.values())
 
     def list_column_weights(self, names: Sequence[str]) -> Weights | None:
-        """The weight of each quasi-identifying column; None where all weigh the same."""
+        """The weight of each quasi-identifying column; None if all weigh the same."""
         unknown = [name for name in self.weights if name not in names]
         if unknown:
-            raise PolicyError(f"weights name {', '.join(unknown)}, which is no quasi-identifying column")
+            raise PolicyError(f"weights name {', '.join(unknown)}, which is not a quasi-identifying column")
         return tuple(Fraction(str(self.weights.get(name, 1))) for name in names) if self.weights else None
 
     def _search(self, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None) -> BestNode:
@@ -178,7 +177,7 @@ class Generalize(Method):
             return everybody
         walked = recode_locally(grouping, judge)
         if int((walked.node_of_row < 0).sum()) > most:
-            # Those who stayed early can leave a rest that nobody goes with: then only the suppressed are recoded.
+            # Rows that are final early can leave a rest that matches nobody: then only the suppressed rows are recoded.
             walked = recode_suppressed_rows(grouping, judge, everybody)
         return min(walked, everybody, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
@@ -200,7 +199,7 @@ class Generalize(Method):
 
     def _claims(self, table: Table, grouping: Grouping, suppressed: int) -> tuple[Claim, ...]:
         left_out = self.suppressed_rows == "drop"
-        # Without suppression a row of stars is an ordinary row: each column's level made it so.
+        # Without suppression a row of stars is an ordinary row: each column's level produced it.
         arguments = {"starred_rows": "suppressed" if suppressed and not left_out else "class"}
         return (
             *(claim for model in self.models for claim in model.claims(arguments, grouping.sensitive)),
@@ -216,15 +215,15 @@ class Generalize(Method):
             cures.append(f"raise suppression_limit to {top.suppressed / grouping.rows:.4f} or more")
         k = self._find_largest_k(grouping, top.levels, most)
         if k:
-            cures.append(f"ask for k = {k} at most")
-        cures.append('give every hierarchy a level with one label (such as "*"), or ask less of the models')
+            cures.append(f"choose k = {k} at most")
+        cures.append('give every hierarchy a level with one label (such as "*"), or relax the models')
         return ImpossibleRelease(
             f"no combination of levels satisfies {', '.join(model.model for model in self.models)} with at most {most} "
             f"of {grouping.rows} rows suppressed (at the top, {top.suppressed} are); {'; or '.join(cures)}"
         )
 
     def _find_largest_k(self, grouping: Grouping, top: tuple[int, ...], most: int) -> int | None:
-        """The largest k that would do with the other models as they are; None if k is not what is in the way."""
+        """The largest k that works with the other models unchanged; None if k is not the obstacle."""
         asked = max((model.k for model in self.models if isinstance(model, KAnonymity)), default=0)
         others = tuple(model for model in self.models if not isinstance(model, KAnonymity))
 
@@ -246,7 +245,7 @@ def minimal_nodes(
 ) -> tuple[tuple[int, ...], ...]:
     """All combinations of levels (in the order of the quasi-identifying columns) that satisfy the models minimally.
 
-    Minimal: no finer combination does. As Incognito finds them (LeFevre, DeWitt, Ramakrishnan 2005).
+    Minimal: no finer combination does, as in Incognito (LeFevre, DeWitt, Ramakrishnan 2005).
     """
     usable, _ = select_participants(table, overlapping=True)
     judge = ModelJudge(tuple(models))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The rows of a table, ready to be grouped at any node of the lattice of its hierarchies.
 
-Rows are compressed to distinct ones with weights; each column's hierarchy becomes lookup tables; a node is then
-grouped in one pass (`kernels/lattice.py`). Missing cells count by their declared meaning.
+Rows are compressed to distinct ones with weights; each column's hierarchy becomes lookup tables; a node is then grouped
+in one pass (`kernels/lattice.py`). Missing cells count by their declared meaning.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Grouping:
         missing: Missing,
         population: Codes | None = None,
     ) -> None:
-        """Compress the rows (one row of `codes` a column) to distinct ones; the population comes after them."""
+        """Compress the rows (one row of `codes` per column) to distinct ones; the population comes after them."""
         self.codes = codes
         self.hierarchies = hierarchies
         self.missing = missing
@@ -61,15 +61,15 @@ class Grouping:
         self._population = None
         if population is not None:
             self._population = np.bincount(of_row[self.rows :], minlength=len(first)).astype(np.int64)
-        # Distinct rows are numbered as they first appear, so those of the table come before the population's.
+        # Distinct rows are numbered in order of appearance, so those of the table come before the population's.
         self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
         self._prepare_columns(np.ascontiguousarray(everybody[:, first]), weights)
         self.origin: Ints = np.arange(self._ours, dtype=np.int64)
-        """For each distinct row, the one it stands for in the grouping that this was coarsened from."""
+        """For each distinct row, its row in the grouping that this one was coarsened from."""
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str] = (), population: Table | None = None) -> Grouping:
-        """The quasi-identifying columns of a table, and the sensitive columns that models look at."""
+        """The quasi-identifying columns of a table, and the sensitive columns that models use."""
         names = table.quasi_identifying
         hierarchies = tuple(table.hierarchy(name) for name in names)
         codes = np.array(
@@ -104,16 +104,16 @@ class Grouping:
         self._absent = np.array([codes[i] == len(h.rows) for i, h in enumerate(self.hierarchies)])
 
     def distinct(self) -> tuple[Codes, Ints]:
-        """The distinct rows of the table (one row of codes a column), and how often each occurs."""
+        """The distinct rows of the table (one row of codes per column), and how often each occurs."""
         return self._codes[:, : self._ours], self._weights[: self._ours]
 
     @property
     def distinct_rows(self) -> int:
-        """How many distinct rows the table has."""
+        """The number of distinct rows in the table."""
         return self._ours
 
     def narrowed(self, kept: Flags) -> Grouping:
-        """Only some of the distinct rows, to be grouped among themselves; shares stay those of the whole table."""
+        """Only some of the distinct rows, grouped among themselves; shares stay those of the whole table."""
         part = copy.copy(self)
         part._ours = int(kept.sum())
         part._population = None
@@ -124,10 +124,10 @@ class Grouping:
         return part
 
     def coarsened(self, levels: Levels) -> Grouping:
-        """One row for each class of a node: every coarser node has the same classes, out of fewer rows.
+        """One row for each class of a node: every coarser node has the same classes, from fewer rows.
 
-        Not where classes overlap or a population is compared with. Room to work in is shared, so what was judged
-        is good until either is grouped again.
+        Not possible if classes overlap or a population is compared with. Work arrays are shared, so a judgement is
+        valid until either grouping is used again.
         """
         assert self.plain
         part = copy.copy(self)
@@ -144,14 +144,14 @@ class Grouping:
 
     @property
     def plain(self) -> bool:
-        """Whether rows are in a class or not: no cell matches several values, and there is no population."""
+        """Whether classes are disjoint: no cell matches several values, and there is no population."""
         equal = self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any()
         return equal and self._population is None
 
     def meeting(self, row: int) -> Ints:
-        """For each distinct row, the number of the finest node at which it is in one class with a given one.
+        """For each distinct row, the number of the finest node at which it shares a class with a given one.
 
-        Rows that never are get the number of nodes.
+        Rows that never do get the number of nodes.
         """
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
@@ -180,7 +180,7 @@ class Grouping:
         return first, of_row.copy()
 
     def _group(self, levels: Levels) -> tuple[Codes, Ints]:
-        """Class number of each distinct row, and class sizes; in several passes where a 62-bit key is too short."""
+        """Class number of each distinct row, and class sizes; in several passes if a 62-bit key is too short."""
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
         kernels = choose_lattice_loops(len(self._weights))
@@ -206,7 +206,7 @@ class Grouping:
         return int(kernels.group_keys(self._keys, self._weights, radix, *slots, *numbers))
 
     def _build_lookup(self, columns: tuple[int, ...], levels: Levels) -> tuple[Ints, int]:
-        """The group of the leaves of some columns, taken together, at some levels; and how many groups there are."""
+        """The group of the leaves of some columns, taken together, at some levels; and the number of groups."""
         if (columns, levels) not in self._lookups:
             lookup, radix = np.zeros(1, dtype=np.int64), 1
             for column, level in zip(columns, levels, strict=True):
@@ -217,7 +217,7 @@ class Grouping:
         return self._lookups[columns, levels]
 
     def classes(self, levels: Levels, kept: Flags | None = None) -> NodeClasses:
-        """The classes at a node; where missing cells match anything, only kept rows count as company."""
+        """The classes at a node; if missing cells match anything, only kept rows count as matches."""
         of_row, sizes = self._group(levels)
         population, absent = np.zeros(0, dtype=np.int64), False
         if self._population is not None:
@@ -232,7 +232,7 @@ class Grouping:
         return self._add_unknown_crowds(plain, levels, kept)
 
     def _add_unknown_crowds(self, plain: NodeClasses, levels: Levels, kept: Flags | None) -> NodeClasses:
-        """The same classes, with the crowds that missing cells make when they match anything or nothing."""
+        """The same classes, with the sizes that result if missing cells match anything or nothing."""
         first = plain.first
         open_levels = [not h.swallows_missing(level) for h, level in zip(self.hierarchies, levels, strict=True)]
         unknown = (self._absent & np.array(open_levels)[:, None])[:, first]
@@ -252,7 +252,7 @@ class Grouping:
         return replace(plain, crowds=np.maximum(crowds, 1), overlapping=overlapping, _counted={}, _measured={})
 
     def _refused(self, levels: Levels, refuses: Callable[[NodeClasses], Flags]) -> tuple[NodeClasses, Flags]:
-        """The classes that may not be published; suppressing rows may thin out the crowd of others, so again."""
+        """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""
         classes = self.classes(levels)
         refused = refuses(classes)
         while classes.overlapping is not None:
@@ -288,13 +288,13 @@ class Grouping:
             costs=tuple(int(marginal[level]) + more for marginal, level, more in each),
             lasting=tuple(lasting.tolist()),
             squares=int((hidden_among * ~refused).sum()),
-            # Where missing cells match anything, crowds shrink with suppression and bound nothing.
+            # If missing cells match anything, classes shrink with suppression and bound nothing.
             crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
             classes=int(len(refused) - np.count_nonzero(refused)),
         )
 
     def _add_up_suppression(self, judged: JudgedNode) -> tuple[Ints, Floats]:
-        """Per column, what suppression adds here, and at least at every finer node: rows of a class lose alike."""
+        """Per column, what suppression adds here, and at least at every finer node: rows of a class lose the same."""
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
         excess, lasting = np.zeros(len(judged.levels), dtype=np.int64), np.zeros(len(judged.levels))
@@ -321,7 +321,7 @@ class Grouping:
 
     @cached_property
     def scales(self) -> tuple[int, ...]:
-        """Per column, what a suppressed cell costs: all leaves but one (1 for a hierarchy of a single leaf)."""
+        """Per column, the cost of a suppressed cell: all leaves but one (1 for a hierarchy of a single leaf)."""
         return tuple(max(len(hierarchy.rows) - 1, 1) for hierarchy in self.hierarchies)
 
     @cached_property
@@ -334,9 +334,9 @@ class Grouping:
 
     @cached_property
     def _spared(self) -> tuple[Ints, Ints]:
-        """How many leaves more a suppressed cell loses than a published one, by column, level and leaf, in one row.
+        """How many more leaves a suppressed cell loses than a published one, by column, level and leaf, in one row.
 
-        And where each column and level begins in it.
+        Also the offset of each column and level in it.
         """
         starts = np.zeros((len(self.shape), max(self.shape)), dtype=np.int64)
         parts, offset = [], 0
@@ -349,10 +349,10 @@ class Grouping:
 
     @cached_property
     def marginals(self) -> list[Ints]:
-        """Per column, the cost at each level when nothing is suppressed."""
+        """Per column, the cost at each level without suppression."""
         totals = []
         for column, levels in enumerate(self.lost):
-            # The population weighs nothing.
+            # The population has weight 0.
             weighed = np.bincount(self._codes[column], weights=self._weights, minlength=len(levels[0]))
             counts = weighed.astype(np.int64)
             totals.append(np.array([int(counts @ lost) for lost in levels], dtype=np.int64))
@@ -360,12 +360,12 @@ class Grouping:
 
 
 def _count_slots(rows: int) -> int:
-    """Enough slots for as many keys: a power of two, at least half of them empty; few, so that they stay in cache."""
+    """Enough slots for the keys: a power of two, at least half of them empty; few, so that they stay in cache."""
     return 1 << max(int(2 * rows).bit_length(), 4)
 
 
 def _number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
-    """The leaf number of every cell; the hierarchy spells what has to be spelt, and says what it lacks."""
+    """The leaf number of every cell; the hierarchy normalizes the spelling and reports missing leaves."""
     quick = index_cells(column, hierarchy.leaves)
     return hierarchy.codes(column) if quick is None else quick
 
@@ -380,7 +380,7 @@ def _count_lost_leaves(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
 
 
 def _choose_bundles(widths: list[int]) -> list[tuple[int, ...]]:
-    """Neighbouring columns whose leaves have few combinations are looked up together: fewer lookups a row."""
+    """Neighbouring columns whose leaves have few combinations are looked up together: fewer lookups per row."""
     bundles: list[tuple[int, ...]] = []
     size = 0
     for column, width in enumerate(widths):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""k-member clustering of the rows inside small parts: fewer rows to a class, and closer to each other.
+"""k-member clustering of the rows inside small parts: fewer rows per class, and closer to each other.
 
-Cuts parallel to the axes leave up to 2k − 1 rows in a part, and far apart. In a block of some hundred rows it
-is cheap to grow clusters of k rows instead, each time by the row that loses least (Byun, Kamra, Bertino and Li
-2007). A cluster that a model refuses joins the nearest one. Where the cuts lose less in a block, they stay.
+Axis-parallel cuts leave up to 2k − 1 rows in a part, and far apart. In a block of a few hundred rows it is cheap to
+grow clusters of k rows instead, each time by the row that loses least (Byun, Kamra, Bertino and Li 2007). A cluster
+that a model refuses is merged with the nearest one. If the cuts lose less in a block, they stay.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _ROUNDS = 24
 
 
 def choose_block_size(rows: int, judge: GroupJudgement) -> int | None:
-    """How many rows a block may have so that clustering stays quick; None if it would not."""
+    """The largest block for which clustering stays fast; None if it would not."""
     size = _LARGEST
     while size > _SMALLEST and rows * size > _WORK:
         size //= 2
-    if not judge.by_size:  # clusters are compared in pairs: their number counts, not that of the rows
+    if not judge.by_size:  # clusters are compared in pairs: their number matters, not that of the rows
         size = max(_SMALLEST, min(size, _CLUSTERS * judge.least))
     size = max(size, 4 * judge.least)
     return size if rows * min(size, rows) <= max(_MOST_WORK, rows * _SMALLEST) else None
@@ -38,7 +38,7 @@ def choose_block_size(rows: int, judge: GroupJudgement) -> int | None:
 def list_nested_blocks(
     blocks: RowParts, columns: PartitionColumns, judge: GroupJudgement, size: int, relaxed: bool
 ) -> list[RowParts]:
-    """The blocks, and ever smaller parts of them, down to `size` rows: models may allow no cut of a large block."""
+    """The blocks, and ever smaller parts of them, down to `size` rows: models may refuse every cut of a large block."""
     levels = [blocks]
     if judge.by_size:
         return levels
@@ -53,15 +53,15 @@ def list_nested_blocks(
 def cluster_in_blocks(
     within: list[RowParts], cuts: RowParts, columns: PartitionColumns, judge: GroupJudgement
 ) -> RowParts:
-    """Cluster the rows of every block, or keep the cuts that were made inside it, whichever loses less.
+    """Cluster the rows of every block, or keep the cuts inside it, whichever loses less.
 
-    Rows are clustered inside the smallest of the `list_nested_blocks` parts. What is refused unites with its nearest
-    there, and only if all of it is refused looks further around.
+    Rows are clustered inside the smallest of the `list_nested_blocks` parts. A refused cluster is merged with its
+    nearest one there, and only if all are refused the search widens.
     """
     clusters, blocks = _grow_clusters(within[-1], columns, judge.least), within[0]
     for around in reversed(within):
         clusters = _unite_refused_parts(around.starts, clusters, columns, judge)
-    # Both keep the rows of a block together, so a block is the same run of places in either.
+    # Both keep the rows of a block together, so a block is the same range of positions in either.
     ours, theirs = (_compute_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
     better = np.repeat(ours <= theirs, np.diff(blocks.starts))
     order = np.where(better, clusters.order, cuts.order)
@@ -81,7 +81,7 @@ def _flag_part_starts(parts: RowParts) -> Flags:
 
 
 def _collect_distinct_places(parts: RowParts, columns: PartitionColumns) -> tuple[Codes, Ints]:
-    """The distinct places of every part, column after column, and where those of each column and part begin."""
+    """The distinct places of every part, column after column, and the offsets of each column and part."""
     from sfumato.kernels.anonymity.partition import list_distinct_places
 
     places_by_column = [
@@ -100,7 +100,7 @@ def _compute_block_losses(parts: RowParts, blocks: Ints, columns: PartitionColum
 
 
 def _grow_clusters(blocks: RowParts, columns: PartitionColumns, size: int) -> RowParts:
-    """Clusters of `size` rows inside every block; a row that is left over is a part of its own."""
+    """Clusters of `size` rows inside every block; a leftover row is its own part."""
     from sfumato.kernels.anonymity.k_member import cluster_blocks
 
     rows = len(blocks.order)
@@ -118,9 +118,9 @@ def _grow_clusters(blocks: RowParts, columns: PartitionColumns, size: int) -> Ro
 
 
 def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumns, judge: GroupJudgement) -> RowParts:
-    """Unite refused parts with their nearest in the block until none is refused, or the block is united.
+    """Merge refused parts with their nearest in the block until none is refused, or the block is one part.
 
-    Rounds are bounded: a block in which parts are refused for too long is united at once.
+    Rounds are bounded: a block in which parts are refused for too long is merged at once.
     """
     cells, order, marks = parts.cells.copy(), parts.order.copy(), _flag_part_starts(parts)
     places, here = np.arange(len(order)), parts
@@ -143,14 +143,14 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
 
 
 def _flag_refused_parts(parts: RowParts, rows: int, judge: GroupJudgement) -> Flags:
-    """Which parts are refused; rows in none of them are put in one more group that does not count."""
+    """Which parts are refused; rows in none of them form one more group that does not count."""
     of_row = np.full(rows, len(parts.starts) - 1, dtype=np.int32)
     of_row[parts.order] = parts.of_place
     return judge.refused(of_row)[: len(parts.starts) - 1]
 
 
 def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns: PartitionColumns, least: int) -> Ints:
-    """The part that each part goes into, its nearest or itself."""
+    """The part that each part is merged into, its nearest or itself."""
     from sfumato.kernels.anonymity.k_member import find_nearest_parts
 
     sizes = np.diff(parts.starts)
@@ -161,10 +161,10 @@ def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns:
 
 
 def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
-    """The part that each part goes into: moving ones into their nearest, but no two large ones into the same.
+    """The part that each part is merged into: moving ones into their nearest, but no two large ones into the same.
 
-    Of parts of equal rows all have the first as their nearest; where nothing is lost by it they go two by two, so
-    that a thousand take ten rounds.
+    Parts of equal rows all have the first as their nearest; if this loses nothing they are merged in pairs, so that a
+    thousand take ten rounds.
     """
     target = np.arange(len(nearest))
     moved = np.zeros(len(nearest), dtype=np.bool_)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """K-Optimize: the best way to cut every column into ranges, proven by search over all sets of cut points.
 
-Against an adversary who knows somebody's quasi-identifying values. What leaks: the ranges chosen, how many rows
-were suppressed, and everything that the members of a class share. Bayardo and Agrawal, *Data privacy through
-optimal k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KDD 2002).
+Against an adversary who knows somebody's quasi-identifying values. What leaks: the chosen ranges, the number of
+suppressed rows, and everything that the members of a class share. Bayardo and Agrawal, *Data privacy through optimal
+k-anonymization* (ICDE 2005); the classification metric is Iyengar's (KDD 2002).
 """
 
 from __future__ import annotations
@@ -35,15 +35,14 @@ from sfumato.table import Table
 
 
 class KOptimize(Method):
-    """Cut every quasi-identifying column into ranges of its ordered values, with the least cost there is.
+    """Cut every quasi-identifying column into ranges of its ordered values, at minimum cost.
 
-    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others; the cost is
-    the least of all sets of cut points, proven by search, or the best found within the time limit, with a bound
-    (`details["proven"]`, `["bound"]`). Against: an adversary who knows quasi-identifying values of anybody and
-    links (prosecutor). Limits: sensitive values are published as they are, so what a class has in common is
-    learnt; suppressed rows protect as many people as there are of them; the search may take very long for many
-    values, and what it finds under a time limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar
-    2002.
+    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others; the cost is the
+    minimum over all sets of cut points, proven by search, or the best found within the time limit, with a bound
+    (`details["proven"]`, `["bound"]`). Against: an adversary who knows quasi-identifying values of anybody and links
+    (prosecutor). Limits: sensitive values are published unchanged, so an adversary learns what all members of a class
+    have in common; suppressed rows are hidden only among each other; the search may take very long for many values, and
+    its result under a time limit depends on the machine. Papers: Bayardo, Agrawal 2005; Iyengar 2002.
     """
 
     iso_20889: ClassVar[str] = "generalization (ranges and sets), record suppression"
@@ -52,29 +51,29 @@ class KOptimize(Method):
 
     method: Literal["k_optimize"] = "k_optimize"
     k: int = Field(ge=1, strict=True)
-    """The least number of rows that share their published quasi-identifying values."""
+    """The smallest number of rows that share their published quasi-identifying values."""
     metric: Literal["discernibility", "classification"] = "discernibility"
-    """What is made as small as possible. `discernibility`: Σ |class|², and |D| for a suppressed row;
-    `classification`: the rows that are suppressed or do not have their class's commonest `target`."""
+    """What is minimized. `discernibility`: Σ |class|², and |D| for a suppressed row; `classification`: the rows that
+    are suppressed or do not have the most common `target` of their class."""
     target: str | None = None
-    """The column that a classifier is to learn, for the classification metric."""
+    """The column that a classifier predicts, for the classification metric."""
     suppress: bool = True
-    """Whether rows in classes smaller than k are published with `*`; otherwise there may be no such class."""
+    """Whether rows in classes smaller than k are published with `*`; otherwise no such class is allowed."""
     seconds: float | None = Field(default=60.0, gt=0)
-    """When to stop with the best found; without it, only when it is proven, however long that takes."""
+    """When to stop with the best set found; without it, only when it is proven optimal, however long that takes."""
 
     @model_validator(mode="after")
     def _has_target(self) -> KOptimize:
         if self.metric == "classification" and self.target is None:
-            raise ValueError("the classification metric needs a target, the column that is to be learnt")
+            raise ValueError("the classification metric needs a target, the column to predict")
         return self
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
-        """Order the values, find the best cuts, publish the ranges between them, star the rows that are too few."""
+        """Order the values, find the best cuts, publish the ranges between them, and star the rows in small classes."""
         table, kept = select_participants(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
-                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
+                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
             )
         report_progress("encoding the table")
         columns = [_OrderedColumn.of(table, name) for name in table.quasi_identifying]
@@ -104,7 +103,7 @@ class KOptimize(Method):
         if self.target is None:
             return None
         if self.target not in table.frame.columns or self.target in table.identifying:
-            raise PolicyError(f'{table.source}: the target "{self.target}" is no column that can be published')
+            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column that can be published')
         return spell_cells(table.frame[self.target]).rank("dense").fill_null(0).cast(pl.Int32).to_numpy()
 
     def _search(self, columns: Sequence[_OrderedColumn], labels: Codes | None) -> BestCuts:
@@ -138,17 +137,18 @@ class KOptimize(Method):
 
 @dataclass(frozen=True)
 class _OrderedColumn:
-    """A column whose values have an order: numbers by size, others as in their hierarchy or by their text."""
+    """A column with ordered values: numbers by size, others as in their hierarchy or by their text."""
 
     name: str
     codes: Codes
-    """The place of each cell's value; a missing cell comes last."""
+    """The index of each cell's value; a missing cell comes last."""
     values: tuple[str, ...]
-    """The values that occur, in their order."""
+    """The values that occur, in order."""
     numeric: bool
     missing: bool
     everything: str
-    """The label that covers every value the column could have: the only one that says nothing of a missing cell."""
+    """The label that covers every possible value of the column: the only one that discloses nothing about a missing
+    cell."""
 
     @classmethod
     def of(cls, table: Table, name: str) -> _OrderedColumn:
@@ -163,11 +163,11 @@ class _OrderedColumn:
 
     @property
     def width(self) -> int:
-        """How many values can be told apart."""
+        """How many values can be distinguished."""
         return len(self.values) + self.missing
 
     def label(self, begin: int, end: int) -> str | None:
-        """What the values from one place up to another are published as."""
+        """The published label of the values from one index to another."""
         if end > len(self.values):
             return None if begin == len(self.values) else self.everything
         if not self.numeric or end - begin == 1:
@@ -202,7 +202,7 @@ def _label_everything(column: pl.Series, hierarchy: Hierarchy | None, numeric: b
 
 @dataclass(frozen=True)
 class _ColumnPieces:
-    """A column cut into pieces: what each is called, and in which each cell lies."""
+    """A column cut into pieces: the label of each piece, and the piece of each cell."""
 
     column: _OrderedColumn
     labels: tuple[str | None, ...]
@@ -214,14 +214,14 @@ class _ColumnPieces:
         labels = tuple(column.label(begin, end) for begin, end in pairwise(ends))
         if len(set(labels)) < len(labels):
             raise DataError(
-                f'column "{column.name}": a value is spelt like a range or set of others; spell it otherwise'
+                f'column "{column.name}": a value is spelled like a range or set of others; change its spelling'
             )
         piece = np.repeat(np.arange(len(labels), dtype=np.int32), np.diff(ends))
         return cls(column, labels, piece[column.codes])
 
     @property
     def whole(self) -> bool:
-        """Whether every value is a piece of its own."""
+        """Whether every value is its own piece."""
         return len(self.labels) == self.column.width
 
     def published(self, starred: Flags) -> pl.Series:
@@ -231,7 +231,7 @@ class _ColumnPieces:
 
 
 def _count_rows_in_same_pieces(pieces: Sequence[_ColumnPieces]) -> Ints:
-    """For every row, how many rows lie in the same pieces."""
+    """For every row, the number of rows in the same pieces."""
     frame = pl.DataFrame({str(i): piece.of_row for i, piece in enumerate(pieces)})
     return frame.select(pl.len().over(frame.columns).cast(pl.Int64)).to_series().to_numpy()
 
@@ -266,7 +266,7 @@ def _count_piece_classes(pieces: Sequence[_ColumnPieces], starred: Flags) -> int
 
 
 def _count_minority_rows(pieces: Sequence[_ColumnPieces], starred: Flags, labels: Codes) -> int:
-    """Published rows that are not of their class's commonest label."""
+    """Published rows that do not have the most common target of their class."""
     frame = pl.DataFrame({str(i): piece.of_row[~starred] for i, piece in enumerate(pieces)})
     counts = frame.with_columns(pl.Series("label", labels[~starred])).group_by(pl.all()).len()
     return int(frame.height - counts.group_by(frame.columns).agg(pl.col("len").max())["len"].sum())

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Optimal search over the lattice of generalization levels.
 
-Three facts rule nodes out without looking at them. A node that needs too much suppression condemns every
-finer one. A node that needs none makes every coarser one needless. And each checked node raises the lower
-bound of others (`metrics.py`). The next node to check is the one that rules out most, whichever way it
-ends; a hundred or two checks replace thousands. Where nothing may be suppressed, a single refused row is a
-witness against many more nodes (`choose_witness.py`), and a score of checks will do.
+Three facts rule out nodes without checking them. A node that needs too much suppression rules out every finer one. A
+node that needs none makes every coarser one unnecessary. And each checked node raises the lower bound of others
+(`metrics.py`). The next node to check is the one that rules out most, whatever the result; one or two hundred checks
+replace thousands. If nothing may be suppressed, a single refused row is a witness against many more nodes
+(`witness.py`), and about twenty checks suffice.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from sfumato.protect.anonymity.rollup import RollUp
 from sfumato.protect.anonymity.witness import choose_witness, condemn_nodes
 
 LARGEST_LATTICE = 20_000_000
-_ABOUT = 1e-9  # costs are compared exactly where floats say that they are as close as this
-_COUNT_AGAIN = 4  # what checks would rule out changes little by a few of them
+_ABOUT = 1e-9  # compare costs exactly if floats are this close
+_COUNT_AGAIN = 4  # a few checks change little in what the others would rule out
 _SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more than rounding
 
 
 @dataclass(frozen=True)
 class BestNode:
-    """The best node, and how much of the lattice had to be looked at to know."""
+    """The best node, and how much of the lattice was checked to prove it."""
 
     best: NodeVerdict | None
     checked: int
     nodes: int
     proven: bool = True
     minimal: tuple[Levels, ...] = ()
-    """All minimal nodes, where they were asked for."""
+    """All minimal nodes, if requested."""
 
 
 _Rank = tuple[Fraction, Fraction, int, int, Levels]
@@ -69,10 +69,9 @@ def find_optimal_node(
     weights: Weights | None = None,
     ceiling: Levels | None = None,
 ) -> BestNode:
-    """The cheapest node that suppresses at most so many rows, and is nowhere above the ceiling if there is one.
+    """The cheapest node that suppresses at most the given number of rows and is nowhere above the ceiling, if any.
 
-    Among nodes of equal cost: the least loss, then fewest suppressed rows, fewest steps, and the levels that
-    come first when read column by column.
+    Ties: the smallest loss, then the fewest suppressed rows, the fewest steps, and the lexicographically first levels.
     """
     nodes = prod(grouping.shape)
     _refuse_large_lattice(nodes)
@@ -84,7 +83,7 @@ def find_optimal_node(
     best: tuple[_Rank, NodeVerdict] | None = None
     least = inf
     checked = 0
-    # The ends first: the finest node may do, and if the coarsest does not, nothing does.
+    # The ends first: the finest node may be accepted, and if the coarsest is not, none is.
     ends = [0, int(np.ravel_multi_index(top, grouping.shape))]
 
     def next_node() -> int:
@@ -99,7 +98,7 @@ def find_optimal_node(
         judged = near.judged(levels, judge)
         checked += 1
         live[levels] = False
-        # With no suppression allowed every model is steady where a coarser class is a merger of finer ones.
+        # Without suppression every model is steady if a coarser class is a union of finer ones.
         merging = judge.steady or judged.classes.overlapping is None
         if judged.lasting_rows > most_suppressed or (most_suppressed == 0 and judged.suppressed and merging):
             live[slice_finer_nodes(levels)] = False
@@ -124,7 +123,7 @@ def find_optimal_node(
 
 
 class _NodeChooser:
-    """Chooses the live node whose check rules out most; keeps the room to count in."""
+    """Chooses the live node whose check rules out most; keeps the work arrays."""
 
     def __init__(self, shape: Levels, bins: int) -> None:
         self._shape = np.array(shape, dtype=np.int64)
@@ -141,10 +140,10 @@ class _NodeChooser:
 
 
 def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: int) -> tuple[tuple[Levels, ...], int]:
-    """Every node that will do while no finer one does (LeFevre et al., Incognito, 2005), and how many were checked.
+    """Every accepted node without an accepted finer one (LeFevre et al., Incognito, 2005), and how many were checked.
 
-    A node that will do settles the coarser ones and one that will not settles the finer ones, where the models
-    are steady or nothing may be suppressed; otherwise each node is looked at.
+    An accepted node settles the coarser ones and a refused node settles the finer ones, if the models are steady or
+    nothing may be suppressed; otherwise each node is checked.
     """
     nodes = prod(grouping.shape)
     _refuse_large_lattice(nodes)
@@ -176,8 +175,8 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
 
 
 def _select_minimal_nodes(will_do: Flags) -> tuple[Levels, ...]:
-    """The nodes that will do while nothing strictly finer does."""
-    reached = will_do.copy()  # whether the node or something finer will do
+    """The accepted nodes without a strictly finer accepted one."""
+    reached = will_do.copy()  # whether the node or a finer one is accepted
     for axis in range(reached.ndim):
         np.logical_or.accumulate(reached, axis=axis, out=reached)
     finer_does = np.zeros_like(will_do)
@@ -197,13 +196,13 @@ def find_heuristic_node(
     seconds: float,
     weights: Weights | None = None,
 ) -> BestNode:
-    """A good node within a time limit, for lattices too large to search: walk down greedily, again and again.
+    """A good node within a time limit, for lattices too large to search: repeated greedy descent.
 
-    From the top, the column whose step down is cheapest is lowered while the node still does; then from random
-    nodes above the best one, until the time is over. Not proven optimal.
+    From the top, lower the column whose step down is cheapest while the node is still accepted; then repeat from random
+    nodes above the best one, until time runs out. Not proven optimal.
     """
     deadline = time.monotonic() + seconds
-    # Where to look next, the same in each run: no chance of the release.
+    # Only the search order, the same in each run: not the randomness of the release.
     chance = np.random.default_rng(0)
     top = tuple(size - 1 for size in grouping.shape)
     seen: dict[Levels, _Rank | None] = {}
@@ -252,6 +251,6 @@ def _refuse_large_lattice(nodes: int) -> None:
     if nodes > LARGEST_LATTICE:
         raise PolicyError(
             f"the hierarchies span {_format_large_number(nodes)} combinations of levels, more than the "
-            f"{LARGEST_LATTICE:,} that an "
-            "optimal search can hold; give fewer levels to some hierarchies, or fewer quasi-identifying columns"
+            f"{LARGEST_LATTICE:,} that an optimal search can hold; use fewer levels in some hierarchies, or fewer "
+            "quasi-identifying columns"
         )

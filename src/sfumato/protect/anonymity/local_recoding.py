@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Local recoding: each person is published at the cheapest node where enough others are left to hide among.
+"""Local recoding: publish each person at the cheapest node where enough others remain to hide among.
 
-Nodes are walked from the cheapest to the dearest; classes that the models accept among the people still left
-become final. Where only k-anonymity is asked the walk runs in one kernel, else node by node.
+Nodes are visited from cheapest to most expensive; classes that the models accept among the remaining people become
+final. With k-anonymity alone the walk runs in one kernel, otherwise node by node.
 """
 
 from __future__ import annotations
@@ -28,27 +28,28 @@ MOST_NODES = 2_000_000
 
 @dataclass(frozen=True)
 class RecodedRows:
-    """The levels that each row of the table is published at."""
+    """The published levels of each row of the table."""
 
     nodes: Codes
-    """The nodes that were walked, cheapest first: one row a node, one column a column."""
+    """The visited nodes, cheapest first: one row per node, one column per column."""
     node_of_row: Codes
-    """Per row of the table, the node it became final at; −1 for suppressed rows."""
+    """Per row of the table, the node at which it became final; −1 for suppressed rows."""
 
     def levels(self, column: int) -> Codes:
-        """Per row, the level of a column; whatever for suppressed rows."""
+        """Per row, the level of a column; arbitrary for suppressed rows."""
         return self.nodes[:, column][self.node_of_row]
 
 
 def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:
-    """Walk the nodes from cheap to dear and let people stay where they find enough company."""
+    """Visit the nodes from cheap to expensive and fix people in the first class that is accepted."""
     if grouping.missing in (Missing.MATCHES_ANY, Missing.NEVER_MATCHES):
         raise PolicyError("local recoding counts a missing cell as a value; set missing to own_value or drop")
     if any(model.populations() for model in judge.models):
         raise PolicyError("local recoding cannot compare with a population; use recoding = global")
     if prod(grouping.shape) > MOST_NODES:
         raise PolicyError(
-            f"local recoding walks every combination of levels, at most {MOST_NODES:,}; give some columns fewer"
+            f"local recoding visits every combination of levels, at most {MOST_NODES:,}; use fewer levels in some"
+            " columns"
         )
     nodes = _order_nodes_by_cost(grouping)
     report_progress("recoding locally")
@@ -64,10 +65,11 @@ def _are_only_k(judge: ModelJudge) -> bool:
 
 
 def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: RecodedRows) -> RecodedRows:
-    """Let those whom the walk left alone borrow company from classes that have more than k.
+    """Let remaining rows borrow rows from classes that have more than k.
 
-    Nodes are walked from cheap to dear again; where a lone row and the rows that others can spare are k together,
-    they become a class there. Under k-anonymity alone nobody is worse off than before but those who are lent.
+    Nodes are visited from cheap to expensive again; if a remaining row and the rows that others can spare are k
+    together, they become a class there. Under k-anonymity alone nobody is worse off than before except the borrowed
+    rows.
     """
     node_of_row = recoded.node_of_row.copy()
     k = max(model.k for model in judge.models if isinstance(model, KAnonymity))
@@ -92,7 +94,7 @@ def borrow_company(grouping: Grouping, judge: ModelJudge, recoded: RecodedRows) 
 
 
 def _number_home_classes(grouping: Grouping, recoded: RecodedRows) -> Ints:
-    """The class that each row is published in, −1 for none."""
+    """The published class of each row, −1 for none."""
     columns = [
         h.publish(grouping.codes[i], recoded.levels(i)).alias(str(i)) for i, h in enumerate(grouping.hierarchies)
     ]
@@ -111,7 +113,7 @@ def _choose_spared_rows(rows: Ints, home: Ints, sizes: Ints, k: int, wanted: int
 
 
 def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, everybody: RecodedRows) -> RecodedRows:
-    """Leave those who are published where they are, and let the suppressed find company among themselves."""
+    """Keep the published rows where they are, and regroup the suppressed ones among themselves."""
     if not (everybody.node_of_row < 0).any():
         return everybody
     nodes = _order_nodes_by_cost(grouping)
@@ -123,7 +125,7 @@ def recode_suppressed_rows(grouping: Grouping, judge: ModelJudge, everybody: Rec
 
 
 def compute_local_losses(grouping: Grouping, recoded: RecodedRows) -> dict[str, Number]:
-    """What local recoding costs, cell by cell; discernibility is counted on the published tuples."""
+    """The cost of local recoding, cell by cell; discernibility is counted on the published tuples."""
     suppressed = recoded.node_of_row < 0
     columns, labels = [], []
     for number, hierarchy in enumerate(grouping.hierarchies):
@@ -148,7 +150,7 @@ def compute_local_losses(grouping: Grouping, recoded: RecodedRows) -> dict[str, 
 
 
 def _order_nodes_by_cost(grouping: Grouping) -> Codes:
-    """All nodes, by what they lose without suppression; ties by the levels themselves."""
+    """All nodes, by their loss without suppression; ties by the levels themselves."""
     nodes = np.array(list(product(*(range(size) for size in grouping.shape))), dtype=np.int32)
     cost = np.zeros(len(nodes))
     for column, (marginal, scale) in enumerate(zip(grouping.marginals, grouping.scales, strict=True)):
@@ -177,7 +179,7 @@ def _peel_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes) -> Codes:
 
 
 def _walk_nodes(grouping: Grouping, judge: ModelJudge, nodes: Codes, among: Flags) -> Codes:
-    """The same, node by node, for models that look at sensitive values, among some of the distinct rows."""
+    """The same, node by node, for models that use sensitive values, among some of the distinct rows."""
     node_of_row = np.full(len(among), -1, dtype=np.int32)
     left = np.flatnonzero(among)
     part = grouping.narrowed(among)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a node of the lattice costs, exactly, and what it must cost at least before it is looked at.
+"""The exact cost of a node of the lattice, and a lower bound before it is checked.
 
-Upward in the lattice the loss without suppression rises and the part that suppression adds falls, so a
-checked node tells something about every finer one. Discernibility is bounded from both sides in the same
-spirit. Values are compared as exact fractions; bounds are floats, and only rule a node out when they are
-clearly worse.
+Upward in the lattice the loss without suppression rises and the part that suppression adds falls, so a checked node
+bounds every finer one. Discernibility is bounded from both sides in the same way. Values are compared as exact
+fractions; bounds are floats, and only rule a node out if they are clearly worse.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Weights = tuple[Fraction, ...]
 def compute_loss(grouping: Grouping, verdict: NodeVerdict, weights: Weights | None = None) -> Fraction:
     """The mean over quasi-identifying cells of the share of leaves lost; a suppressed cell loses all.
 
-    With weights, the columns count by them: a heavy column is kept precise.
+    With weights, a heavy column is kept precise.
     """
     shares = [Fraction(c, s) for c, s in zip(verdict.costs, grouping.scales, strict=True)]
     if weights is None:
@@ -37,7 +36,7 @@ def compute_loss(grouping: Grouping, verdict: NodeVerdict, weights: Weights | No
 
 
 def compute_geometric_product(grouping: Grouping, verdict: NodeVerdict) -> Fraction:
-    """Π (1 + column loss): ARX's Loss is its n-th root less one, which orders nodes alike."""
+    """Π (1 + column loss): ARX's Loss is its n-th root minus one, which gives the same order."""
     shares = (Fraction(c, s * grouping.rows) for c, s in zip(verdict.costs, grouping.scales, strict=True))
     return prod((1 + share for share in shares), start=Fraction(1))
 
@@ -56,24 +55,24 @@ class Metric(Protocol):
         """The exact cost of a checked node."""
 
     def about(self, verdict: NodeVerdict) -> float:
-        """The same up to rounding, quicker."""
+        """The same up to rounding, faster."""
 
     def learn(self, verdict: NodeVerdict) -> None:
-        """Raise the bounds of other nodes by what a checked node tells."""
+        """Raise the bounds of other nodes after a node was checked."""
 
 
 def slice_finer_nodes(levels: Levels) -> tuple[slice, ...]:
-    """The nodes that are finer than a node, or it."""
+    """The nodes that are finer than a node, including it."""
     return tuple(slice(None, level + 1) for level in levels)
 
 
 def slice_coarser_nodes(levels: Levels) -> tuple[slice, ...]:
-    """The nodes that are coarser than a node, or it."""
+    """The nodes that are coarser than a node, including it."""
     return tuple(slice(level, None) for level in levels)
 
 
 def _shape_over_lattice(grouping: Grouping, per_level: list[Floats]) -> list[Floats]:
-    """One array a column, shaped to broadcast over the lattice."""
+    """One array per column, shaped to broadcast over the lattice."""
     axes = len(grouping.shape)
     return [
         values.reshape([-1 if axis == column else 1 for axis in range(axes)]) for column, values in enumerate(per_level)
@@ -137,18 +136,18 @@ class _GeometricLossMetric:
 
 
 def _multiply_columns(factors: list[Floats]) -> Floats:
-    """The product of one factor of each column, at every node."""
-    product: Floats = factors[0]
+    """The product of one factor per column, at every node."""
+    product: Floats = factors[0].copy()  # bounds are raised in place, factors are not
     for factor in factors[1:]:
         product = np.multiply.outer(product, factor)
     return product
 
 
 class _DiscernibilityMetric:
-    """A node's cost is at least the square sum of all its classes, plus what suppression adds to that.
+    """A node's cost is at least the sum of squares of all its classes, plus what suppression adds to it.
 
-    The square sum rises upward and the suppressed rows fall, so finer nodes bound the first and coarser
-    ones the second. A suppressed row adds at least |D| − |D| = 0 whatever the model refuses.
+    The sum rises upward and the number of suppressed rows falls, so finer nodes bound the first and coarser ones the
+    second. A suppressed row adds at least |D| − |D| = 0 whatever the model refuses.
     """
 
     def __init__(self, grouping: Grouping) -> None:
@@ -171,7 +170,7 @@ class _DiscernibilityMetric:
 
 
 class _HeightMetric:
-    """Generalization steps; among nodes of one height the least loss wins, so it is part of the bound."""
+    """Generalization steps; ties go to the smallest loss, which is therefore part of the bound."""
 
     def __init__(self, grouping: Grouping) -> None:
         self._grouping = grouping
@@ -206,7 +205,7 @@ def compute_cost(
 
 
 def make_metric(name: MetricName, grouping: Grouping, weights: Weights | None = None) -> Metric:
-    """The metric of a name, over the lattice of a grouping; weights are for `compute_loss` alone."""
+    """The metric of a name, over the lattice of a grouping; weights are for `loss` alone."""
     if name == "loss":
         return _LossMetric(grouping, weights)
     kinds: dict[str, type[Metric]] = {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Micro-aggregation: put people who are alike into small groups, and publish each group's centre for all of them.
+"""Microaggregation: group similar people and publish each group's centre for all of them.
 
 Against an adversary who knows somebody's quasi-identifying values. Cells are no longer true of anybody, but sums and
-means over groups stay. What leaks: the centre of every group, and everything that its members share. MDAV as in
-Domingo-Ferrer and Torra, *Ordinal, continuous and heterogeneous k-anonymity through microaggregation* (2005).
+means over groups are preserved. What leaks: the centre of every group, and everything that its members share. MDAV as
+in Domingo-Ferrer and Torra, *Ordinal, continuous and heterogeneous k-anonymity through microaggregation* (2005).
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from sfumato.table import Missing, Table
 Centre = Literal["mean", "median"]
 
 MOST_AT_ONCE = 50_000
-"""Rows up to which `auto` is MDAV over the whole table: about a second."""
+"""Up to this many rows `auto` runs MDAV over the whole table: about a second."""
 BLOCK = 8_192
-"""The most rows that the fast search groups together, unless k is large."""
+"""The largest number of rows that the fast search groups together, unless k is large."""
 _CHUNK = 200_000_000
 _DIGITS = 6
 
 
 class Microaggregate(Method):
-    """Publish for every person the mean (or median) and the commonest categories of a group of k or more.
+    """Publish for every person the mean (or median) and the most common categories of a group of k or more.
 
-    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others, since all of
-    them are micro-aggregated together; groups have k to 2k − 1 rows. Against: an adversary who knows
-    quasi-identifying values of anybody and links (prosecutor). Limits: published cells are centres, not true of
-    anybody; groups are good, not optimal (optimal ones are NP-hard to find); a group of equal values publishes
-    them; sensitive values are published as they are, so what a group has in common is learnt.
-    Papers: Domingo-Ferrer, Mateo-Sanz 2002; Domingo-Ferrer, Torra 2005.
+    Guarantee: every published row shares its quasi-identifying values with at least k − 1 others, since all of them are
+    microaggregated together; groups have k to 2k − 1 rows. Against: an adversary who knows quasi-identifying values of
+    anybody and links (prosecutor). Limits: published cells are centres, not true of anybody; groups are good, not
+    optimal (optimal ones are NP-hard to find); a group of equal values publishes them; sensitive values are published
+    unchanged, so an adversary learns what all members of a group have in common. Papers: Domingo-Ferrer, Mateo-Sanz
+    2002; Domingo-Ferrer, Torra 2005.
     """
 
     truthful: ClassVar[bool] = False
@@ -57,20 +57,20 @@ class Microaggregate(Method):
 
     method: Literal["microaggregate"] = "microaggregate"
     k: int = Field(ge=1, strict=True)
-    """The least number of rows in a group."""
+    """The smallest number of rows in a group."""
     columns: tuple[str, ...] | None = None
-    """What is micro-aggregated together: all quasi-identifying columns at least, and those alone if it is not said."""
+    """What is microaggregated together: at least all quasi-identifying columns, and by default only those."""
     search: Literal["auto", "mdav", "fast"] = "auto"
     """`mdav` over the whole table; `fast` over blocks of neighbours; `auto` is MDAV up to 50,000 rows."""
     centre: Centre = "mean"
-    """What a group publishes of its numbers: the mean, or the lower median, which is a value that occurs."""
+    """What a group publishes for its numbers: the mean, or the lower median, which is a value that occurs."""
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""
         table, kept = self._select_usable(data)
         if len(table) < self.k:
             raise ImpossibleRelease(
-                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; ask for k = {len(table)} or less"
+                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
             )
         report_progress("encoding the table")
         axes = [_GroupingAxis.of(table.frame[name]) for name in self._names(table)]
@@ -99,22 +99,21 @@ class Microaggregate(Method):
         )
 
     def _names(self, table: Table) -> tuple[str, ...]:
-        """The columns that are aggregated; an error if some that an adversary knows would stay as they are."""
+        """The columns that are aggregated; raise an error if one that an adversary knows would stay unchanged."""
         wanted = table.quasi_identifying if self.columns is None else tuple(dict.fromkeys(self.columns))
         strange = [name for name in wanted if name not in table.frame.columns or name in table.identifying]
         if strange:
-            raise PolicyError(f"{table.source}: {quote_names(strange)} is no column that can be published")
+            raise PolicyError(f"{table.source}: {quote_names(strange)} is not a column that can be published")
         left = [name for name in table.quasi_identifying if name not in wanted]
         if left:
             raise PolicyError(
-                f"{table.source}: {quote_names(left)} would stay as they are, and then groups of {self.k} "
-                "hide nobody; "
-                "micro-aggregate all quasi_identifying columns together, or give those another role"
+                f"{table.source}: {quote_names(left)} would stay unchanged, and then groups of {self.k} "
+                "hide nobody; microaggregate all quasi_identifying columns together, or give those another role"
             )
         return wanted
 
     def _select_usable(self, table: Table) -> tuple[Table, Ints]:
-        """The rows that take part, and their numbers; a missing cell has no place in a space."""
+        """The rows that take part, and their row numbers; rows with missing numbers have no distance."""
         names = self._names(table)
         usable, rows = select_participants(table, names, overlapping=True)
         for name in names:
@@ -144,11 +143,11 @@ class Microaggregate(Method):
 
 @dataclass(frozen=True)
 class _GroupingAxis:
-    """One column of the space that rows are grouped in: standardized numbers, or categories."""
+    """One dimension of the space in which rows are grouped: standardized numbers, or categories."""
 
     column: pl.Series
     codes: Codes
-    """The number of each cell's category, a missing one last; empty for numbers."""
+    """The number of each cell's category, missing last; empty for numbers."""
     categories: pl.Series | None
     numbers: Floats
     deviation: float
@@ -160,7 +159,7 @@ class _GroupingAxis:
         if _is_number_or_date(column):
             numbers = column.to_physical().cast(pl.Float64).to_numpy()
             deviation = float(numbers.std())
-            # What is left of equal numbers after rounding is no spread.
+            # Rounding residue of equal numbers is not spread.
             spread = deviation > 1e-12 * float(np.abs(numbers).max())
             scale = deviation if spread else 1.0
             return cls(column, np.zeros(0, np.int32), None, numbers, scale, float(len(numbers)) if spread else 0.0)
@@ -179,7 +178,7 @@ class _GroupingAxis:
         return scaled
 
     def centres(self, groups: Codes, centre: Centre) -> pl.Series:
-        """For every row, its group's mean, median or commonest category."""
+        """For every row, its group's mean, median or most common category."""
         if self.categories is not None:
             return self.categories.gather(_find_modes(groups, self.codes)[groups]).alias(self.column.name)
         if not self.total:
@@ -189,7 +188,7 @@ class _GroupingAxis:
         means = np.bincount(groups, self.numbers) / np.bincount(groups)
         if self.column.dtype == pl.Date:
             return pl.Series(self.column.name, np.rint(means)[groups].astype(np.int32)).cast(pl.Date)
-        # Six digits finer than the spread: finer ones say nothing, and are long to write.
+        # Six digits finer than the spread: finer ones carry no information and are long to write.
         digits = int(np.clip(_DIGITS - np.floor(np.log10(self.deviation)), 0, 15))
         return pl.Series(self.column.name, np.round(means, digits)[groups])
 
@@ -210,7 +209,7 @@ def _refuse_unfit_column(table: Table, name: str) -> None:
     missing = column.null_count()
     if missing and (_is_number_or_date(column) or table.missing is not Missing.OWN_VALUE):
         raise DataError(
-            f'{table.source}: the column "{name}" has {missing} missing cells, which are at no distance from others; '
+            f'{table.source}: the column "{name}" has {missing} missing cells, which have no distance to others; '
             "use missing = drop, fill them, or, for categories, missing = own_value"
         )
     if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
@@ -245,7 +244,7 @@ def group_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block:
 
 
 def _halve_into_blocks(points: Floats, marks: Codes, k: int, block: int) -> list[Ints]:
-    """Halve the rows where they are spread widest, at a multiple of k, until every block is small enough."""
+    """Halve the rows along their widest spread, at a multiple of k, until every block is small enough."""
     blocks, waiting = [], [np.arange(points.shape[1], dtype=np.int64)]
     while waiting:
         rows = waiting.pop()
@@ -257,7 +256,7 @@ def _halve_into_blocks(points: Floats, marks: Codes, k: int, block: int) -> list
         ]
         widest = int(np.argmax(spread))
         values = points[widest] if widest < len(points) else marks[widest - len(points)]
-        # A stable sort: a faster selection would put equal values in an order that depends on the machine.
+        # A stable sort: a faster selection would order equal values differently on each machine.
         order = rows[np.argsort(values[rows], kind="stable")]
         middle = len(rows) // 2 // k * k
         waiting += [order[middle:], order[:middle]]
@@ -266,13 +265,13 @@ def _halve_into_blocks(points: Floats, marks: Codes, k: int, block: int) -> list
 
 
 def _compute_impurity(codes: Codes) -> float:
-    """The spread of categories that are 1 apart from one another."""
+    """The spread of categories that have distance 1 from one another."""
     shares = np.bincount(codes) / len(codes)
     return float(1 - shares @ shares) / 2
 
 
 def _find_modes(groups: Codes, codes: Codes) -> Ints:
-    """The commonest category of each group; of equally common ones the first, a missing one last."""
+    """The most common category of each group; ties go to the first, missing last."""
     counts = pl.DataFrame({"group": groups, "code": codes}).group_by("group", "code").len()
     ranked = counts.sort("group", pl.col("len").cast(pl.Int64) * -1, "code")
     return ranked.unique("group", keep="first", maintain_order=True)["code"].cast(pl.Int64).to_numpy()

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a model is: a description of what every class of published people must be like.
+"""The interface of a privacy model: a condition that every published class must satisfy.
 
-A model judges the classes of a node: `refuses` says which may not be published. Merging classes that a model
-accepts gives a class that it accepts; that is why a node without suppression makes coarser ones needless. Only
-for some models does an accepted class stay accepted when a *refused* one joins it (`steady`): those rule out
-finer nodes also when rows may be suppressed.
+A model judges the classes of a node: `refuses` says which may not be published. Merging classes that a model accepts
+gives a class that it accepts; that is why a node without suppression makes coarser ones unnecessary. Only for some
+models does an accepted class stay accepted when a *refused* one is merged into it (`steady`): those rule out finer
+nodes even if rows may be suppressed.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ class PrivacyModel(Description, ABC):
     """What every class of published rows must satisfy."""
 
     steady: ClassVar[bool] = False
-    """Whether an accepted class stays accepted whatever joins it."""
+    """Whether an accepted class stays accepted whatever is merged into it."""
     compares: ClassVar[bool] = False
     """Whether it compares a class with the whole table, which must then be in the release."""
 
     model: str
 
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that it looks at."""
+        """The sensitive columns that it uses."""
         column = getattr(self, "column", None)
         return (column,) if column else ()
 
@@ -50,19 +50,19 @@ class PrivacyModel(Description, ABC):
         """Which classes may not be published."""
 
     def stays_refused(self, classes: NodeClasses) -> Floats:
-        """The share of each class that stays refused however it is split, at least; 0 where nothing is known."""
+        """A lower bound on the share of each class that stays refused however it is split; 0 if unknown."""
         return np.zeros(len(classes.sizes))
 
     def forbids(self, classes: NodeClasses) -> bool:
-        """Whether the node is out of the question, whatever is suppressed."""
+        """Whether the node is refused, whatever is suppressed."""
         return False
 
     def claims(
         self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
     ) -> tuple[Claim, ...]:
-        """Everything that a release promises under this model."""
+        """All claims of a release under this model."""
         return (self.claim(arguments, sensitive),)
 
     @abstractmethod
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
-        """What a release promises under this model."""
+        """The claim of a release under this model."""

@@ -20,21 +20,21 @@ from sfumato.table import Missing, Table
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """Judges classes by models; knows which of them stay content whatever joins a class."""
+    """Judges classes by models, and knows which models are steady."""
 
     models: tuple[PrivacyModel, ...]
 
     def refuses(self, classes: NodeClasses) -> Flags:
-        """Classes that some model refuses; who stands alone satisfies no model but k = 1."""
+        """Classes that some model refuses; a single row satisfies no model but k = 1."""
         return self._flag_refused_by(self.models, classes)
 
     @property
     def steady(self) -> bool:
-        """Whether an accepted class stays accepted whatever joins it, under all models."""
+        """Whether an accepted class stays accepted whatever is merged into it, under all models."""
         return all(model.steady for model in self.models)
 
     def stays_refused(self, classes: NodeClasses, refused: Flags) -> Floats:
-        """The share of each class that some model refuses at every finer node too, at least."""
+        """A lower bound on the share of each class that some model also refuses at every finer node."""
         if self.steady:
             return refused.astype(np.float64)
         lasting = np.zeros(len(classes.sizes))
@@ -46,7 +46,7 @@ class ModelJudge:
         return lasting
 
     def forbids(self, classes: NodeClasses) -> bool:
-        """Whether some model lets nothing be published."""
+        """Whether some model refuses the whole node."""
         return any(model.forbids(classes) for model in self.models)
 
     @staticmethod
@@ -59,7 +59,7 @@ class ModelJudge:
         return refused
 
     def columns(self) -> tuple[str, ...]:
-        """The sensitive columns that the models look at."""
+        """The sensitive columns that the models use."""
         return tuple(dict.fromkeys(name for model in self.models for name in model.columns()))
 
     def grouping(self, table: Table) -> Grouping:
@@ -68,14 +68,14 @@ class ModelJudge:
         if len({population.source for population in populations}) > 1:
             raise PolicyError("all models that compare with a population must name the same one")
         if populations and table.missing is Missing.MATCHES_ANY:
-            raise PolicyError("a population cannot be compared with where missing cells match anything")
+            raise PolicyError("a population cannot be used if missing cells match anything")
         return Grouping.of(table, self.columns(), populations[0] if populations else None)
 
 
 def judge_groups(table: Table, models: Sequence[PrivacyModel], of_row: Codes) -> Flags:
-    """Which groups of rows may not be published, for methods that put people together in their own way.
+    """Which groups of rows may not be published, for methods that form groups in their own way.
 
-    `of_row` numbers the group of every row from 0, without gaps. Populations are not known here.
+    `of_row` numbers the group of every row from 0, without gaps. Populations are not supported.
     """
     judge = ModelJudge(tuple(models))
     sizes = np.bincount(of_row).astype(np.int64)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""k-anonymity and its kin: one small description a model."""
+"""k-anonymity, l-diversity, t-closeness and related models: one small class per model."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from sfumato.protect.anonymity.sensitive_values import (
 from sfumato.release import Claim
 from sfumato.table import Table
 
-_ROUNDING = 1e-12  # thresholds are decimal numbers, what is compared with them are floats
+_ROUNDING = 1e-12  # thresholds are decimal numbers, the measured values are floats
 
 
 class KAnonymity(PrivacyModel):
     """Each person is hidden among at least k − 1 others (Samarati 1998, Sweeney 2002).
 
-    Holds against an adversary who knows somebody's quasi-identifying values and that the person is in the
-    table: linking leads to at least k rows, so to the right one with probability 1/k at most. It does not
-    hold back what the k rows have in common: if they share a disease, the adversary learns it.
+    Holds against an adversary who knows somebody's quasi-identifying values and that the person is in the table:
+    linking leads to at least k rows, so to the right one with probability at most 1/k. It does not hide what the k rows
+    have in common: if they share a disease, the adversary learns it.
     """
 
     steady: ClassVar[bool] = True
@@ -40,14 +40,14 @@ class KAnonymity(PrivacyModel):
 
     model: Literal["k_anonymity"] = "k_anonymity"
     k: int = Field(ge=1, strict=True)
-    """The least number of rows that share their quasi-identifying values."""
+    """The smallest number of rows that share their quasi-identifying values."""
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes are too small."""
         return classes.crowds < self.k
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
-        """A smallest crowd of k."""
+        """The smallest class has k rows."""
         return Claim(
             property="k_anonymity",
             threshold=self.k,
@@ -60,14 +60,14 @@ class KAnonymity(PrivacyModel):
 class AlphaKAnonymity(PrivacyModel):
     """k-anonymity, and no value of a sensitive column in more than a share alpha of a class (Wong et al. 2006).
 
-    Holds against linking as k-anonymity does, and against guessing the commonest value of a class.
+    Holds against linking as k-anonymity does, and against guessing the most common value of a class.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("k", "alpha", "column")
 
     model: Literal["alpha_k_anonymity"] = "alpha_k_anonymity"
     k: int = Field(ge=1, strict=True)
-    """The least number of rows in a class."""
+    """The smallest number of rows in a class."""
     alpha: float = Field(gt=0, le=1)
     """The largest share of one value in a class."""
     column: str
@@ -93,23 +93,23 @@ class AlphaKAnonymity(PrivacyModel):
     def claims(
         self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
     ) -> tuple[Claim, ...]:
-        """The share, and the crowd of k."""
+        """The share, and k-anonymity."""
         return (KAnonymity(k=self.k).claim(arguments), self.claim(arguments, sensitive))
 
 
 class LDiversity(PrivacyModel):
     """Each class has at least l well-represented values of a sensitive column (Machanavajjhala et al. 2006).
 
-    Against an adversary who links and knows up to l − 2 values that the person does not have. `distinct`: l
-    different values. `entropy`: an entropy of at least log l. `recursive`: r₁ < c (r_l + … + r_m), strictly.
-    It does not see that values may be alike in meaning, nor how far a class is from the whole table.
+    Against an adversary who links and knows up to l − 2 values that the person does not have. `distinct`: l different
+    values. `entropy`: an entropy of at least log l. `recursive`: r₁ < c (r_l + … + r_m), strictly. It ignores that
+    values may be similar in meaning, and how far a class is from the whole table.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("l", "column", "kind", "c")
 
     model: Literal["l_diversity"] = "l_diversity"
     l: float = Field(gt=0)  # noqa: E741  (the paper's own letter)
-    """The number of values; need not be whole for `entropy`."""
+    """The number of values; may be fractional for `entropy`."""
     column: str
     """The sensitive column."""
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
@@ -120,14 +120,14 @@ class LDiversity(PrivacyModel):
     @model_validator(mode="after")
     def _check_complete(self) -> LDiversity:
         if (self.kind == "recursive") != (self.c is not None):
-            raise ValueError("c is given for recursive l-diversity, and for no other")
+            raise ValueError("c is required for recursive l-diversity and not allowed otherwise")
         if self.kind != "entropy" and self.l != int(self.l):
-            raise ValueError("l is a whole number for distinct and recursive l-diversity")
+            raise ValueError("l must be a whole number for distinct and recursive l-diversity")
         return self
 
     @property
     def steady(self) -> bool:  # type: ignore[override]
-        """Only counting distinct values is steady: a lopsided class that joins can spoil the others."""
+        """Only the count of distinct values is steady: merging with a skewed class can break the others."""
         return self.kind == "distinct"
 
     def refuses(self, classes: NodeClasses) -> Flags:
@@ -147,7 +147,7 @@ class LDiversity(PrivacyModel):
         return np.round(largest / np.maximum(tail, 1), 12) >= np.where(tail > 0, round(self.c, 12), -1.0)
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
-        """The achieved l, or for recursive the achieved c."""
+        """The achieved l, or for `recursive` the achieved c."""
         all_arguments = {**arguments, "column": self.column}
         if self.kind == "recursive":
             assert self.c is not None
@@ -171,7 +171,7 @@ class LDiversity(PrivacyModel):
 class TCloseness(PrivacyModel):
     """The values in each class are distributed nearly as in the whole table (Li, Li, Venkatasubramanian 2007).
 
-    Bounds what an adversary learns by linking beyond what the table says of everybody, by the earth mover's
+    Bounds what an adversary learns by linking beyond what the table discloses about everybody, by the earth mover's
     distance: all values equally far apart, in an order, or in a hierarchy.
     """
 
@@ -180,27 +180,27 @@ class TCloseness(PrivacyModel):
 
     model: Literal["t_closeness"] = "t_closeness"
     t: float = Field(ge=0, le=1)
-    """The largest distance, 0 to 1, of a class to the whole table."""
+    """The largest distance, 0 to 1, between a class and the whole table."""
     column: str
     """The sensitive column."""
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
-    """How far apart values are: `equal`, `ordered`, or `hierarchical`, which needs a hierarchy of the column."""
+    """The distance between values: `equal`, `ordered`, or `hierarchical`, which needs a hierarchy of the column."""
 
     def refuses(self, classes: NodeClasses) -> Flags:
-        """Which classes are too far from the whole."""
+        """Which classes are too far from the whole table."""
         return self._measure_distances(classes) > self.t + _ROUNDING
 
     def stays_refused(self, classes: NodeClasses) -> Floats:
-        """The distance is convex: the parts of a class are on average as far as it is.
+        """The distance is convex: on average, the parts of a class are at least as far as the class.
 
-        A part is at most as far as the farthest of its values alone, and an accepted part at most t. So at
-        least (distance − t) / (farthest − t) of the people stay in refused parts.
+        A part is at most as far as the farthest of its values alone, and an accepted part at most t. So at least
+        (distance − t) / (farthest − t) of the people stay in refused parts.
         """
         pairs = classes.pairs(self.column)
         farthest = np.maximum.reduceat(self._alone(classes)[pairs.values], pairs.starts)
         over = self._measure_distances(classes) - self.t
         share = np.clip(over / np.maximum(farthest - self.t, _ROUNDING) - 1e-9, 0.0, 1.0)
-        return np.where(over > _ROUNDING, share, 0.0)  # a class that is accepted by a hair is not refused by one
+        return np.where(over > _ROUNDING, share, 0.0)  # a class accepted within rounding is not refused within rounding
 
     def _alone(self, classes: NodeClasses) -> Floats:
         sensitive = classes.sensitive[self.column]
@@ -241,10 +241,10 @@ class TCloseness(PrivacyModel):
 
 
 class BetaLikeness(PrivacyModel):
-    """No value is much commoner in a class than in the whole table, relative to its own share (Cao, Karras 2012).
+    """No value is much more common in a class than in the whole table, relative to its own share (Cao, Karras 2012).
 
-    Bounds what an adversary gains on each value, rare ones too. `enhanced` adds the bound −ln(share), which
-    keeps common values from becoming certain.
+    Bounds what an adversary gains on each value, including rare ones. `enhanced` adds the bound −ln(share), which keeps
+    common values from becoming certain.
     """
 
     compares: ClassVar[bool] = True
@@ -256,10 +256,10 @@ class BetaLikeness(PrivacyModel):
     column: str
     """The sensitive column."""
     enhanced: bool = False
-    """Whether common values are bounded by −ln of their share too."""
+    """Whether common values are also bounded by −ln of their share."""
 
     def refuses(self, classes: NodeClasses) -> Flags:
-        """Which classes tell too much about a value."""
+        """Which classes disclose too much about a value."""
         pairs, shares = classes.pairs(self.column), classes.sensitive[self.column].shares
         whole = shares[pairs.values]
         gain = (pairs.counts / classes.crowds[pairs.classes] - whole) / whole
@@ -320,7 +320,7 @@ class _PopulationModel(PrivacyModel):
     @classmethod
     def _named(cls, given: Any) -> Any:
         if not isinstance(given, (str, Table)):
-            raise ValueError("the population is a file name or a Table")
+            raise ValueError("the population must be a file name or a Table")
         return given
 
     @field_serializer("population")
@@ -328,15 +328,15 @@ class _PopulationModel(PrivacyModel):
         return population.source if isinstance(population, Table) else str(population)
 
     def populations(self) -> tuple[Table, ...]:
-        """The population, read."""
+        """Read the population."""
         return (self.population if isinstance(self.population, Table) else Table.read(self.population),)
 
 
 class KMap(_PopulationModel):
     """Each published class fits at least k people of the population (Sweeney 2002).
 
-    Against the journalist, who does not know who is in the release: weaker than k-anonymity, and only as true
-    as the population table.
+    Against the journalist, who does not know who is in the release: weaker than k-anonymity, and only as reliable as
+    the population table.
     """
 
     steady: ClassVar[bool] = True
@@ -345,14 +345,14 @@ class KMap(_PopulationModel):
 
     model: Literal["k_map"] = "k_map"
     k: int = Field(ge=1, strict=True)
-    """The least number of people of the population that a class fits."""
+    """The smallest number of people of the population that a class fits."""
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes fit too few people."""
         return classes.population < self.k
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
-        """A smallest crowd of k in the population."""
+        """The smallest class has k people of the population."""
         return Claim(
             property="k_map",
             threshold=self.k,
@@ -364,9 +364,9 @@ class KMap(_PopulationModel):
 
 
 class DeltaPresence(_PopulationModel):
-    """Nobody's being in the release can be told with more than a share high, or less than low (Nergiz et al. 2007).
+    """Bounds the probability that a person is in the release: at most `high`, at least `low` (Nergiz et al. 2007).
 
-    The release is a part of the population; a class tells how likely somebody who fits it is in the release.
+    The release is a part of the population; a class shows how likely somebody who fits it is in the release.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("low", "high")
@@ -376,10 +376,10 @@ class DeltaPresence(_PopulationModel):
     low: float = Field(default=0.0, ge=0, le=1)
     """The smallest share of a population class that is in the release."""
     high: float = Field(ge=0, le=1)
-    """The largest share."""
+    """The largest such share."""
 
     def refuses(self, classes: NodeClasses) -> Flags:
-        """Which classes tell too well who is in the release."""
+        """Which classes disclose too well who is in the release."""
         share = classes.crowds / np.maximum(classes.population, 1)
         return (share > self.high + _ROUNDING) | (share < self.low - _ROUNDING)
 
@@ -396,5 +396,5 @@ class DeltaPresence(_PopulationModel):
             measure="delta_presence",
             arguments=arguments,
             needs_original=True,
-            meaning=f"No class tells with more than {self.high:g} that somebody is in the release.",
+            meaning=f"No class shows with a probability above {self.high:g} that somebody is in the release.",
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The words for what happens at a node: classes of rows, who judges them, what the verdict costs."""
+"""What happens at a node: the classes of rows, who judges them, and the cost of the verdict."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True)
 class NodeClasses:
-    """The classes at one node: how many rows are in each, and among how many rows each of them is hidden."""
+    """The classes at one node: the number of rows in each, and the number of rows each is hidden among."""
 
     of_row: Codes
     sizes: Ints
     crowds: Ints
-    """Equal to the sizes, except where missing cells match anything or nothing."""
+    """Equal to the sizes, unless missing cells match anything or nothing."""
     sensitive: Mapping[str, SensitiveColumn] = field(default_factory=dict)
-    """The sensitive columns that models look at."""
+    """The sensitive columns that models use."""
     overlapping: Callable[[SensitiveColumn], ClassValues] | None = None
-    """How to count values where classes overlap, because missing cells match anything."""
+    """How to count values if classes overlap, because missing cells match anything."""
     population: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How many people of the population fit each class."""
     absent_from_release: bool = False
@@ -34,12 +34,12 @@ class NodeClasses:
     alone: Flags | None = None
     """Classes whose rows match nobody, because a missing cell matches nothing."""
     first: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    """A row of each class, where a node was grouped."""
+    """One row of each class, if a node was grouped."""
     _counted: dict[str, ClassValues] = field(default_factory=dict, repr=False)
     _measured: dict[str, Floats] = field(default_factory=dict, repr=False)
 
     def pairs(self, column: str) -> ClassValues:
-        """The values of a sensitive column that occur in the crowd of each class."""
+        """The values of a sensitive column among the rows that each class is hidden among."""
         if column not in self._counted:
             sensitive = self.sensitive[column]
             count_pairs = self.overlapping or (lambda column: column.pairs(self.of_row, len(self.sizes)))
@@ -47,24 +47,24 @@ class NodeClasses:
         return self._counted[column]
 
     def measured(self, what: str, measure: Callable[[], Floats]) -> Floats:
-        """One number a class, measured once: a model asks for it to refuse, and again to say what stays refused."""
+        """One number per class, cached: a model needs it to refuse, and again for what stays refused."""
         if what not in self._measured:
             self._measured[what] = measure()
         return self._measured[what]
 
 
 class ClassJudge(Protocol):
-    """Whoever says which classes may be published."""
+    """Decides which classes may be published."""
 
     @property
     def steady(self) -> bool:
-        """Whether an accepted class stays accepted whatever joins it."""
+        """Whether an accepted class stays accepted whatever is merged into it."""
 
     def refuses(self, classes: NodeClasses) -> Flags:
         """Which classes may not be published."""
 
     def stays_refused(self, classes: NodeClasses, refused: Flags) -> Floats:
-        """The share of each class that is refused at every finer node too, at least."""
+        """A lower bound on the share of each class that is also refused at every finer node."""
 
     def forbids(self, classes: NodeClasses) -> bool:
         """Whether nothing may be published at this node."""
@@ -72,7 +72,7 @@ class ClassJudge(Protocol):
 
 @dataclass(frozen=True)
 class JudgedNode:
-    """The classes at one node and which of them are refused; good until the next node is grouped."""
+    """The classes at one node and which of them are refused; valid until the next node is grouped."""
 
     levels: Levels
     classes: NodeClasses
@@ -80,28 +80,28 @@ class JudgedNode:
     suppressed: int
     """Rows in refused classes."""
     lasting: Floats
-    """The share of each class that is refused at every finer node too, at least."""
+    """A lower bound on the share of each class that is also refused at every finer node."""
     lasting_rows: int
-    """So many rows are refused at every finer node, at least."""
+    """A lower bound on the rows that are refused at every finer node."""
     forbidden: bool
 
 
 @dataclass(frozen=True)
 class NodeVerdict:
-    """What publishing at one node means: which classes are refused, and what it costs, in whole numbers."""
+    """The result of publishing at one node: which classes are refused, and the cost, in whole numbers."""
 
     levels: Levels
     suppressed: int
     """Rows in refused classes."""
     lasting_rows: int
-    """So many rows are refused at every finer node, at least."""
+    """A lower bound on the rows that are refused at every finer node."""
     costs: tuple[int, ...]
-    """Per column, the leaves lost over all rows: those under the published value less one, or all if suppressed."""
+    """Per column, the leaves lost over all rows: those under the published value minus one, or all if suppressed."""
     lasting: tuple[float, ...]
-    """Per column, what suppression adds to the costs at every finer node, at least."""
+    """Per column, a lower bound on what suppression adds to the cost at every finer node."""
     squares: int
     """Σ (rows in a class × rows it is hidden among) over published classes."""
     crowd: int
-    """The same over all classes, refused ones too; 0 where that bounds nothing."""
+    """The same over all classes, including refused ones; 0 if that bounds nothing."""
     classes: int
-    """How many classes are published."""
+    """The number of published classes."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Company where a missing cell matches every value: classes overlap, and each counts whoever agrees with it."""
+"""Classes when a missing cell matches every value: they overlap, and each counts every row that agrees with it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from sfumato.protect.anonymity.sensitive_values import ClassValues, build_class_
 
 
 def pair_matching_values(own: ClassValues, groups: Ints, unknown: Flags, here: Flags, width: int) -> ClassValues:
-    """The values in the crowd of each class, out of those of each class itself; only some classes are company."""
+    """The values among the rows that agree with each class, from those of each class itself; only some classes
+    count."""
     dense = np.zeros((len(here), width), dtype=np.int64)
     dense[own.classes, own.values] = own.counts
     dense[~here] = 0
     for value in range(width):
         dense[:, value] = count_matching_rows(groups, unknown, dense[:, value])
-    dense[~here, 0] = 1  # refused already: any count will do
+    dense[~here, 0] = 1  # already refused: any count works
     of_class, values = np.nonzero(dense)
     return build_class_values(of_class, values, dense[of_class, values])
 
 
 def count_matching_rows(groups: Ints, unknown: Flags, sizes: Ints) -> Ints:
-    """Rows that agree with a class wherever both are known, for every class; one grouping a pair of patterns."""
+    """Rows that agree with a class wherever both are known, for every class; one grouping per pair of patterns."""
     crowds: Ints = np.zeros(len(sizes), dtype=np.int64)
     patterns, pattern_of = np.unique(unknown, axis=1, return_inverse=True)
     members = [np.flatnonzero(pattern_of.ravel() == number) for number in range(patterns.shape[1])]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who takes part: the rows of a table that a method may publish, after what no method can work with is refused."""
+"""The rows of a table that a method may publish; refuses what no method can process."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sfumato.table import Missing, Table
 def select_participants(
     table: Table, columns: Sequence[str] | None = None, overlapping: bool = False
 ) -> tuple[Table, Ints]:
-    """The rows that take part, and their numbers; all but those with a missing cell where missing means "drop".
+    """The rows that take part, and their row numbers; without those with a missing cell if missing means "drop".
 
-    `columns` are looked at instead of the quasi-identifying ones; `overlapping` says that the method can count
-    missing cells that match anything or nothing.
+    `columns` are used instead of the quasi-identifying ones; `overlapping` means that the method can count missing
+    cells that match anything or nothing.
     """
     names = list(table.quasi_identifying if columns is None else columns)
     if not len(table):
@@ -37,8 +37,8 @@ def select_participants(
         return table, rows
     if table.missing is not Missing.DROP:
         raise PolicyError(
-            f"{table.source}: {int(holed.sum())} rows have a missing cell, and this method cannot count cells of which "
-            f"missing = {table.missing.value} is said; use own_value or drop"
+            f"{table.source}: {int(holed.sum())} rows have a missing cell, and this method does not support "
+            f"missing = {table.missing.value}; use own_value or drop"
         )
     if holed.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
@@ -47,10 +47,10 @@ def select_participants(
 
 def _refuse_stars(table: Table, name: str) -> None:
     if table.frame[name].dtype != pl.String:
-        return  # no number, date or truth value is spelt so
+        return  # no number, date or boolean is spelled so
     starred = int((table.frame[name] == SUPPRESSED).sum())
     if starred:
         raise DataError(
             f'{table.source}: the column "{name}" holds "*" in {starred} rows, the mark of a suppressed cell; add '
-            '"*" to missing_marks, or spell it otherwise'
+            '"*" to missing_marks, or change its spelling'
         )

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Partition: cut the table into small parts of people who are alike, and publish each part's ranges and sets.
+"""Partition: cut the table into small parts of similar people, and publish each part's ranges and sets.
 
-Against an adversary who knows somebody's quasi-identifying values. Every part is generalized for itself (local
+Against an adversary who knows somebody's quasi-identifying values. Every part is generalized separately (local
 recoding), so far less is lost than with one level for a whole column. What leaks: the ends of every range and the
-members of every set are values of people in it, and everything that the members of a class share. LeFevre,
-DeWitt, Ramakrishnan, Mondrian (2006); the clusters inside small parts as in Byun et al. (2007).
+members of every set are values of people in it, and everything that the members of a class share. LeFevre, DeWitt,
+Ramakrishnan, Mondrian (2006); the clusters inside small parts as in Byun et al. (2007).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _LARGEST_KEY = 1 << 62
 
 
 class Partition(Method):
-    """Cut the table into parts again and again while both sides are safe, and publish what each part spans.
+    """Cut the table into parts repeatedly while both sides are safe, and publish what each part spans.
 
-    Guarantee: every class of published rows satisfies all models, no row is suppressed, and every published
-    cell covers its original. Against: an adversary who knows quasi-identifying values of anybody and links
-    (prosecutor). Limits: cuts are chosen one by one, so the release is good, not optimal; analysts must cope
-    with ranges that overlap from class to class; the ends of ranges are real values of somebody; sensitive
-    values are published as they are; two releases of the same people can break together.
-    Papers: LeFevre, DeWitt, Ramakrishnan 2006; Byun, Kamra, Bertino, Li 2007.
+    Guarantee: every class of published rows satisfies all models, no row is suppressed, and every published cell covers
+    its original. Against: an adversary who knows quasi-identifying values of anybody and links (prosecutor). Limits:
+    cuts are chosen greedily, so the release is good, not optimal; ranges overlap between classes, which analysts must
+    handle; the ends of ranges are real values of somebody; sensitive values are published unchanged; two releases of
+    the same people can be combined to break both. Papers: LeFevre, DeWitt, Ramakrishnan 2006; Byun, Kamra, Bertino, Li
+    2007.
     """
 
     iso_20889: ClassVar[str] = "generalization (local)"
@@ -57,11 +57,11 @@ class Partition(Method):
     models: tuple[AnyModel, ...] = Field(min_length=1)
     """What every class of published rows must satisfy."""
     relaxed: bool = False
-    """Whether equal values may come on both sides of a cut: smaller classes, but more is lost."""
+    """Whether equal values may fall on both sides of a cut: smaller classes, but more is lost."""
     publish: Publish = "ranges"
     """`ranges`: numbers as ranges, others as sets; `hierarchy`: the lowest label that covers a class's values."""
     refine: bool = True
-    """Whether the rows of small parts are clustered instead of cut, where that loses less."""
+    """Whether the rows of small parts are clustered instead of cut, if that loses less."""
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
@@ -104,8 +104,8 @@ class Partition(Method):
             return
         names = [model.model for model in self.models if GroupJudge(table, (model,)).refused(everybody).any()]
         raise ImpossibleRelease(
-            f"even all {len(table)} rows as a single class do not satisfy {', '.join(names)}; ask less of "
-            f"{'it' if len(names) == 1 else 'them'}, or give more rows"
+            f"even all {len(table)} rows as a single class do not satisfy {', '.join(names)}; relax "
+            f"{'it' if len(names) == 1 else 'them'}, or add rows"
         )
 
     def _claims(self, table: Table) -> tuple[Claim, ...]:
@@ -127,7 +127,7 @@ class _PublishedParts:
     """Rows of each class."""
 
     def kinds(self, table: Table) -> dict[str, ChangeKind]:
-        """Of the quasi-identifying columns, those in which a label stands for several values."""
+        """The quasi-identifying columns in which a label covers several values."""
         named = zip(table.quasi_identifying, self.labels, strict=True)
         return {name: ChangeKind.RANGES for name, labels in named if labels.changed}
 
@@ -171,7 +171,7 @@ def _count_label_classes(labels: Sequence[PartLabels], sizes: Ints) -> Ints:
 
 
 def _recode_parts(table: Table, published: _PublishedParts, of_row: Codes) -> Table:
-    """The table with every part's labels; a column in which nothing changed stays as it is."""
+    """The table with every part's labels; a column without changes stays as it is."""
     frame = table.frame.drop(table.identifying)
     for name, labels in zip(table.quasi_identifying, published.labels, strict=True):
         if labels.changed:

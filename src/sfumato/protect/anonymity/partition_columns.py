@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The columns of a partition: the order in which each is cut, and the labels that its parts are published by.
+"""The columns of a partition: the order in which each is cut, and the published labels of its parts.
 
-A *place* is a leaf's position in that order: numbers by size, the leaves of a hierarchy branch by branch, other
-values as they sort. The place after the last is a missing cell.
+A *place* is a leaf's position in that order: numbers by size, the leaves of a hierarchy branch by branch, other values
+sorted. The place after the last is a missing cell.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _NUMBER_OF_KIND = {"range": 0, "set": 1, "tree": 2}
 
 @dataclass(frozen=True)
 class PartLabels:
-    """The distinct labels of a column, which of them each part bears, and how many leaves each loses."""
+    """The distinct labels of a column, the label of each part, and how many leaves each label loses."""
 
     texts: tuple[str | None, ...]
     of_part: Ints
     lost: Ints
     changed: bool
-    """Whether some cell is published as something else than itself."""
+    """Whether some cell is published as something other than itself."""
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionColumn:
-    """One quasi-identifying column, in the order in which it is cut."""
+    """One quasi-identifying column, in cutting order."""
 
     domain: Domain
     hierarchy: Hierarchy | None
@@ -49,13 +49,13 @@ class PartitionColumn:
     whole: bool
     """Whether its cells are whole numbers."""
     missing_stays: bool
-    """Whether a part without a known cell is published as missing; else as `*`."""
+    """Whether a part without a known cell is published as missing; otherwise as `*`."""
 
     @classmethod
     def of(
         cls, original: pl.Series, hierarchy: Hierarchy | None, publish: Publish, missing: Missing
     ) -> PartitionColumn:
-        """Numbers become ranges and others sets, unless the labels of a hierarchy are asked for."""
+        """Numbers become ranges and others sets, unless the hierarchy's labels are requested."""
         domain = Domain.of(original, hierarchy)
         kind: Kind = "range" if original.dtype.is_numeric() and domain.numbers is not None else "set"
         if publish == "hierarchy" and hierarchy is not None:
@@ -64,12 +64,12 @@ class PartitionColumn:
 
     @property
     def leaves(self) -> int:
-        """How many leaves it has: the place of a missing cell."""
+        """The number of leaves, which is the place of a missing cell."""
         return len(self.domain.leaves)
 
     @property
     def scale(self) -> int:
-        """What a suppressed cell loses."""
+        """The loss of a suppressed cell."""
         return max(self.leaves - 1, 1)
 
     @cached_property
@@ -96,7 +96,7 @@ class PartitionColumn:
 
     @cached_property
     def groups(self) -> tuple[Codes, Ints]:
-        """Level by level the group of each place, and how many leaves the group's label loses."""
+        """For each level the group of each place, and how many leaves the group's label loses."""
         if self.hierarchy is None:
             return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
         above = [level.group_of_leaf[self.order] for level in self.hierarchy.levels[1:]]
@@ -111,7 +111,7 @@ class PartitionColumn:
         return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
 
     def labels(self, flat: Codes, begins: Ints) -> PartLabels:
-        """Publish parts, given the distinct places of each in order, part after part, and where each part's begin."""
+        """Publish parts, given the distinct places of each in order, part after part, and the offset of each part."""
         first, last = flat[begins[:-1]], flat[begins[1:] - 1]
         several = np.diff(begins) > 1
         texts: list[str | None] = [*(self.domain.spellings[leaf] for leaf in self.order), None, SUPPRESSED]
@@ -134,7 +134,7 @@ class PartitionColumn:
         return self._read_back(made, flat, begins) if self._is_ambiguous(texts[self.leaves + 2 :]) else made
 
     def _number_label_keys(self, flat: Codes, begins: Ints, parts: Ints) -> list[bytes]:
-        """What tells labels apart: all values of a set, the two ends of anything else."""
+        """What distinguishes labels: all values of a set, the two ends of anything else."""
         if self.kind == "set":
             text = flat.tobytes()
             begin, end = (4 * begins[parts]).tolist(), (4 * begins[parts + 1]).tolist()
@@ -157,13 +157,13 @@ class PartitionColumn:
     def _range(self, low: int, high: int) -> tuple[str, int]:
         numbers = self._ordered_numbers
         covered = np.searchsorted(numbers, numbers[high], side="right") - np.searchsorted(numbers, numbers[low])
-        if self.whole:  # as spelt: a large whole number is no float
+        if self.whole:  # keep the spelling: a large whole number does not fit a float
             ends = [int(self.domain.spellings[self.order[position]]) for position in (low, high)]
             return format_range(ends[0], ends[1]), int(covered) - 1
         return format_range(float(numbers[low]), float(numbers[high])), int(covered) - 1
 
     def _find_common_label(self, low: int, high: int) -> tuple[str, int]:
-        """The label of the lowest group that holds both ends, and so all between them."""
+        """The label of the lowest group that holds both ends, and so everything between them."""
         assert self.hierarchy is not None
         for level in self.hierarchy.levels[1:]:
             group = level.group_of_leaf[self.order[low]]
@@ -178,7 +178,7 @@ class PartitionColumn:
 
     @cached_property
     def _label_of_leaves(self) -> dict[bytes, str]:
-        """The label that says exactly this set of leaves, where the hierarchy has one."""
+        """The label of exactly this set of leaves, if the hierarchy has one."""
         return {
             np.sort(leaves).astype(np.int64).tobytes(): label
             for label, leaves in self.domain.groups.items()
@@ -186,7 +186,7 @@ class PartitionColumn:
         }
 
     def _is_ambiguous(self, made: Sequence[str | None]) -> bool:
-        """Whether some label could be read as another value or group than was meant."""
+        """Whether some label could be read as another value or group than intended."""
         wide = {label for label, leaves in self.domain.groups.items() if len(leaves) > 1}
         names = {*self.domain.leaves, *self.domain.spellings}
         return not names.isdisjoint(wide) or any(
@@ -226,7 +226,7 @@ class PartitionColumns:
         )
 
     def cells(self, table: Table) -> Codes:
-        """The places of all cells, a line a row."""
+        """The places of all cells, one line per row."""
         names = table.quasi_identifying
         return np.column_stack([c.places(table.frame[n]) for c, n in zip(self.each, names, strict=True)]).astype(
             np.int32, order="C"
@@ -234,7 +234,7 @@ class PartitionColumns:
 
     @cached_property
     def described(self) -> PartColumns:
-        """What the kernels know of them."""
+        """The description for the kernels."""
         from sfumato.kernels.anonymity.partition import PartColumns
 
         starts = np.cumsum([0, *(len(column.groups[0]) for column in self.each)])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Cutting a table into parts, each time in the column where a cut saves most (LeFevre et al. 2006).
 
-With k-anonymity alone a kernel cuts depth first. Other models must see both sides of a cut before it is made, so
-all open parts are cut and judged at once, level by level, each in its next best column until one is accepted.
+With k-anonymity alone a kernel cuts depth first. Other models must judge both sides before a cut, so all open parts are
+cut and judged at once, level by level, each in its next best column until one is accepted.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from sfumato.table import Table
 
 
 class GroupJudgement(Protocol):
-    """Whoever says which groups of rows may not be published."""
+    """Decides which groups of rows may not be published."""
 
     @property
     def least(self) -> int:
-        """No group with fewer rows is ever accepted."""
+        """The smallest size of an accepted group."""
 
     @property
     def by_size(self) -> bool:
-        """Whether every larger group is accepted."""
+        """Whether every group of that size or more is accepted."""
 
     def refused(self, of_row: Codes) -> Flags:
         """Which groups are refused, given the group of every row."""
@@ -61,7 +61,7 @@ class GroupJudge:
         for model in models:
             if hasattr(model, "population"):
                 raise PolicyError(
-                    f"{model.model} compares with a population, which a partition does not know; use generalize for it"
+                    f"{model.model} compares with a population, which a partition does not have; use generalize"
                 )
         self.models = tuple(models)
         self.least = max(_get_least_size(model) for model in models)
@@ -80,13 +80,13 @@ class GroupJudge:
 def _get_least_size(model: PrivacyModel) -> int:
     if isinstance(model, (KAnonymity, AlphaKAnonymity)):
         return model.k
-    # A class of l well-represented values, in whatever sense, has at least l rows.
+    # A class of l well-represented values, of any kind, has at least l rows.
     return max(1, ceil(model.l - 1e-9)) if isinstance(model, LDiversity) else 1
 
 
 @dataclass(frozen=True)
 class RowParts:
-    """Rows put in parts: the cells and the number of each row in the order of the parts, and where these start."""
+    """Rows in parts: the cells and the number of each row in the order of the parts, and the offsets of the parts."""
 
     cells: Codes
     order: Codes
@@ -98,7 +98,7 @@ class RowParts:
         return cls(cells, np.arange(len(cells), dtype=np.int32), np.array([0, len(cells)], dtype=np.int64))
 
     def regroup_parts(self, part_of_place: Ints) -> RowParts:
-        """The same rows put in other parts, which are numbered without gaps."""
+        """The same rows in other parts, which are numbered without gaps."""
         from sfumato.kernels.anonymity.partition import regroup_rows
 
         starts = np.concatenate([[0], np.cumsum(np.bincount(part_of_place))]).astype(np.int64)
@@ -141,7 +141,7 @@ def cut_into_parts(
 
 @dataclass(frozen=True)
 class _PartCuts:
-    """The cut of each of some parts in each column: the value it is made at, the rows on its left, what it saves."""
+    """The cut of each part in each column: the value it is made at, the rows on its left, what it saves."""
 
     begins: Ints
     ends: Ints
@@ -153,7 +153,7 @@ class _PartCuts:
 def _cut_judged(
     parts: RowParts, columns: PartitionColumns, judge: GroupJudgement, largest: int, relaxed: bool
 ) -> RowParts:
-    """Level by level; `parts` is brought into the new order."""
+    """Cut level by level; `parts` is reordered."""
     begins, ends = parts.starts[:-1], parts.starts[1:]
     closed: list[Ints] = []
     rows = len(parts.order)
@@ -188,7 +188,7 @@ def _propose_cuts_of_parts(
 
 
 def _accept_cuts(parts: RowParts, cuts: _PartCuts, judge: GroupJudgement) -> Ints:
-    """Cut each part in the best column in which both sides are accepted; the rows on the left, 0 if there is none."""
+    """Cut each part in the best column in which both sides are accepted; return the rows on the left, 0 if none."""
     from sfumato.kernels.anonymity.partition import make_cuts
 
     made = np.zeros(len(cuts.begins), dtype=np.int64)
@@ -209,10 +209,10 @@ def _accept_cuts(parts: RowParts, cuts: _PartCuts, judge: GroupJudgement) -> Int
 
 
 def _flag_refused_sides(order: Codes, begins: Ints, middles: Ints, ends: Ints, judge: GroupJudgement) -> Flags:
-    """Whether one of the two sides of each cut is refused; all other rows are put in one group that does not count."""
+    """Whether one of the two sides of each cut is refused; all other rows form one group that does not count."""
     edges = np.zeros(len(order) + 1, dtype=np.int32)
     edges[np.concatenate([begins, middles, ends])] = 1
-    # Parts and gaps alternate along the rows; each run gets a number of its own, in order.
+    # Parts and gaps alternate along the rows; each run gets its own number, in order.
     run = np.cumsum(edges[:-1], dtype=np.int32)
     numbers = np.zeros(int(run[-1]) + 1, dtype=np.int32)
     numbers[run[begins]] = 2 * np.arange(len(begins)) + 1

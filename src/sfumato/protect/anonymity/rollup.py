@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Grouping from classes that were grouped before: nodes that share the levels of the most telling columns share work.
+"""Grouping from earlier classes: nodes that share the levels of the most distinguishing columns share work.
 
-The rows are put together once for each level of the column that tells people apart best, then for each level of the
-next. A node is grouped from the smallest of these that is finer than it.
+The rows are merged once for each level of the column that distinguishes people best, then for each level of the next. A
+node is grouped from the smallest of these groupings that is finer than it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from sfumato.protect.anonymity.node_classes import Levels
 
 _DEPTH = 3
 _HABIT = 3
-_LONG = 16  # nodes, after which a search is taken for a long one
-_ROOM = 1 << 20  # rows in all that is kept: about 100 MB, or twice the table where that is more
+_LONG = 16  # nodes, after which a search counts as long
+_ROOM = 1 << 20  # rows kept in total: about 100 MB, or twice the table if that is more
 
 
 class RollUp:
-    """A grouping, and coarser ones made of it as they are asked for."""
+    """A grouping, and coarser ones derived from it on demand."""
 
     def __init__(self, grouping: Grouping) -> None:
         """Nothing is grouped yet."""
@@ -48,7 +48,7 @@ class RollUp:
         return grouping
 
     def _is_worth_making(self, levels: Levels, finer: Grouping) -> bool:
-        """Making one costs as much as grouping a few nodes: it pays if it is asked for again and again."""
+        """A coarser grouping costs as much as grouping a few nodes: it pays if it is used repeatedly."""
         self._asked[levels] = self._asked.get(levels, 0) + 1
         return self._asked[levels] > _HABIT and finer.distinct_rows <= self._room
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How often each sensitive value occurs in each class: what l-diversity, t-closeness and their kin judge by."""
+"""How often each sensitive value occurs in each class: the input of l-diversity, t-closeness and related models."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class ClassValues:
     values: Ints
     counts: Ints
     starts: Ints
-    """Where each class begins; every class has at least one value."""
+    """The offset of each class; every class has at least one value."""
 
     def each(self, amounts: npt.NDArray[np.generic], how: np.ufunc = np.add) -> npt.NDArray[np.generic]:
-        """Combine amounts of pairs to one number a class."""
+        """Combine amounts of pairs to one number per class."""
         combined: npt.NDArray[np.generic] = how.reduceat(amounts, self.starts)
         return combined
 
 
 @dataclass(frozen=True)
 class SensitiveColumn:
-    """A sensitive column, ready to be counted by class. Its values are in their order, missing last."""
+    """A sensitive column, ready to be counted by class. Its values are in order, missing last."""
 
     name: str
     values: tuple[str | None, ...]
@@ -49,13 +49,13 @@ class SensitiveColumn:
     """Per pair, how many people."""
     hierarchy: Hierarchy | None
     alone: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
-    """How far each value by itself is from the whole table, by each distance that was asked for."""
+    """The distance of each single value from the whole table, by each requested distance."""
 
     @classmethod
     def of(cls, table: Table, name: str, distinct_of_row: Codes | None = None) -> SensitiveColumn:
-        """Count a column by distinct rows; each row is its own without `distinct_of_row`."""
+        """Count a column by distinct rows; without `distinct_of_row`, each row is distinct."""
         if name not in table.frame.columns:
-            raise DataError(f'{table.source}: a model speaks of the column "{name}", which the table does not have')
+            raise DataError(f'{table.source}: a model uses the column "{name}", which the table does not have')
         hierarchy = table.hierarchies.get(name)
         values, codes = _number_ordered_values(table.frame[name], hierarchy)
         if distinct_of_row is None:
@@ -65,12 +65,12 @@ class SensitiveColumn:
 
     @property
     def known(self) -> tuple[str, ...]:
-        """The values that are not missing, in their order."""
+        """The values that are not missing, in order."""
         return tuple(value for value in self.values if value is not None)
 
     @property
     def branches(self) -> tuple[str, ...]:
-        """Each value with its labels, level by level, as one text: what a verifier needs of the hierarchy."""
+        """Each value with its labels, level by level, as one text: the part of the hierarchy that a verifier needs."""
         if self.hierarchy is None:
             return ()
         above = {row[0]: row for row in self.hierarchy.rows}
@@ -88,7 +88,7 @@ class SensitiveColumn:
         return shares
 
     def of_rows(self, kept: Flags) -> SensitiveColumn:
-        """Only some rows, numbered anew; the shares stay those of the whole table."""
+        """Only some rows, renumbered; the shares stay those of the whole table."""
         here = kept[self.rows]
         rows = (np.cumsum(kept) - 1)[self.rows[here]]
         part = replace(self, rows=rows, codes=self.codes[here], counts=self.counts[here])
@@ -121,7 +121,7 @@ class SensitiveColumn:
 
 
 def _count_keys(keys: Ints) -> tuple[Ints, Ints]:
-    """The keys that occur, in their order, and how often."""
+    """The keys that occur, in order, and how often."""
     if keys.max(initial=0) > _DENSE:
         distinct_keys, counts = np.unique(keys, return_counts=True)
         return distinct_keys, counts.astype(np.int64)
@@ -131,14 +131,14 @@ def _count_keys(keys: Ints) -> tuple[Ints, Ints]:
 
 
 def build_class_values(of_class: Ints, values: Ints, counts: Ints) -> ClassValues:
-    """Pairs that are ordered by class already, in which every class occurs."""
+    """Pairs that are already ordered by class, in which every class occurs."""
     begins = np.ones(len(of_class), dtype=np.bool_)
     np.not_equal(of_class[1:], of_class[:-1], out=begins[1:])
     return ClassValues(of_class, values, counts, np.flatnonzero(begins))
 
 
 def _number_ordered_values(column: pl.Series, hierarchy: Hierarchy | None) -> tuple[tuple[str | None, ...], Ints]:
-    """The values of a column in their order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
+    """The values of a column in order (numbers, the hierarchy's leaves, or text), and the number of each cell."""
     texts = spell_cells(column)
     known = column.drop_nulls().unique().sort() if column.dtype.is_numeric() else texts.drop_nulls().unique().sort()
     names = spell_cells(known).to_list()
@@ -169,7 +169,7 @@ def measure_equal_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> F
 
 
 def measure_ordered_distance(pairs: ClassValues, sizes: Ints, shares: Floats) -> Floats:
-    """The same, values lying in a row: Σ |running difference| / (values − 1) (Li, Li, Venkatasubramanian 2007)."""
+    """The same for values in a row: Σ |running difference| / (values − 1) (Li, Li, Venkatasubramanian 2007)."""
     distances = np.zeros(len(sizes))
     if len(shares) < 2:
         return distances
@@ -180,13 +180,13 @@ def measure_ordered_distance(pairs: ClassValues, sizes: Ints, shares: Floats) ->
 
 
 def measure_hierarchical_distance(pairs: ClassValues, sizes: Ints, sensitive: SensitiveColumn) -> Floats:
-    """The same, values as far apart as the level at which their branches meet (Li, Li, Venkatasubramanian 2007)."""
+    """The same for values as far apart as the level at which their branches meet (Li, Li, Venkatasubramanian 2007)."""
     hierarchy = sensitive.hierarchy
     if hierarchy is None:
         raise DataError(f'hierarchical t-closeness needs a hierarchy for "{sensitive.name}"; give one, or use equal')
     codes = hierarchy.codes(pl.Series(sensitive.name, sensitive.values, dtype=pl.String))
     distances = np.zeros(len(sizes))
-    # A hierarchy without a single label on top gets one: everything must be able to meet.
+    # A hierarchy without a single top label gets one: all branches must be able to meet.
     tops = [] if len(hierarchy.levels[-1].labels) == 1 and hierarchy.height else [np.zeros(len(codes), dtype=np.int64)]
     steps = [hierarchy.groups(level)[0][codes].astype(np.int64) for level in range(1, hierarchy.height + 1)] + tops
     for part, dense in iterate_count_blocks(pairs, len(sizes), len(codes)):
@@ -200,7 +200,7 @@ def measure_hierarchical_distance(pairs: ClassValues, sizes: Ints, sensitive: Se
 
 
 def _sum_branch_gaps(gap: Floats, below: Ints, groups: Ints) -> tuple[Floats, Floats]:
-    """What the branches that meet in each group have too much and too little of."""
+    """The surplus and deficit of the branches that meet in each group."""
     parent = np.zeros(int(below.max()) + 1, dtype=np.int64)
     parent[below] = groups
     branches = _sum_by_group(gap, below, len(parent))

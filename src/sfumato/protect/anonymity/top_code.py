@@ -2,9 +2,9 @@
 """Top and bottom coding: publish a cap instead of every number above it, a floor instead of every number below it.
 
 Against an adversary who recognizes somebody by an extreme number: the highest income, the oldest person. What leaks:
-the cap and the floor. Those that the custodian does not give are found in the data, as a number that k rows or more
-reach, moved inward to a coarse grid, so that it is nobody's own. Hundepool et al., *Statistical Disclosure Control*
-(2012), section 3.6.
+the cap and the floor. If you do not give them, they are derived from the data, as a number that k rows or more reach,
+moved inward to a coarse grid, so that it is nobody's own. Hundepool et al., *Statistical Disclosure Control* (2012),
+section 3.6.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from sfumato.table import Table
 
 
 class TopCode(Method):
-    """Publish every number above a cap as the cap and, if asked, every number below a floor as the floor.
+    """Publish every number above a cap as the cap and, optionally, every number below a floor as the floor.
 
     Guarantee: no published number of the columns lies beyond the cap or the floor, and at least k rows have each of
     them. Against: an adversary who knows or guesses that somebody's number is extreme. Limits: numbers in between stay
-    as they are, and may single people out together with other columns: this is no k-anonymity; who is at the cap is
+    unchanged, and may single people out together with other columns: this is not k-anonymity; a person at the cap is
     known to have that or more; means and variances shrink. Papers: Hundepool et al. 2012.
     """
 
@@ -43,17 +43,17 @@ class TopCode(Method):
 
     method: Literal["top_code"] = "top_code"
     columns: tuple[str, ...] = Field(min_length=1)
-    """The columns of numbers that are coded."""
+    """The columns of numbers to code."""
     k: int = Field(ge=2, strict=True)
-    """The least number of rows that have the cap, and the floor."""
+    """The smallest number of rows that have the cap, and the floor."""
     ends: Literal["top", "bottom", "both"] = "top"
     """Which end of the numbers is coded."""
     share: float = Field(default=0.02, gt=0, lt=0.5)
-    """The share of the known numbers that are coded at each end, at least, where no cap or floor is given."""
+    """The smallest share of known numbers that are coded at each end, if no cap or floor is given."""
     caps: Mapping[str, float] = Field(default_factory=dict)
-    """Column → a cap that was chosen without looking at the data."""
+    """Column → a cap chosen without looking at the data."""
     floors: Mapping[str, float] = Field(default_factory=dict)
-    """Column → a floor that was chosen without looking at the data."""
+    """Column → a floor chosen without looking at the data."""
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -83,18 +83,18 @@ class TopCode(Method):
             raise DataError(f"{table.source}: the table has no rows")
         for name in self.columns:
             if name not in table.frame.columns or name in table.identifying:
-                raise PolicyError(f'{table.source}: "{name}" is no column that can be published')
+                raise PolicyError(f'{table.source}: "{name}" is not a column that can be published')
             column = table.frame[name]
             if not (column.dtype.is_integer() or column.dtype.is_float()) or not column.count():
-                raise DataError(f'{table.source}: the column "{name}" has no numbers, which alone can be capped')
+                raise DataError(f'{table.source}: the column "{name}" has no numbers; only numbers can be capped')
             if column.dtype.is_float() and not bool(column.is_finite().fill_null(True).all()):
                 raise DataError(f'{table.source}: the column "{name}" has infinite numbers; mark them missing')
         strange = sorted({*self.caps, *self.floors} - set(self.columns))
         if strange:
-            raise PolicyError(f"{table.source}: caps and floors are given for {', '.join(strange)}, not in columns")
+            raise PolicyError(f"{table.source}: caps or floors name {', '.join(strange)}, which `columns` does not")
 
     def _limits(self, table: Table, name: str) -> _Limits:
-        """The floor and the cap of a column: given, or such that enough rows reach them."""
+        """The floor and the cap of a column: given, or chosen so that enough rows reach them."""
         known = table.frame[name].drop_nulls().sort()
         enough = max(self.k, ceil(self.share * len(known)))
         if 2 * enough > len(known):
@@ -113,37 +113,37 @@ class TopCode(Method):
         return limits
 
     def _refuse_lonely(self, limits: _Limits, known: pl.Series, column: str) -> None:
-        """Refuse a limit that fewer than k rows would have: the numbers at that end would be somebody's own."""
+        """Refuse a limit that fewer than k rows would have: the numbers at that end would identify people."""
         if limits.floor is not None and limits.cap is not None and limits.floor >= limits.cap:
-            raise ImpossibleRelease(f"{column}: the floor is not below the cap; give others, or code one end")
+            raise ImpossibleRelease(f"{column}: the floor is not below the cap; give others, or code only one end")
         there = [int((known <= limits.floor).sum())] if limits.floor is not None else []
         there += [int((known >= limits.cap).sum())] if limits.cap is not None else []
         if min(there) < self.k:
             raise ImpossibleRelease(
-                f"{column}: only {min(there)} rows would have the cap or the floor that is given, and {self.k} must; "
-                "move it inward, or let it be found"
+                f"{column}: only {min(there)} rows would have the given cap or floor, and {self.k} must; "
+                "move it inward, or omit it to derive it from the data"
             )
 
     def _claims(self, table: Table, limits: Mapping[str, _Limits]) -> tuple[Claim, ...]:
         made = [claim for name in limits for claim in limits[name].claims(name, self.k)]
         kept = tuple(name for name in table.frame.columns if name not in {*limits, *table.identifying})
-        said = "No other column was changed."
+        meaning = "No other column was changed."
         return (
             *made,
-            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, said),
+            claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": kept}, meaning),
             claim_nobody_named(table),
         )
 
 
 class _Limits(NamedTuple):
-    """Between which numbers a column is published; None where an end stays as it is."""
+    """The limits of a column; None for an end that is not coded."""
 
     floor: Number | None
     cap: Number | None
 
     def claims(self, name: str, k: int) -> tuple[Claim, ...]:
-        """Nothing lies beyond the limits and nobody stands alone at them, which anybody can check; the rest is true."""
-        told = {"column": name, **{end: limit for end, limit in self._asdict().items() if limit is not None}}
+        """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
+        arguments = {"column": name, **{end: limit for end, limit in self._asdict().items() if limit is not None}}
         between = " and ".join(
             f"{word} {limit}" for word, limit in (("at least", self.floor), ("at most", self.cap)) if limit is not None
         )
@@ -153,25 +153,25 @@ class _Limits(NamedTuple):
                 threshold=0,
                 bound="exactly",
                 measure="beyond_limits",
-                arguments=told,
+                arguments=arguments,
                 meaning=f"Every published number of {name} is {between}.",
             ),
             Claim(
                 property="rows_at_limits",
                 threshold=k,
                 measure="rows_at_limits",
-                arguments=told,
+                arguments=arguments,
                 meaning=f"At least {k} rows have each limit of {name}.",
             ),
-            claim_with_originals("miscoded_cells", 0, "exactly", told, f"No other number of {name} was changed."),
+            claim_with_originals("miscoded_cells", 0, "exactly", arguments, f"No other number of {name} was changed."),
         )
 
 
 def _clip(column: pl.Series, limits: _Limits) -> pl.Series:
-    """A column between its limits; a missing cell stays missing."""
+    """Clip a column to its limits; a missing cell stays missing."""
     return column.clip(limits.floor, limits.cap).cast(column.dtype)
 
 
 def _inward(limit: float, column: pl.Series, to_whole: Callable[[float], int]) -> Number:
-    """A limit that the column can hold: one of whole numbers is whole."""
+    """A limit that the column's type can hold: whole for whole numbers."""
     return to_whole(limit) if column.dtype.is_integer() else float(limit)

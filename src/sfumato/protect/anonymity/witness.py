@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What becomes of one person at every node: a witness against many nodes at once.
+"""The class of one person at every node: a witness against many nodes at once.
 
-Where nothing may be suppressed, one refused class condemns a node. The class of a row at a node is made of the rows
-that meet it, column by column, at the node's levels or below; so one pass over the rows and a running sum along every
-column give its class at every node of the lattice. A hundred checks become a score.
+If nothing may be suppressed, one refused class rules out a node. The class of a row at a node consists of the rows that
+meet it, column by column, at the node's levels or below; so one pass over the rows and a cumulative sum along every
+column give its class at every node of the lattice. A hundred checks become about twenty.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_COUNTS = 1 << 22
 
 
 def condemn_nodes(live: Flags, grouping: Grouping, judge: ClassJudge, row: int) -> None:
-    """Strike out the nodes at which the class of a distinct row is refused; none where that cannot be told at once."""
+    """Rule out the nodes at which the class of a distinct row is refused; none if that cannot be decided at once."""
     nodes = prod(grouping.shape)
     values = max((len(column.values) for column in grouping.sensitive.values()), default=1)
     if not grouping.plain or nodes * values > _MOST_COUNTS:
@@ -58,7 +58,7 @@ def _count_values_at_nodes(column: SensitiveColumn, meeting: Ints, shape: tuple[
 
 
 def _sum_finer_nodes(amounts: npt.NDArray[Any], shape: tuple[int, ...]) -> Ints:
-    """At each node, what there is at it and at all finer ones; amounts may have several numbers a node."""
+    """At each node, the sum over it and all finer ones; amounts may have several numbers per node."""
     sums = amounts.astype(np.int64)
     add_finer_nodes(sums, shape)
     return sums

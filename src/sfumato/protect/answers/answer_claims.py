@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is promised of randomized answers."""
+"""Claims about randomized answers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sfumato.public.answer_channel import AnswerChannel
 from sfumato.release import Claim
 
 ERRORS = 5.0
-"""By how many standard errors the published answers may be off what the probabilities foretell."""
+"""By how many standard errors the published answers may differ from what the probabilities predict."""
 
 
 def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *, given: bool) -> tuple[Claim, ...]:
-    """What is promised of a column; `given` tells whether the custodian named the categories."""
+    """The claims about a column; `given` is whether the custodian named the categories."""
     column = f'"{name}"'
     how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
     answers = {
@@ -25,7 +25,7 @@ def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *,
     }
     found = [
         claim_epsilon("epsilon", channel.epsilon, how, f"An answer in {column}", given=given),
-        _make_zero_claim("strange_answers", answers, f"Every answer in {column} is a possible one."),
+        _make_zero_claim("strange_answers", answers, f"Every answer in {column} is one of the categories."),
         Claim(
             property="answers_off_channel",
             threshold=ERRORS,
@@ -33,20 +33,21 @@ def claim_answers(name: str, channel: AnswerChannel, person: tuple[str, ...], *,
             measure="answers_off_channel",
             arguments={**answers, "p": channel.p, "q": channel.q, "person": person},
             needs_original=True,
-            meaning=f"Every answer in {column} is as frequent among people of each truth as its probability says, "
-            f"and as independent, within {ERRORS:g} standard errors (an honest release fails less than once in a "
+            meaning=f"Every answer in {column} occurs among people with each true answer as often as its "
+            "probability says, "
+            f"and independently, within {ERRORS:g} standard errors (an honest release fails less than once in a "
             "million times).",
         ),
     ]
     if person:
-        meaning = f"The same person with the same truth has the same answer in {column}."
+        meaning = f"The same person with the same true answer has the same published answer in {column}."
         where = {"column": name, "person": person}
         found.append(_make_zero_claim("answers_that_differ", where, meaning, needs_original=True))
     return tuple(found)
 
 
 def _make_zero_claim(measure: str, arguments: Mapping[str, Any], meaning: str, needs_original: bool = False) -> Claim:
-    """Something that there is nothing of."""
+    """Claim that a count is zero."""
     return Claim(
         property=measure,
         threshold=0,
@@ -59,7 +60,7 @@ def _make_zero_claim(measure: str, arguments: Mapping[str, Any], meaning: str, n
 
 
 def claim_epsilon(name: str, epsilon: float, how: Mapping[str, Any], subject: str, *, given: bool) -> Claim:
-    """How far answers may depend on the truth; of categories that are not given, only where these are public."""
+    """How far answers may depend on the truth; if categories are not given, this holds only if they are public."""
     only = "" if given else ", given that the list of categories, which was taken from the data, is public"
     return Claim(
         property=name,
@@ -67,5 +68,5 @@ def claim_epsilon(name: str, epsilon: float, how: Mapping[str, Any], subject: st
         bound="at_most",
         measure="answer_epsilon",
         arguments=how,
-        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one truth as for another{only}.",
+        meaning=f"{subject}: at most e^{epsilon:.4g} times as likely for one true answer as for another{only}.",
     )

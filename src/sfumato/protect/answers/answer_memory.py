@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Chance that can be had again: a secret from which everybody's randomized answer follows.
+"""Repeatable randomness: a secret that determines everybody's randomized answer.
 
-Who is asked twice must say the same twice, or the average of the answers tells the truth. Instead of keeping every
-answer, each is drawn from a keyed hash of who is asked, about what, by which channel, and what is true. Without the
-secret the draws look like chance; with it they are the same in every release. A truth that changed is a new question,
-and so is the same one under another p: draws that depended on each other would tell more than both answers do alone.
+A person who is asked twice must give the same answer twice; otherwise the average of the answers reveals the truth.
+Instead of storing answers, each is drawn from a keyed hash of the person, the question, the channel and the truth.
+Without the secret the draws look random; with it they are the same in every release. A changed truth is a new question,
+and so is the same question with another p: dependent draws would disclose more than both answers do alone.
 """
 
 from __future__ import annotations
@@ -34,19 +34,20 @@ _CHUNK = 100_000
 
 
 def draw_memory(randomness: Randomness) -> Key:
-    """A secret of 256 bits for answers."""
+    """A 256-bit secret for answers."""
     return seal_key(METHOD, {"answers": draw_bytes(randomness).hex(), "seeded": not randomness.for_publication})
 
 
 def read_memory(path: str) -> Key:
-    """The secret in a file. If there is no file it is made, of the operating system's entropy whatever the seed."""
+    """Read the secret from a file. If it does not exist, create it from the operating system's entropy, ignoring the
+    seed."""
     file = Path(path)
-    if not os.path.lexists(file):  # a link that leads nowhere is a key that is missing: a new one would answer anew
+    if not os.path.lexists(file):  # a broken link is a missing key: a new key would draw new answers
         made = draw_memory(Randomness.secure())
         try:
             made.save(file)
         except DataError:
-            if not file.exists():  # else another run made it in the meantime
+            if not file.exists():  # otherwise another run created it in the meantime
                 raise
         else:
             return made
@@ -55,24 +56,24 @@ def read_memory(path: str) -> Key:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AnswerDraws:
-    """Draws for the rows of a table: by who is asked, or row by row where nobody is known."""
+    """Draws for the rows of a table: one per person, or one per row if persons are not identified."""
 
     secret: bytes
     people: tuple[str, ...] | None
-    """Who is asked in each row; None where every row is asked by itself."""
+    """The person in each row; None if every row is independent."""
 
     @classmethod
     def draw_afresh(cls, randomness: Randomness) -> AnswerDraws:
-        """Draws that nobody can have again."""
+        """Draws that cannot be repeated."""
         return cls(draw_bytes(randomness), None)
 
     @classmethod
     def of(cls, secret: bytes, frame: pl.DataFrame, person: Sequence[str]) -> AnswerDraws:
-        """Draws by the columns that tell who somebody is."""
+        """Draws that depend on the columns that identify a person."""
         return cls(secret, tuple(_join_row_cells([spell_cells(frame[name]) for name in person])))
 
     def tokens(self, column: str, channel: AnswerChannel, truth: pl.Series, rows: Ints) -> Bytes:
-        """Twelve bytes for each of some rows that are the same for the same person, question and truth."""
+        """Twelve bytes per row, the same for the same person, question and truth."""
         if self.people is None:
             tokens = np.zeros((len(rows), _TOKEN), dtype=np.uint8)
             tokens[:, :8] = rows.astype("<u8").view(np.uint8).reshape(-1, 8)
@@ -82,14 +83,14 @@ class AnswerDraws:
         made, people, truths = [], self.people, _join_row_cells([truth])
         for index, row in enumerate(rows.tolist()):
             if index % _CHUNK == 0:
-                report_progress("asking everybody", index, len(rows))
+                report_progress("randomizing answers", index, len(rows))
             hasher = asked.copy()
             hasher.update(f"{people[row]}|{truths[row]}".encode())
             made.append(hasher.digest())
         return np.frombuffer(b"".join(made), dtype=np.uint8).reshape(-1, _TOKEN)
 
     def uniform(self, column: str, channel: AnswerChannel, tokens: Bytes, width: int) -> Floats:
-        """Numbers between 0 and 1, `width` for each token: AES over the token and a counter."""
+        """Numbers between 0 and 1, `width` per token: AES over the token and a counter."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         key = hashlib.blake2b(self._question(column, channel, b"what"), key=self.secret, digest_size=32).digest()
@@ -97,7 +98,7 @@ class AnswerDraws:
         blocks = np.empty((len(tokens), count, _BLOCK), dtype=np.uint8)
         blocks[:, :, :_TOKEN] = tokens[:, None, :]
         blocks[:, :, _TOKEN:] = np.arange(count, dtype="<u4").view(np.uint8).reshape(count, 4)
-        # Each block is enciphered once under a key of its own purpose: a cipher as a random function.
+        # Each block is encrypted once under a key used for nothing else: the cipher acts as a random function.
         stream = np.empty(blocks.nbytes + _BLOCK, dtype=np.uint8)
         Cipher(algorithms.AES(key), modes.ECB()).encryptor().update_into(blocks.data, stream.data)
         numbers = stream[: blocks.nbytes].view("<u8").reshape(len(tokens), 2 * count)[:, :width]
@@ -110,12 +111,12 @@ class AnswerDraws:
 
 
 def open_memory(key: Key) -> bytes:
-    """The secret in a key; one that was changed, or another method's, is refused."""
+    """Read the secret from a key; refuse a modified key or one of another method."""
     return bytes.fromhex(unseal_key(key, METHOD)["answers"])
 
 
 def _join_row_cells(columns: Sequence[pl.Series]) -> list[str]:
-    """The cells of each row as one text: no two different rows give the same."""
+    """The cells of each row as one text; different rows give different texts."""
     parts = [
         pl.when(pl.col(str(index)).is_null())
         .then(pl.lit("-"))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Randomize answers: what is published of somebody is true only with a known probability.
+"""Randomize answers: a published answer is true only with a known probability.
 
-Against everybody, the one who collects the answers included: whatever is published, the person can say that chance
-said it. What leaks is bounded for each answer, by ε. Shares over many people are estimated from the known probabilities
-(`sf.mine.estimate_proportions`). Answers to the same question asked again are the same, so that no average tells more.
-S. L. Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (JASA 1965).
+Against everybody, including whoever collects the answers: a person can always attribute the published answer to chance.
+The leakage of each answer is bounded by ε. Shares over many people are estimated from the known probabilities
+(`sf.mine.estimate_proportions`). A question asked again gets the same answer, so averaging reveals nothing more. S. L.
+Warner, *Randomized response: a survey technique for eliminating evasive answer bias* (JASA 1965).
 """
 
 from __future__ import annotations
@@ -47,23 +47,22 @@ from sfumato.table import Table
 
 
 class RandomizeResponse(Method):
-    """Publish the true answer only with a known probability, and else another one.
+    """Publish the true answer only with a known probability, and otherwise another one.
 
     Guarantee: no published answer is more than e^ε times as likely for one truth as for another (local differential
-    privacy): ε = |ln(p/(1−p))| of two categories, |ln(p(k−1)/(1−p))| of k; over several columns ε adds up. With
-    `memory` (or a key) somebody who is asked again answers the same, in every release made with it. No other cell
+    privacy): ε = |ln(p/(1−p))| for two categories, |ln(p(k−1)/(1−p))| for k; over several columns ε adds up. With
+    `memory` (or a key) a person who is asked again gives the same answer, in every release made with it. No other cell
     changes.
-    Against: whoever reads the release, whatever else they know, and whoever collects the answers.
-    Limits: ε is of one answer. Without `memory`, a key or `person`, answers are drawn afresh in every row and release,
-    and averages over them tell the truth. A truth that changed is answered anew, so that a changed answer tells
-    that it did; and so is the question under another p or other categories, whose ε adds up. That an
-    answer is missing is not hidden, unless missing = "answer". Without `categories` the possible answers are taken
-    from the data and published: that somebody gives each of them is not hidden, and ε holds only if that is public. A
-    policy has to say so. Other columns stay as they are; what
-    they foretell of the answer, they still do. Two people of one name count as one person: they are as safe, and
-    estimates vary more.
-    Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur,
-    Korolova 2014 (memoized answers).
+    Against: anyone who reads the release, whatever else they know, and anyone who collects the answers.
+    Limits: ε is for one answer. Without `memory`, a key or `person`, answers are drawn afresh in every row and release,
+    and averaging them reveals the truth. A changed truth gets a new answer, so a changed answer reveals the change; the
+    same question with another p or other categories also gets a new answer, and its ε adds up. Missing answers are not
+    hidden, unless missing = "answer". Without `categories` the possible answers are taken from the data and published:
+    it is not hidden that each of them occurs, and ε holds only if that is public. A policy must state this. Other
+    columns do not change; they predict the answer as well as before. Two people with the same name count as one person:
+    they are equally safe, and estimates vary more.
+    Papers: Warner 1965; Kairouz, Bonawitz, Ramage 2016; Wang, Blocki, Li, Jha 2017; Erlingsson, Pihur, Korolova 2014
+    (memoized answers).
     """
 
     by_chance: ClassVar[bool] = True
@@ -75,29 +74,30 @@ class RandomizeResponse(Method):
 
     method: Literal["randomize_response"] = "randomize_response"
     column: str | tuple[str, ...]
-    """The column of answers; several are randomized each by itself, all with the same p or ε."""
+    """The column of answers; several columns are randomized independently, all with the same p or ε."""
     p: float | None = Field(default=None, ge=0.0, le=1.0)
-    """The probability that the true answer is published. Of two, 1/2 tells nothing, and below it answers are turned."""
+    """The probability that the true answer is published. With two categories, 1/2 discloses nothing, and below it
+    answers are inverted."""
     epsilon: float | None = Field(default=None, ge=0.0)
-    """ε in the place of p."""
+    """ε instead of p."""
     kind: Literal["auto", "warner", "k_ary", "unary"] = "auto"
-    """`warner` for two categories, `k_ary` for more: each other one is equally likely. `unary` for very many: a cell
-    has a bit for each category, published as text. `auto` takes what estimates best at a given ε; given p, `warner` or
+    """`warner` for two categories, `k_ary` for more: all others are equally likely. `unary` for very many: a cell has
+    one bit per category, published as text. `auto` chooses the best estimator for a given ε; given p, `warner` or
     `k_ary`."""
     categories: tuple[str | bool | int | float | date | datetime, ...] | Literal["from_data"] | None = None
-    """The possible answers, dates as such or as ISO texts. Those that occur if not given: a value that only one person
-    has then tells of that person, and a policy has to say "from_data"."""
+    """The possible answers, dates as such or as ISO texts; by default those that occur. A value that only one person
+    has then reveals that person, and a policy must state "from_data"."""
     missing: Literal["keep", "answer"] = "keep"
-    """Whether a missing answer stays missing, or is an answer like the others."""
+    """Whether a missing answer stays missing or counts as an answer like the others."""
     person: tuple[str, ...] | None = None
-    """The columns that tell who somebody is, whose answers are then the same; the identifying ones if not given."""
+    """The columns that identify a person, whose answers are then the same; by default the identifying ones."""
     memory: str | None = None
-    """A file with the secret from which answers follow, made if it is not there; it stays home."""
+    """A file with the secret from which answers follow, created if it does not exist; keep it private."""
 
     @field_validator("categories", mode="before")
     @classmethod
     def _spell_dates(cls, given: Any) -> Any:
-        """Dates and times as a table spells them, so that they stay the same through a policy file."""
+        """Dates and times as a table spells them, so that a policy file keeps them unchanged."""
         if not isinstance(given, list | tuple):
             return given
         return tuple(_spell_category(category) if isinstance(category, date) else category for category in given)
@@ -105,48 +105,49 @@ class RandomizeResponse(Method):
     @model_validator(mode="after")
     def _check_p_or_epsilon(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
-            raise ValueError("give p or epsilon, and not both")
+            raise ValueError("give either p or epsilon, not both")
         if self._given is not None and len({_spell_category(one) for one in self._given}) < len(self._given):
-            raise ValueError("the same category is named twice")
+            raise ValueError("a category is listed twice")
         return self
 
     @property
     def _given(self) -> tuple[str | bool | int | float | date | datetime, ...] | None:
-        """The categories that the custodian gave."""
+        """The categories given by the custodian."""
         return None if isinstance(self.categories, str) else self.categories
 
     def refuse_undeclared(self, data: Table) -> None:
-        """Categories are given, or said to be from the data."""
+        """Require categories that are given or declared as taken from the data."""
         if self.categories is not None:
             return
         name = self._columns(data)[0]
         count = data.frame[name].drop_nulls().n_unique()
         raise PolicyError(
             f'{data.source}: the possible answers in "{name}" are not given. Its {count} '
-            "different values would be published as such, and one that only one person has tells of that person, "
-            'whatever ε is. Name all possible answers, as in categories = ["yes", "no"], columns with other answers in '
-            'a [[protect]] of their own; or, if it may be known which values occur, say categories = "from_data"'
+            "different values would be published, and a value that only one person has reveals that person, "
+            'whatever ε is. List all possible answers, as in categories = ["yes", "no"], with columns of other '
+            "answers in "
+            'a separate [[protect]]; or, if it may be public which values occur, set categories = "from_data"'
         )
 
     def new_key(self, data: Table | Randomness | None = None, randomness: Randomness | None = None) -> Key:
-        """Draw a secret that makes answers the same in every release; what `memory` keeps in a file.
+        """Draw a secret that makes answers the same in every release; `memory` keeps it in a file.
 
-        It fits every table, so that `data` may be left out.
+        It fits every table, so you can omit `data`.
         """
         if isinstance(data, Randomness):
             if randomness is not None:
-                raise PolicyError("new_key takes a table and one source of chance, and two sources were given")
+                raise PolicyError("new_key takes a table and one source of randomness, but two sources were given")
             randomness = data
         return draw_memory(randomness or Randomness.secure())
 
     def protect(self, data: Table, randomness: Randomness | Key | None = None, key: Key | None = None) -> Release:
-        """For each column: find the possible answers, set the channel, and let chance answer for everybody.
+        """For each column: find the possible answers, set up the channel and draw everybody's answer.
 
-        A key may stand where chance stands, as with every method that has a secret.
+        A key may replace the randomness, as in every method with a secret.
         """
         if isinstance(randomness, Key):
             if key is not None:
-                raise PolicyError("answers follow from one key, and two were given")
+                raise PolicyError("answers follow from one key, but two were given")
             randomness, key = None, randomness
         chance = randomness or Randomness.secure()
         names = self._columns(data)
@@ -165,14 +166,14 @@ class RandomizeResponse(Method):
             losses=_compute_answer_losses(done),
             details=AnswerDetails(
                 rows=np.arange(len(data), dtype=np.int64),
-                public={column.name: column.told(self) for column in done},
+                public={column.name: column.describe(self) for column in done},
                 limits=self._list_limits(key, lasting),
             ),
             changes=state_changes(self, data, published, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
 
     def described(self) -> dict[str, Any]:
-        """All but where the secret lies, of which only the name is told."""
+        """All parameters; of the secret file, only the name."""
         description = super().described()
         if self.memory is not None:
             description["memory"] = self.memory.replace("\\", "/").rsplit("/", 1)[-1]
@@ -184,7 +185,7 @@ class RandomizeResponse(Method):
         if strange or not names or len(set(names)) < len(names):
             names_text = quote_names(strange or names) or "nothing"
             raise PolicyError(
-                f"{table.source}: `column` names {names_text}; it has to name one or more different columns that are "
+                f"{table.source}: `column` names {names_text}; it must name one or more different columns that are "
                 "published"
             )
         return names
@@ -193,24 +194,27 @@ class RandomizeResponse(Method):
         return table.identifying if self.person is None else self.person
 
     def _make_draws(self, table: Table, chance: Randomness, key: Key | None) -> AnswerDraws:
-        """Chance, the same for the same person where it is known who is asked and that answers have to last."""
+        """Draws, the same for the same person if persons are identified and answers must be repeatable."""
         if key is not None and self.memory is not None:
-            raise PolicyError("answers follow from a key or from the `memory` file; give one of them")
+            raise PolicyError("answers follow from a key or from the `memory` file; give only one of them")
         if key is None and self.memory is None and self.person is None:
             return AnswerDraws.draw_afresh(chance)
         person = self._choose_person_column(table)
         answers = {self.column} if isinstance(self.column, str) else set(self.column)
         strange = [name for name in person if name not in table.frame.columns or name in answers]
         if strange or not person:
-            reason = f"{quote_names(strange)} cannot tell" if strange else "no column is left to tell"
+            reason = (
+                f"{quote_names(strange)} cannot identify the person" if strange else "no column identifies the person"
+            )
             raise PolicyError(
-                f"{table.source}: {reason} who is asked; name columns other than the answers as `person`, or make some "
-                "identifying. A method that runs before takes identifying columns out: let this one be the first"
+                f"{table.source}: {reason}; name columns other than the answers as `person`, or make some "
+                "identifying. An earlier method removes identifying columns: put this method first"
             )
         unknown = int(table.frame.select(pl.any_horizontal(pl.col(list(person)).is_null())).to_series().sum())
         if unknown:
             raise DataError(
-                f"{table.source}: {unknown} rows do not tell who is asked (a cell of {', '.join(person)} is missing); "
+                f"{table.source}: {unknown} rows do not identify the person (a cell of {', '.join(person)} is "
+                "missing); "
                 "fill it, or name other columns as `person`"
             )
         if key is None and self.memory is not None:
@@ -218,8 +222,8 @@ class RandomizeResponse(Method):
         return AnswerDraws.of(draw_bytes(chance) if key is None else open_memory(key), table.frame, person)
 
     def _asked(self, table: Table, name: str, draws: AnswerDraws, lasting: bool) -> _RandomizedColumn:
-        """One column, answered."""
-        report_progress("asking everybody")
+        """Randomize one column."""
+        report_progress("randomizing answers")
         values = self._cast_possible_answers(table, name)
         column = table.frame[name] if values.dtype == table.frame[name].dtype else spell_cells(table.frame[name])
         texts: list[str | None] = list(spell_cells(values))
@@ -227,7 +231,7 @@ class RandomizeResponse(Method):
             texts.append(None)
         if len(texts) < 2:
             raise DataError(
-                f'{table.source}: "{name}" has {len(texts)} different values, so its answers can hide nothing; name '
+                f'{table.source}: "{name}" has {len(texts)} different values, so its answers can hide nothing; list '
                 "the possible ones as `categories`"
             )
         channel = design_channel(self.kind, texts, self.p, self.epsilon)
@@ -235,8 +239,8 @@ class RandomizeResponse(Method):
         strange = int((codes < NO_ANSWER).sum())
         if strange:
             raise DataError(
-                f'{table.source}: "{name}": {strange} cells are none of the {len(values)} `categories`; add what '
-                "occurs to `categories`, or leave them out to take those that occur"
+                f'{table.source}: "{name}": {strange} cells are not among the {len(values)} `categories`; add what '
+                "occurs to `categories`, or omit them to use the values that occur"
             )
         there = np.flatnonzero(codes != NO_ANSWER)
         tokens = draws.tokens(name, channel, spell_cells(column), there)
@@ -252,7 +256,7 @@ class RandomizeResponse(Method):
         )
 
     def _cast_possible_answers(self, table: Table, name: str) -> pl.Series:
-        """The possible answers, of the column's own type."""
+        """The possible answers, in the column's type."""
         column = table.frame[name]
         if self._given is None:
             return column.drop_nulls().unique().sort()
@@ -260,12 +264,12 @@ class RandomizeResponse(Method):
         values = cast_categories(texts.to_list(), column.dtype)
         if values is not None:
             return values
-        # Codes are read as numbers where nobody gave the one that is a word: they are words all the same.
+        # Codes are read as numbers if nobody gave the answer that is a word; they are still words.
         if spell_cells(column).drop_nulls().is_in(texts.implode()).all():
             return texts
         raise PolicyError(
-            f'{table.source}: some of the {len(self._given)} `categories` are not spelt as cells of "{name}" '
-            f"are, which holds {column.dtype}; spell them so, dates as year-month-day"
+            f'{table.source}: some of the {len(self._given)} `categories` are not spelled like cells of "{name}", '
+            f"which holds {column.dtype}; spell them the same way, dates as year-month-day"
         )
 
     def _claims(self, table: Table, done: Sequence[_RandomizedColumn], person: tuple[str, ...]) -> tuple[Claim, ...]:
@@ -289,21 +293,21 @@ class RandomizeResponse(Method):
             arguments={"columns": names, "missing": self.missing},
             needs_original=True,
             meaning="Nothing but the answers was changed"
-            + (", and what was missing still is." if self.missing == "keep" else "."),
+            + (", and missing values are still missing." if self.missing == "keep" else "."),
         )
         return (*claims, unchanged_claim, claim_nobody_named(table))
 
     def _list_limits(self, key: Key | None, lasting: bool) -> list[str]:
-        """What the release does not do, as it was asked for."""
+        """The limits of the release, given the parameters."""
         limits = []
         if not lasting:
-            limits.append("Answers were drawn afresh: a second release about the same people tells more than ε.")
+            limits.append("Answers were drawn afresh: a second release about the same people discloses more than ε.")
         if key is not None and key.secret.get("seeded"):
-            limits.append("The key was drawn from a seed: whoever knows it can take the chance off again.")
+            limits.append("The key was drawn from a seed: anyone who knows the seed can undo the randomization.")
         if self._given is None:
-            limits.append("The categories come from the data: that each occurs is not hidden.")
+            limits.append("The categories come from the data: it is not hidden that each occurs.")
         if self.missing == "keep":
-            limits.append("Whose answer is missing is not hidden.")
+            limits.append("It is not hidden whose answer is missing.")
         return limits
 
 
@@ -316,14 +320,14 @@ class _RandomizedColumn:
     column: pl.Series
     count: int
 
-    def told(self, method: RandomizeResponse) -> Mapping[str, Any]:
-        """What an analyst must know of it."""
+    def describe(self, method: RandomizeResponse) -> Mapping[str, Any]:
+        """What an analyst must know about it."""
         domain = "given" if isinstance(method.categories, tuple) else "data"
         return describe_channel(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
 
 
 def _publish_answers(answers: Ints | Bytes, there: Ints, values: pl.Series, rows: int) -> pl.Series:
-    """Answers as a column of the table; a category that has no value is a missing cell."""
+    """Answers as a column of the table; a category without a value is a missing cell."""
     places = np.full(rows, -1, dtype=np.int64)
     if answers.ndim == 2:
         places[there] = np.arange(len(there))
@@ -335,10 +339,10 @@ def _publish_answers(answers: Ints | Bytes, there: Ints, values: pl.Series, rows
 
 
 def _measure_repeats(people: Sequence[str]) -> float:
-    """Σ m² / n, where m rows are one person's; rounded up to two digits.
+    """Σ m² / n, where m is the number of rows of one person; rounded up to two digits.
 
-    It is published, since estimates vary by it. It looks at who is asked and never at what is true: rows of one person
-    with different truths are answered apart, and how many those are would tell something of the truth.
+    It is published because the variance of estimates depends on it. It uses who is asked, never the truth: rows of one
+    person with different truths are answered separately, and their number would disclose something about the truth.
     """
     sizes = pl.Series(people).unique_counts().cast(pl.Int64)
     exact = Decimal(int((sizes * sizes).sum())) / len(people)
@@ -346,7 +350,7 @@ def _measure_repeats(people: Sequence[str]) -> float:
 
 
 def _compute_answer_losses(done: Sequence[_RandomizedColumn]) -> dict[str, Number]:
-    """`loss`: the mean over columns of the share of answers that chance alone gives."""
+    """`loss`: the mean over columns of the share of answers that come from chance alone."""
     lost = [1 - abs(column.channel.p - column.channel.q) for column in done]
     return {
         "loss": round(sum(lost) / len(lost), 12),

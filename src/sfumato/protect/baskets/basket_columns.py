@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Baskets while they are being changed: for each item that matters, which baskets hold it now.
+"""Baskets while they are being changed: for each relevant item, which baskets hold it now.
 
-Only the items of a draft can change, so a large vocabulary costs nothing. What was changed is what differs from the
-baskets it was made of: an item taken out and put back is no change.
+Only the items of a draft can change, so a large vocabulary costs nothing. Changes are differences from the original
+baskets: an item removed and put back is not a change.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ Change = tuple[int, Item, str]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ItemOccurrences:
-    """Baskets as pairs of basket and item, under a vocabulary that stays the same whatever is taken out."""
+    """Baskets as pairs of basket and item, under a vocabulary that stays the same whatever is removed."""
 
     items: Items
     rows: Ints
     """The basket of each occurrence, ascending."""
     codes: Codes
-    """The place of its item in the vocabulary."""
+    """The index of its item in the vocabulary."""
     count: int
-    """How many baskets there are."""
+    """The number of baskets."""
 
     @classmethod
     def of(cls, data: Baskets) -> ItemOccurrences:
@@ -39,7 +39,7 @@ class ItemOccurrences:
         return cls(data.items, rows, data.codes, len(data))
 
     def columns(self, places: Sequence[int]) -> Flags:
-        """Columns × baskets: whether each basket holds the item at each place."""
+        """Columns × baskets: whether each basket holds the item at each index."""
         column = np.full(len(self.items), -1, dtype=np.int64)
         column[list(places)] = np.arange(len(places))
         item_columns = column[self.codes]
@@ -49,19 +49,19 @@ class ItemOccurrences:
         return held
 
     def within(self, kept: Flags) -> Baskets:
-        """The baskets again, with the occurrences that are kept."""
+        """The baskets with only the kept occurrences."""
         sizes = np.bincount(self.rows[kept], minlength=self.count)
         return Baskets(self.items, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), self.codes[kept])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BasketDraft:
-    """A copy of some columns of the baskets, to be written to."""
+    """A writable copy of some columns of the baskets."""
 
     data: Baskets
-    """The baskets as they were."""
+    """The original baskets."""
     places: tuple[int, ...]
-    """Where each column's item stands in the vocabulary, ascending."""
+    """The index of each column's item in the vocabulary, ascending."""
     held: Flags
     """Columns × baskets: whether the basket holds the item now."""
     before: Flags
@@ -71,14 +71,14 @@ class BasketDraft:
 
     @classmethod
     def of(cls, data: Baskets, places: Iterable[int]) -> BasketDraft:
-        """The columns of the items at these places."""
+        """The columns of the items at these indices."""
         chosen = tuple(sorted(set(places)))
         held = ItemOccurrences.of(data).columns(chosen)
         return cls(data, chosen, held, held.copy(), np.diff(data.offsets))
 
     @property
     def column(self) -> dict[int, int]:
-        """The column of each place."""
+        """The column of each index."""
         return {position: column for column, position in enumerate(self.places)}
 
     def holding(self, columns: Sequence[int]) -> Flags:
@@ -91,7 +91,7 @@ class BasketDraft:
         return np.flatnonzero(self.holding(columns)).astype(np.int64)
 
     def count(self, columns: Sequence[int]) -> int:
-        """How many baskets hold all of the columns' items; none hold no item, which stands for a missing left side."""
+        """How many baskets hold all of the columns' items; 0 for no columns, which represents a missing left side."""
         return int(np.count_nonzero(self.holding(columns))) if columns else 0
 
     def shows(self, rule: SecretRule, thresholds: HidingThresholds) -> bool:
@@ -99,12 +99,12 @@ class BasketDraft:
         return thresholds.shows(self.count(rule.whole), self.count(rule.left))
 
     def remove(self, rows: Ints, column: int) -> None:
-        """Take an item out of baskets that hold it."""
+        """Remove an item from baskets that hold it."""
         self.held[column, rows] = False
         self.sizes[rows] -= 1
 
     def add(self, rows: Ints, column: int) -> None:
-        """Put an item into baskets that do not hold it."""
+        """Add an item to baskets that do not hold it."""
         self.held[column, rows] = True
         self.sizes[rows] += 1
 
@@ -118,7 +118,7 @@ class BasketDraft:
         return counts
 
     def changes(self) -> list[Change]:
-        """Every change that is left: basket, item, and whether it was added or removed."""
+        """Every remaining change: basket, item, and whether it was added or removed."""
         columns, rows = np.nonzero(self.held != self.before)
         order = np.lexsort((columns, rows))
         return [
@@ -144,13 +144,13 @@ class BasketDraft:
         return ItemOccurrences(now.items, rows[order], codes[order], now.count)
 
     def published(self) -> Baskets:
-        """The baskets as they are now; whose they are is not published."""
+        """The baskets as they are now, without their owners."""
         now = self.occurrences()
         return now.within(np.ones(len(now.codes), dtype=np.bool_))
 
 
 def compute_change_losses(data: Baskets, published: Baskets, changes: Sequence[Change]) -> dict[str, Number]:
-    """What a release with these changes costs an analyst; `published` is what is certain in it."""
+    """The analyst's loss from these changes; `published` is what is certain in the release."""
     words = [word for _, _, word in changes]
     total = data.codes.size
     frequencies_after = dict(zip(published.items, _count_item_frequencies(published), strict=True))

@@ -20,7 +20,7 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 def hide_exactly(
     draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds, seconds: float
 ) -> dict[str, Any]:
-    """Change the draft by the best plan; returns how good it is."""
+    """Change the draft by the best plan; return its quality."""
     if not any(draft.shows(rule, thresholds) for rule in rules):
         return _describe_plan(HidingPlan((), 0, 0, 0, 0))
     end = time.monotonic() + seconds
@@ -32,7 +32,7 @@ def hide_exactly(
     best = find_best_plan(critical, thresholds, at_risk, victims, end, quick.lost)
     if best is None or not _does_plan_hide(draft, best, rules, thresholds):
         best = quick
-    # A change takes at most one basket from a rule, so none has fewer changes than a rule's surplus.
+    # A change takes at most one basket from a rule, so no plan has fewer changes than a rule's surplus.
     least = max(
         thresholds.surplus(int(whole), int(left)) for whole, left in zip(critical.whole, critical.left, strict=True)
     )
@@ -57,7 +57,7 @@ def _describe_plan(plan: HidingPlan) -> dict[str, Any]:
 def _does_plan_hide(
     draft: BasketDraft, plan: HidingPlan, rules: tuple[SecretRule, ...], thresholds: HidingThresholds
 ) -> bool:
-    """Whether a plan does what it must; the solver counts in floating point, this does not."""
+    """Whether a plan meets its requirements; the solver uses floating point, this does not."""
     trial = BasketDraft.of(draft.data, draft.places)
     for row, column in plan.removals:
         trial.remove(np.array([row]), column)
@@ -65,7 +65,7 @@ def _does_plan_hide(
 
 
 def _bound_quick_plan(quick: HidingPlan, best: HidingPlan) -> HidingPlan:
-    """The quick plan, which is better than what was found in time, with the bounds that hold for all plans."""
+    """The quick plan, which is better than the one found in time, with the bounds that hold for all plans."""
     return replace(quick, lost_bound=min(best.lost_bound, quick.lost), bound=min(best.bound, quick.changes))
 
 
@@ -76,7 +76,7 @@ def _plan_quickly(
     critical: CriticalBaskets,
     at_risk: ItemsetsAtRisk,
 ) -> HidingPlan:
-    """What hiding jointly would take out, and what that loses."""
+    """What joint hiding would remove, and what that loses."""
     trial = BasketDraft.of(draft.data, draft.places)
     hide_jointly(trial, rules, thresholds)
     gone = trial.before & ~trial.held

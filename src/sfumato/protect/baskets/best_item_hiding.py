@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The exact strategy for items: the fewest occurrences to take out, with rules added to the program as they arise.
+"""The exact strategy for items: the fewest occurrences to remove, with rules added to the program on demand.
 
 The program starts with the rules about the items that show. Its solution may leave others, since a left side with a
 hidden item gets rarer; they are added, and it is solved again. Each round's bound holds for the whole problem, and when
-no rule is left the solution is the best there is. For one item the first round is the last: what its rules need does
-not change while it is taken out.
+no rule is left the solution is optimal. For one item the first round is the last: its rules' requirements do not change
+while it is removed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 def hide_items_exactly(
     draft: BasketDraft, columns: Sequence[int], thresholds: HidingThresholds, seconds: float
 ) -> dict[str, Any]:
-    """Take as few occurrences of the items out as it takes; returns how good that is."""
+    """Remove as few occurrences of the items as possible; return the plan's quality."""
     end = time.monotonic() + seconds
     quick = BasketDraft.of(draft.data, draft.places)
     scans = hide_completely(quick, columns, thresholds)

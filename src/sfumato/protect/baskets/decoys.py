@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Blocking: where an item would betray a rule, it is left open whether it is there.
+"""Blocking: if an item would disclose a rule, publish its presence as unknown.
 
 Nothing false is published, only less. An item of the right side becomes unknown in the smallest baskets that hold a
-rule, until what is certain no longer shows it. If only items that are there became unknown, every question mark would
-say "yes"; so for each of them the same item becomes unknown in a basket that lacks it, one that holds the rest of the
-rule where there is one. Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
+rule, until what is certain no longer shows it. If only present items became unknown, every question mark would mean
+"yes"; so for each of them the same item becomes unknown in a basket that lacks it, preferably one that holds the rest
+of the rule. Saygin, Verykios, Clifton, *Using unknowns to prevent discovery of association rules* (2001).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from sfumato.protect.baskets.secret_rules import SecretRule
 
 
 def choose_decoys(draft: BasketDraft, rules: Sequence[SecretRule]) -> Flags:
-    """Columns × baskets: where an item that was never there becomes unknown as well.
+    """Columns × baskets: where an absent item becomes unknown as well.
 
-    The draft has the items taken out that are to be unknown.
+    The draft has the items removed that are to be unknown.
     """
     chosen = np.zeros_like(draft.held)
     for column in range(len(draft.places)):
@@ -34,13 +34,13 @@ def choose_decoys(draft: BasketDraft, rules: Sequence[SecretRule]) -> Flags:
 
 
 def refuse_bare_unknowns(draft: BasketDraft, chosen: Flags) -> None:
-    """Stop if all unknowns of an item were there: then they would hide nothing."""
+    """Stop if all unknowns of an item were present: then they would hide nothing."""
     blocked = (draft.before & ~draft.held).any(axis=1)
     bare = int((blocked & ~chosen.any(axis=1)).sum())
     if bare:
         raise ImpossibleRelease(
-            f"{bare} items of the rules are in every basket, so that an unknown one would be known to be there; "
-            "use a strategy that takes items out (joint, 1b)"
+            f"{bare} items of the rules are in every basket, so an unknown one would be known to be present; "
+            "use a strategy that removes items (joint, 1b)"
         )
 
 

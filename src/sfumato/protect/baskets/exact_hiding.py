@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Hiding as an integer program: fewest lost itemsets, then fewest changes, with a bound on what could be better.
+"""Hiding as an integer program: fewest lost itemsets, then fewest changes, with a bound on any improvement.
 
-Supports are sums of decisions, so a rule is hidden by a sum that is large enough, or, where its left side may get rarer
-too, by one of two (support or confidence). Items are only taken out, never put in. Solved by HiGHS through scipy.
+Supports are sums of decisions, so a rule is hidden by a large enough sum, or, if its left side may get rarer too, by
+one of two (support or confidence). Items are only removed, never added. Solved by HiGHS through scipy.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds
 from sfumato.protect.integer_program import IntegerProgram, solve_program
 
 MOST_ENTRIES = 3_000_000
-"""Numbers in a program, beyond which HiGHS does not look at the clock before it has spent many minutes on them."""
+"""The largest program; with more numbers HiGHS does not check the clock for many minutes."""
 
 FIRST_WHILE, SECOND_WHILE = 0.1, 0.6
-"""Shares of the time left for losing few itemsets, tried twice; what is left then is for changing little."""
+"""Shares of the time for losing few itemsets, tried twice; the rest is for changing little."""
 
 
 @dataclass(frozen=True)
 class HidingPlan:
-    """What to take out, and how good that is."""
+    """What to remove, and how good that is."""
 
     removals: tuple[tuple[int, int], ...]
     """(basket, column)."""
     lost: int
     lost_bound: int
-    """No plan loses fewer itemsets."""
+    """Whether no plan loses fewer itemsets."""
     changes: int
     bound: int
-    """No plan that loses as few itemsets has fewer changes."""
+    """Whether no plan that loses as few itemsets has fewer changes."""
 
     @property
     def proven(self) -> bool:
-        """Whether nothing is better."""
+        """Whether the plan is proven optimal."""
         return self.lost <= self.lost_bound and self.changes <= self.bound
 
     @property
     def gap(self) -> float:
-        """How much better another plan could be at the most, as a share: in lost itemsets, or else in changes."""
+        """How much better another plan could be at most, as a share: in lost itemsets, or else in changes."""
         if self.lost > self.lost_bound:
             return (self.lost - self.lost_bound) / self.lost
         return (self.changes - self.bound) / self.changes if self.changes > self.bound else 0.0
@@ -53,7 +53,7 @@ class HidingPlan:
 
 @dataclass(frozen=True, eq=False)
 class _HidingTask:
-    """What a plan must do, and until when it must be found."""
+    """The requirements of a plan, and the deadline."""
 
     critical: CriticalBaskets
     thresholds: HidingThresholds
@@ -66,14 +66,14 @@ class _HidingTask:
         return self.end - time.monotonic()
 
     def program(self, most_lost: int) -> tuple[HidingVariables, IntegerProgram] | None:
-        """The program of all plans that lose so many itemsets at the most; None if it is too large."""
+        """The program of all plans that lose at most this many itemsets; None if it is too large."""
         made = build_variables(self.critical, self.at_risk, self.victims, self.end, most_lost)
         if made is None or made.entries > MOST_ENTRIES:
             return None
         return made, _build_hiding_program(made, self.critical, self.thresholds, self.at_risk)
 
     def costs(self, made: HidingVariables) -> tuple[Floats, Floats]:
-        """What plans lose, and what they change."""
+        """The losses and the changes of plans."""
         rest = np.zeros(len(self.critical.rules))
         lost = np.concatenate([np.zeros(len(made.cost)), self.at_risk.times, rest])
         return lost, np.concatenate([made.cost, np.zeros(len(self.at_risk)), rest])
@@ -87,7 +87,7 @@ def find_best_plan(
     end: float,
     most_lost: int = 0,
 ) -> HidingPlan | None:
-    """The best plan found until the clock says `end`; None if none was found. One that loses `most_lost` is known."""
+    """The best plan found before `end`; None if none was found. A plan that loses `most_lost` is known."""
     task = _HidingTask(critical.decided(thresholds), thresholds, at_risk, victims, end)
     first = _minimize_lost_itemsets(task, most_lost)
     if first is None:
@@ -105,7 +105,7 @@ def find_best_plan(
 
 
 def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> HidingPlan | None:
-    """A plan that loses few itemsets: what is found in a first while makes the program smaller for a second one."""
+    """A plan that loses few itemsets: a first result makes the program smaller for a second attempt."""
     if not len(task.at_risk):
         return HidingPlan((), 0, 0, 0, 0)
     best: HidingPlan | None = None
@@ -133,7 +133,7 @@ def _minimize_lost_itemsets(task: _HidingTask, most_lost: int) -> HidingPlan | N
 def _build_hiding_program(
     made: HidingVariables, critical: CriticalBaskets, thresholds: HidingThresholds, at_risk: ItemsetsAtRisk
 ) -> IntegerProgram:
-    """Variables: the decisions, then which itemsets are lost, then which way each rule goes."""
+    """Variables: the decisions, then which itemsets are lost, then the route of each rule."""
     count = len(made.upper)
     program = IntegerProgram.of(
         np.concatenate([made.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64)
@@ -154,7 +154,7 @@ def _build_hiding_program(
 
 
 def _link_helper(program: IntegerProgram, helper: int, own: tuple[int, ...], upward: bool) -> None:
-    """The helper says whether any of its own is 1; only the side that could be misused is bounded."""
+    """The helper is whether any of its variables is 1; only the side that could be exploited is bounded."""
     if upward:
         for number in own:
             program.at_least(np.array([helper, number]), np.array([1.0, -1.0]), 0.0)
@@ -174,14 +174,14 @@ def _constrain_rule(
 ) -> None:
     """Rule `u` must end below one of the thresholds; `route` is 1 for the support, 0 for the confidence."""
     whole, left = int(critical.whole[u]), int(critical.left[u])
-    # Either way takes so many baskets: said outright, since half of both ways would do with fewer.
+    # Either route needs this many baskets: stated explicitly, since half of both routes would need fewer.
     fewest, enough = thresholds.surplus(whole, left), whole + 1 - thresholds.least
     if not len(lefts) or fewest >= enough:
         program.at_least(wholes, np.ones(len(wholes)), float(fewest))
         return
     p, q = thresholds.confidence.numerator, thresholds.confidence.denominator
     program.at_least(np.append(wholes, route), np.append(np.ones(len(wholes)), -float(enough - fewest)), float(fewest))
-    # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the support is the way.
+    # q·(whole − Σ) ≤ p·(left − Σ) − 1, unless the route is the support.
     weights = np.zeros(len(program.upper))
     np.add.at(weights, wholes, float(q))
     np.add.at(weights, lefts, -float(p))

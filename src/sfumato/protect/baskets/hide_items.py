@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Hide items: change baskets so that certain items cannot be inferred from others.
 
-Against an analyst who mines rules at the thresholds or above and looks for what is said about an item. Only the items
-need to be named; no rule needs to be mined first. What leaks: the item is still in most baskets that held it, in the
-open; what is hidden is that others tell of it. Wang, Lee, Billis, Jafari 2004.
+Against an analyst who mines rules at the thresholds or above and looks for what predicts an item. You only name the
+items; no rule needs to be mined first. What leaks: the item is still visible in most baskets that held it; what is
+hidden is that others predict it. Wang, Lee, Billis, Jafari 2004.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class HideItems(Method):
     """Change baskets so that no rule has one of the items on its right side.
 
     Guarantee: in the published baskets no rule with one of the items on the right, whatever is on the left, has both
-    support and confidence at or above the thresholds, compared exactly; items are only taken out, only the named ones,
-    and every basket keeps its place. The literal `islf` and `dsrf` promise no such thing: what they leave is counted
-    and claimed. Against: whoever mines the published baskets at the thresholds or above. Limits: the item itself stays
-    in sight, and an item that most baskets hold is guessed without any rule; whoever mines below the thresholds still
-    finds rules; `parse_exact_confidence` has the fewest changes among those that take the items out.
-    Papers: Wang, Lee, Billis, Jafari 2004.
+    support and confidence at or above the thresholds, compared exactly; items are only removed, only the named ones,
+    and every basket keeps its position. The literal `islf` and `dsrf` do not guarantee this: what they leave is counted
+    and claimed. Against: anyone who mines the published baskets at the thresholds or above. Limits: the item itself
+    stays visible, and an item that most baskets hold is guessed without any rule; anyone who mines below the thresholds
+    still finds rules; `exact` has the fewest changes among those that remove the items. Papers: Wang, Lee, Billis,
+    Jafari 2004.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -49,28 +49,28 @@ class HideItems(Method):
 
     method: Literal["hide_items"] = "hide_items"
     items: tuple[Item, ...] = Field(min_length=1, repr=False)
-    """What must not be inferred; in this order for `islf` and `dsrf`."""
+    """The items that must not be inferred; in this order for `islf` and `dsrf`."""
     min_support: MinSupport
-    """The support from which on a rule shows: a number of baskets, or a share of them."""
+    """The support from which a rule shows: a number of baskets, or a share of them."""
     min_confidence: float = Field(gt=0, le=1)
-    """The confidence from which on a rule shows."""
+    """The confidence from which a rule shows."""
     strategy: Literal["complete", "islf", "dsrf", "exact"] = "complete"
-    """`complete` covers every left side; `parse_exact_confidence` does so with the fewest changes; the others are as
-    published, for study."""
+    """`complete` covers every left side; `exact` does so with the fewest changes; the others are as published, for
+    study."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `parse_exact_confidence` may look for something better."""
+    """How long `exact` may search for something better."""
 
     @property
     def maturity(self) -> str:  # type: ignore[override]
-        """The algorithms as published are known to leave rules."""
+        """The published algorithms are known to leave rules."""
         return "for study" if self.strategy in ("islf", "dsrf") else "stable"
 
     def described(self) -> dict[str, Any]:
-        """The method without the items: a certificate that named them would tell what to look for."""
+        """The method without the items: naming them in a certificate would disclose what to look for."""
         return self.model_dump(mode="json", exclude={"items"}) | {"items": len(self.items)}
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
-        """Find what tells of the items, and change baskets until nothing does."""
+        """Find what predicts the items, and change baskets until nothing does."""
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
         item_places = index_item_names(data, self.items, "the items to hide")
@@ -84,7 +84,7 @@ class HideItems(Method):
             data=published,
             method=self,
             claims=(
-                # A threshold that comes out of the method would promise nothing, and tell how many secrets show.
+                # A threshold computed by the method would guarantee nothing, and disclose how many secrets show.
                 *(() if details.get("left") else (claim_nothing_shows(thresholds.least, self.min_confidence),)),
                 claim_no_foreign_items(),
                 claim_all_baskets(data),
@@ -101,7 +101,7 @@ class HideItems(Method):
     def _hidden(
         self, data: Baskets, hidden: Sequence[int], thresholds: HidingThresholds
     ) -> tuple[BasketDraft, dict[str, Any]]:
-        """The changed baskets, and what the strategy can tell of its work."""
+        """The changed baskets, and a summary of the strategy's work."""
         if self.strategy in ("islf", "dsrf"):
             return _hide_as_published(data, hidden, thresholds, self.strategy == "islf")
         draft = BasketDraft.of(data, hidden)

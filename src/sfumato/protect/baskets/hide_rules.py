@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Hide rules: change as few baskets as it takes so that certain rules can no longer be mined.
+"""Hide rules: change as few baskets as needed so that certain rules can no longer be mined.
 
 Against an analyst, or a competitor, who mines the published baskets at the thresholds or above them. What leaks: that
-something was hidden, if many confidences lie just below the threshold; and the rules themselves to whoever mines far
+something was hidden, if many confidences lie just below the threshold; and the rules themselves to anyone who mines far
 enough below it. Dasseni, Verykios, Elmagarmid, Bertino 2001; Saygin, Verykios, Clifton 2001.
 """
 
@@ -58,13 +58,13 @@ class HideRules(Method):
     """Change baskets so that none of the secret rules and itemsets reaches the thresholds.
 
     Guarantee: in the published baskets every secret rule has support or confidence strictly below its threshold, and
-    every secret itemset support below it, compared exactly; no item appears that was not there, and every basket keeps
-    its place. With `block`, the same holds of what is certain, and nothing published is false. Against: whoever mines
-    the published baskets at the thresholds or above. Limits: whoever mines below the thresholds still finds the rules,
-    and may see from many confidences just below it that something was hidden; other rules are lost or appear, which the
-    losses count; `1a` may be impossible, and `parse_exact_confidence` is the best only among ways that take items of
-    the rules out. Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001; Verykios
-    and others 2004; Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+    every secret itemset support below it, compared exactly; no new item appears, and every basket keeps its position.
+    With `block`, the same holds for what is certain, and nothing published is false. Against: anyone who mines the
+    published baskets at the thresholds or above. Limits: anyone who mines below the thresholds still finds the rules,
+    and may infer from many confidences just below them that something was hidden; other rules are lost or appear, which
+    the losses count; `1a` may be impossible, and `exact` is optimal only among ways that remove items of the rules.
+    Papers: Atallah and others 1999; Dasseni and others 2001; Saygin, Verykios, Clifton 2001; Verykios and others 2004;
+    Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -77,30 +77,30 @@ class HideRules(Method):
 
     method: Literal["hide_rules"] = "hide_rules"
     rules: tuple[tuple[tuple[Item, ...], tuple[Item, ...]], ...] = Field(default=(), repr=False)
-    """What must not be found: pairs of left and right side, or text such as `bread, butter ==> milk`."""
+    """The rules to hide: pairs of left and right side, or text such as `bread, butter ==> milk`."""
     itemsets: tuple[tuple[Item, ...], ...] = Field(default=(), repr=False)
     """Sets of items that must not be frequent, as tuples or as text such as `bread, milk`."""
     file: str | None = Field(default=None, repr=False)
-    """A file that names more of both, one on a line."""
+    """A file that lists more of both, one per line."""
     min_support: MinSupport
-    """The support from which on a rule shows: a number of baskets, or a share of them."""
+    """The support from which a rule shows: a number of baskets, or a share of them."""
     min_confidence: float | None = Field(default=None, gt=0, le=1)
     """The confidence from which a rule shows; required for rules, not for itemsets."""
     strategy: Literal["joint", "1a", "1b", "2a", "2b", "2c", "cyclic", "greedy", "block", "exact"] = "joint"
-    """`joint` weighs all rules together; `parse_exact_confidence` loses the fewest itemsets; `block` marks items as
-    unknown; `1a`, `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
+    """`joint` considers all rules together; `exact` loses the fewest itemsets; `block` marks items as unknown; `1a`,
+    `1b`, `2a`, `2b`, `2c`, `cyclic` and `greedy` are the published ones, rule by rule."""
     seconds: float = Field(default=60.0, gt=0)
-    """How long `parse_exact_confidence` may look for something better."""
+    """How long `exact` may search for something better."""
 
     @model_validator(mode="before")
     @classmethod
     def _spell_out(cls, given: Any) -> Any:
-        """One rule as text stands for a list of one; any other text is the file that names the rules."""
+        """A single rule as text is a list of one; any other text is the file that lists the rules."""
         if isinstance(given, Mapping) and isinstance(rules := given.get("rules"), str | Path):
             if ARROW in str(rules):
                 return {**given, "rules": (str(rules),)}
             if given.get("file") is not None:
-                raise ValueError("rules and file both name a file; name one")
+                raise ValueError("rules and file both name a file; give only one")
             return {**{name: value for name, value in given.items() if name != "rules"}, "file": str(rules)}
         return given
 
@@ -118,13 +118,13 @@ class HideRules(Method):
     @model_validator(mode="after")
     def _check_something_to_hide(self) -> HideRules:
         if not self.rules and not self.itemsets and self.file is None:
-            raise ValueError("there is nothing to hide: name rules, itemsets, or a file that holds them")
+            raise ValueError("there is nothing to hide: name rules, itemsets, or a file that lists them")
         if self.rules and self.min_confidence is None:
-            raise ValueError("rules show by support and confidence: give min_confidence, too")
+            raise ValueError("rules have a support and a confidence: give min_confidence, too")
         return self
 
     def described(self) -> dict[str, Any]:
-        """The method without what it hides: a certificate that named it would tell."""
+        """The method without what it hides: naming it in a certificate would disclose it."""
         description = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
         counts = {"rules": len(self.rules), "itemsets": len(self.itemsets)}
         return description | counts | {"more_from_a_file": self.file is not None}
@@ -161,27 +161,27 @@ class HideRules(Method):
         )
 
     def _named(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
-        """All that is to be hidden, with that of the file."""
+        """Everything to hide, including the file's."""
         if self.file is None:
             return self.rules, self.itemsets
         rule_file = read_rule_file(self.file)
         if rule_file.rules and self.min_confidence is None:
             raise PolicyError(
-                f"{self.file}: {len(rule_file.rules)} lines are rules, which show by confidence, too: give it"
+                f"{self.file}: {len(rule_file.rules)} lines are rules, which need a confidence: give min_confidence"
             )
         return (*self.rules, *rule_file.rules), (*self.itemsets, *rule_file.itemsets)
 
     def _hidden(
         self, draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds
     ) -> dict[str, Any]:
-        """Change the draft by the strategy; returns what it can tell of its work."""
+        """Change the draft by the strategy; return a summary of its work."""
         if self.strategy == "joint":
             return {"scans": hide_jointly(draft, rules, thresholds)}
         if self.strategy == "exact":
             from sfumato.protect.baskets.best_hiding import hide_exactly
 
             return hide_exactly(draft, rules, thresholds, self.seconds)
-        # As published, 2.b and 2.c serve the largest itemset first, and of equals the commonest.
+        # As published, 2.b and 2.c handle the largest itemset first; ties go to the most common one.
         ordered = sorted(rules, key=lambda rule: (-len(rule.whole), -draft.count(rule.whole)))
         in_order = tuple(ordered) if self.strategy in ("2b", "2c") else rules
         return {"scans": hide_in_turn(draft, in_order, thresholds, _IN_TURN[self.strategy])}
@@ -189,7 +189,7 @@ class HideRules(Method):
     def _published(
         self, draft: BasketDraft, certain: Baskets, rules: tuple[SecretRule, ...]
     ) -> tuple[Baskets, list[Change]]:
-        """What leaves, and every change in it."""
+        """The published baskets, and every change in them."""
         if self.strategy != "block":
             return certain, draft.changes()
         chosen = choose_decoys(draft, rules)
@@ -210,9 +210,9 @@ class HideRules(Method):
 
 
 def hide_in_turn(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds, step: Step) -> int:
-    """One rule after the other, and again those that came up again; returns the scans as Wang et al. (2004) count.
+    """Hide one rule after another, repeating those that show again; return the scans as Wang et al. (2004) count them.
 
-    One scan for each size of itemset up to the largest rule, and one for each time that its baskets are looked for.
+    One scan for each size of itemset up to the largest rule, and one for each search for its baskets.
     """
     scans = max(len(rule.whole) for rule in rules)
     shown = [rule for rule in rules if draft.shows(rule, thresholds)]

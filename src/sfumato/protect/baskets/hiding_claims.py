@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What hiding promises of the published baskets. The names of what is hidden stay with the custodian."""
+"""Claims about the published baskets. The names of what is hidden stay with the custodian."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Arguments = dict[str, str | int | float | tuple[str, ...]]
 def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
     """None of the secret rules reaches both thresholds.
 
-    Of an item, the rules with the item alone on the right are counted.
+    For an item, the rules with the item alone on the right are counted.
     """
     arguments: Arguments = {"min_support": least}
     if confidence is not None:
@@ -29,7 +29,7 @@ def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
 
 
 def claim_no_foreign_items(unknown_mark: str = "") -> Claim:
-    """No item is published that was not there before."""
+    """No new item is published."""
     return Claim(
         property="foreign_items",
         threshold=0,
@@ -42,11 +42,11 @@ def claim_no_foreign_items(unknown_mark: str = "") -> Claim:
 
 
 def claim_all_baskets(data: Baskets) -> Claim:
-    """As many baskets are published as there were, in their order."""
+    """The same number of baskets is published, in the same order."""
     return Claim(
         property="baskets",
         threshold=len(data),
         bound="exactly",
         measure="basket_count",
-        meaning="Every original basket is published, changed or not, in its place.",
+        meaning="Every original basket is published, changed or not, in its original position.",
     )

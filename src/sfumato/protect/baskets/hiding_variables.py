@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What an integer program may decide when rules are hidden, and which rules and itemsets each decision hits.
+"""The decisions of the integer program that hides rules, and which rules and itemsets each decision hits.
 
-What is sensibly taken out of a basket is a set of items in which each hits a rule that the others miss; anything more
-could be put back to everybody's good. Baskets that are alike for all rules and all itemsets at risk have one variable
-for each such set: how many of them lose it. A basket with too many such sets has one for each item instead, and helping
-ones that say whether a rule or an itemset is hit by any of them. Both ways are exact.
+A sensible removal from a basket is a set of items in which each hits a rule that the others miss; anything more could
+be put back to everybody's benefit. Baskets that are equal for all rules and all itemsets at risk share one variable for
+each such set: how many of them lose it. A basket with too many such sets has one variable per item instead, and
+auxiliary ones for whether a rule or an itemset is hit by any of them. Both ways are exact.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 MOST_CHOICES = 256
-"""Sets of items that may leave one basket, beyond which its items are decided one by one."""
+"""The largest number of removable sets per basket; beyond it, items are decided individually."""
 
 Choice = frozenset[int]
 Kind = Literal["whole", "left", "risk"]
@@ -34,7 +34,7 @@ class CriticalBaskets:
     """The baskets that hold some rule, and the rules that could show."""
 
     rules: tuple[SecretRule, ...]
-    """Those held by enough baskets; all others stay hidden whatever is taken out."""
+    """Rules held by enough baskets; all others stay hidden whatever is removed."""
     rows: Ints
     wholes: Flags
     """Rules × critical baskets: which hold the rule."""
@@ -58,17 +58,19 @@ class CriticalBaskets:
         return cls(kept, rows, wholes[:, rows], lefts[:, rows], wholes.sum(axis=1), lefts.sum(axis=1))
 
     def decided(self, thresholds: HidingThresholds) -> CriticalBaskets:
-        """The same without the left sides of rules whose support is the shortest way, and so the only one needed."""
+        """The same without the left sides of rules for which lowering the support is the shortest way, and so
+        sufficient."""
         surplus = [thresholds.surplus(whole, left) for whole, left in zip(self.whole, self.left, strict=True)]
         is_open = np.array(surplus, dtype=np.int64) < self.whole + 1 - thresholds.least
         return replace(self, lefts=self.lefts & is_open[:, None])
 
     def count_most_hits(self, thresholds: HidingThresholds) -> Ints:
-        """How many baskets that hold each rule a plan without anything needless can change, at the most.
+        """An upper bound on how many baskets of each rule a plan without unnecessary changes can change.
 
         In such a plan each change is needed by a rule that would show without it, so that rule has no basket to spare.
-        A rule's support is out of the way after `whole + 1 - least` baskets. Its confidence is after the surplus,
-        and more if its left side gets rarer, by its own changes or by those of rules that its left side has items of.
+        A rule's support is low enough after `whole + 1 - least` baskets. Its confidence is low enough after the
+        surplus, and later if its left side gets rarer, by its own changes or by those of rules that share items with
+        its left side.
         """
         share = float(thresholds.confidence)
         by_support = self.whole + 1 - thresholds.least
@@ -85,32 +87,32 @@ class CriticalBaskets:
 
 @dataclass(eq=False)
 class HidingVariables:
-    """Decisions, numbered as they come."""
+    """Decisions, numbered in order of creation."""
 
     upper: list[int] = field(default_factory=list)
     """How often each can be made."""
     cost: list[int] = field(default_factory=list)
-    """How many items each takes out each time."""
+    """How many items each removes each time."""
     takes: dict[int, tuple[int, Choice]] = field(default_factory=dict)
-    """The group of baskets, and what one of them loses; not for helping variables."""
+    """The group of baskets, and what one of them loses; not for auxiliary variables."""
     groups: list[Ints] = field(default_factory=list)
-    """Critical baskets that are alike, as places."""
+    """Equal critical baskets, as indices."""
     sharing: list[list[int]] = field(default_factory=list)
-    """Variables of which a basket of the group can follow one at most; empty where it can follow all."""
+    """Variables of which a basket of the group can follow at most one; empty if it can follow all."""
     hits: dict[Kind, list[tuple[Ints, Ints]]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
     """(rules or itemsets, variables): each time the decision is made, a basket stops holding it."""
     any_of: list[tuple[int, tuple[int, ...], bool]] = field(default_factory=list)
-    """(helper, variables, upward): the helper is 1 at most if any of them is (not upward), or at least (upward)."""
+    """(helper, variables, upward): the helper is at most 1 if any of them is (not upward), or at least 1 (upward)."""
 
     def new(self, upper: int, cost: int) -> int:
-        """One more."""
+        """Add a variable."""
         self.upper.append(upper)
         self.cost.append(cost)
         return len(self.upper) - 1
 
     @property
     def entries(self) -> int:
-        """How many numbers the program will be written with, about."""
+        """The approximate size of the program in numbers."""
         return sum(len(lines) for pairs in self.hits.values() for lines, _ in pairs)
 
     def list_hitting_variables(self, kind: Kind, lines: int) -> list[Ints]:
@@ -125,9 +127,9 @@ class HidingVariables:
 def build_variables(
     critical: CriticalBaskets, at_risk: ItemsetsAtRisk, victims: frozenset[int], end: float, most_lost: int
 ) -> HidingVariables | None:
-    """The decisions about all critical baskets; only victims can be taken out. None if that lasts beyond the end.
+    """The decisions about all critical baskets; only victims can be removed. None if time runs out.
 
-    What alone loses more than `most_lost` itemsets is not worth deciding about.
+    A decision that alone loses more than `most_lost` itemsets is not considered.
     """
     made = HidingVariables()
     families = [frozenset(rule.whole) & victims for rule in critical.rules]
@@ -156,7 +158,7 @@ def build_variables(
 
 
 def _group_alike_baskets(critical: CriticalBaskets, at_risk: ItemsetsAtRisk) -> list[Ints]:
-    """The critical baskets in groups of the same rules, left sides and itemsets at risk."""
+    """The critical baskets in groups with the same rules, left sides and itemsets at risk."""
     seen = np.packbits(np.concatenate([critical.wholes, critical.lefts, at_risk.held]), axis=0).T
     groups = np.unique(seen, axis=0, return_inverse=True)[1].reshape(-1)
     order = np.argsort(groups, kind="stable").astype(np.int64)
@@ -168,7 +170,7 @@ def list_sensible_choices(
 ) -> list[Choice] | None:
     """Every set of items in which each hits a family that the others miss; None if there are too many.
 
-    If a set is not allowed, no larger one is.
+    If a set is not allowed, no superset is.
     """
     choices: list[Choice] = []
     level: set[Choice] = {frozenset()}
@@ -188,16 +190,16 @@ def list_sensible_choices(
 
 @dataclass(frozen=True, eq=False)
 class _HitSides:
-    """For each kind of thing that can be hit: which columns are in it, and which critical baskets hold it."""
+    """For each kind of thing that can be hit: its columns, and the critical baskets that hold it."""
 
     columns: dict[Kind, Flags]
     """Things × columns."""
     held: dict[Kind, Flags]
     """Critical baskets × things."""
     fragile: Ints
-    """For how many itemsets each one at risk stands that is lost with one basket, 0 for others."""
+    """The number of itemsets that each one at risk represents if a single basket loses it, 0 for others."""
     known: dict[tuple[Kind, Choice], Flags] = field(default_factory=dict)
-    """The things that a choice hits, remembered."""
+    """The things that a choice hits, cached."""
 
     def hit(self, kind: Kind, choice: Choice) -> Flags:
         """Which things hold any of the columns."""
@@ -223,7 +225,7 @@ class _HitSides:
 
 
 class _BearableChoice:
-    """Whether a choice for a basket, by itself, loses no more than so many itemsets."""
+    """Whether a choice for a basket alone loses at most the given number of itemsets."""
 
     def __init__(self, sides: _HitSides, basket: int, most: int) -> None:
         self._sides, self._most = sides, most
@@ -248,7 +250,7 @@ def _add_set_variables(made: HidingVariables, sides: _HitSides, members: Ints, c
 
 
 def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]) -> list[Choice]:
-    """Without the choices in whose place another one hits as many rules and no more else, and takes no more out."""
+    """Drop choices dominated by another one that hits as many rules, harms no more and removes no more."""
     spares = np.concatenate(
         [
             [~(sides.held["whole"][basket] & sides.hit("whole", choice)) for choice in choices],
@@ -266,7 +268,7 @@ def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]
 
 
 def _add_item_variables(made: HidingVariables, sides: _HitSides, basket: int, items: Choice) -> None:
-    """A variable for each item of one basket, and one for each set of them that a rule or an itemset is hit by."""
+    """One variable per item of a basket, and one per set of them by which a rule or an itemset is hit."""
     number = {item: made.new(1, 1) for item in sorted(items)}
     for item in sorted(items):
         made.takes[number[item]] = (len(made.groups), frozenset({item}))
@@ -289,7 +291,7 @@ def _add_item_variables(made: HidingVariables, sides: _HitSides, basket: int, it
 
 
 def list_removals(made: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[tuple[int, int], ...]:
-    """The (basket, column) pairs that decisions take out; of baskets that are alike the first ones."""
+    """The (basket, column) pairs that decisions remove; of equal baskets the first ones."""
     used = [0] * len(made.groups)
     gone: list[tuple[int, int]] = []
     for number, (group, choice) in made.takes.items():

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """ISLF and DSRF as published: hide every rule with one item on the left and a hidden item on the right.
 
-ISLF (increase support of the left side first) puts the left item into the largest baskets that hold neither; if that
-does not suffice, it takes the hidden item out of the largest baskets that hold it. DSRF does the second first. For
-study: rules with more items on the left are not looked at, and hiding a later item can bring an earlier one up again.
-Wang, Lee, Billis, Jafari, *Hiding sensitive items in privacy preserving association rule mining* (2004). Line 10 is
-read as "partially supports the left side and does not support the right one"; DSRF, which is not printed, is ISLF with
-its two blocks exchanged.
+ISLF (increase support of the left side first) adds the left item to the largest baskets that hold neither; if that does
+not suffice, it removes the hidden item from the largest baskets that hold it. DSRF does the second first. For study:
+rules with more items on the left are ignored, and hiding a later item can make an earlier one show again. Wang, Lee,
+Billis, Jafari, *Hiding sensitive items in privacy preserving association rule mining* (2004). Line 10 is read as
+"partially supports the left side and does not support the right one"; DSRF, which is not printed, is ISLF with its two
+blocks exchanged.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 @dataclass
 class HidingWork:
-    """What was done, as Table 8 counts it."""
+    """The work done, as Table 8 counts it."""
 
     scans: int = 0
-    """One for the large items, one for the large pairs, and one for each time that baskets are looked for."""
+    """One for the large items, one for the large pairs, and one for each search for baskets."""
     handled: list[SecretRule] = field(default_factory=list)
-    """The rules that were worked on; others that are gone were pruned."""
+    """The processed rules; other hidden rules were pruned."""
 
 
 def hide_pairs(draft: BasketDraft, hidden: Sequence[int], thresholds: HidingThresholds, left_first: bool) -> HidingWork:
@@ -54,13 +54,13 @@ def hide_pairs(draft: BasketDraft, hidden: Sequence[int], thresholds: HidingThre
 
 
 def _is_confident(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> bool:
-    """As published, the confidence alone decides; a rule without baskets has none."""
+    """As published, only the confidence decides; a rule without baskets has none."""
     count = draft.count([left])
     return count > 0 and HidingThresholds(0, thresholds.confidence).shows(draft.count([left, right]), count)
 
 
 def _increase_left(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:
-    """Lines 10 to 16: put the left item into the largest baskets that hold neither."""
+    """Lines 10 to 16: add the left item to the largest baskets that hold neither."""
     rows = np.flatnonzero(~draft.held[left] & ~draft.held[right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
     needed = thresholds.count_missing_lefts(draft.count([left, right]), draft.count([left]))
@@ -68,7 +68,7 @@ def _increase_left(draft: BasketDraft, left: int, right: int, thresholds: Hiding
 
 
 def _decrease_right(draft: BasketDraft, left: int, right: int, thresholds: HidingThresholds) -> None:
-    """Lines 19 to 27: take the hidden item out of the largest baskets that hold it, with the left item or without."""
+    """Lines 19 to 27: remove the hidden item from the largest baskets that hold it, with or without the left item."""
     rows = draft.rows([right])
     rows = rows[np.argsort(-draft.sizes[rows], kind="stable")]
     surplus = HidingThresholds(0, thresholds.confidence).surplus(draft.count([left, right]), draft.count([left]))

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Hide an item by taking it out of baskets: each rule about it names how many of its baskets must lose the item.
+"""Hide an item by removing it from baskets: each rule about it requires a number of its baskets to lose the item.
 
 That is a covering problem: the fewest baskets such that every rule has enough of them. The item itself is on no left
-side, so what rules need does not change while baskets lose it. Solved greedily: the basket that serves most rules
-first, and of equals the one in which the item's pairs are farthest from becoming infrequent; then whatever is not
-needed is left as it was.
+side, so the requirements do not change while baskets lose it. Solved greedily: the basket that serves most rules first;
+ties go to the one in which the item's pairs are farthest from becoming infrequent; then unnecessary removals are
+dropped.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from sfumato.protect.baskets.item_rules import ShownRule, list_rules_about
 from sfumato.protect.baskets.secret_rules import HidingThresholds
 
 _MOST_CELLS = 200_000_000
-"""Rules × baskets looked at together: 200 MB. The rules beyond are served in the next round."""
+"""Rules × baskets processed together: 200 MB. Further rules are handled in the next round."""
 _TOLD_EVERY = 256
 
 
 def hide_completely(draft: BasketDraft, columns: Sequence[int], thresholds: HidingThresholds) -> int:
-    """Take items out until no rule about any of them shows; returns how often the baskets were looked through.
+    """Remove items until no rule about any of them shows; return how often the baskets were scanned.
 
-    Taking out one hidden item makes left sides with it rarer, which can bring a rule about another one up again. So the
-    items are gone through again and again until all are calm. Every round takes something out, so it ends.
+    Removing one hidden item makes left sides with it rarer, which can make a rule about another one show again. So the
+    items are revisited until none shows. Every round removes something, so it terminates.
     """
     now, scans, calm = draft.occurrences(), 0, 0
     while calm < len(columns):
@@ -55,8 +55,8 @@ def cover_item_rules(now: ItemOccurrences, item: int, shown: Sequence[ShownRule]
 
 
 def cover_greedily(serves: Flags, needs: Ints, harm: Floats) -> Ints:
-    """Columns of `serves` such that every line has as many of them as it needs: greedy, then thinned out."""
-    # Half a rule at most, so that harm only decides between equals.
+    """Columns of `serves` such that every line has as many of them as it needs: greedy, then pruned."""
+    # At most half a rule, so that harm only breaks ties.
     score = serves.sum(axis=0, dtype=np.float64) + 0.5 * (1.0 - harm / max(float(harm.max(initial=0.0)), 1e-9))
     left = needs.copy()
     chosen: list[int] = []
@@ -75,7 +75,7 @@ def cover_greedily(serves: Flags, needs: Ints, harm: Floats) -> Ints:
 
 
 def _thin_cover(serves: Flags, needs: Ints, chosen: list[int]) -> Ints:
-    """Without what is not needed, the latest choices first to stay and the earliest first to go."""
+    """Drop unnecessary choices: the latest are kept first and the earliest dropped first."""
     spare = serves[:, chosen].sum(axis=1) - needs
     kept: list[int] = []
     for column in chosen:
@@ -88,7 +88,7 @@ def _thin_cover(serves: Flags, needs: Ints, chosen: list[int]) -> Ints:
 
 
 def _measure_pair_harm(now: ItemOccurrences, item: int, rows: Ints, least: int) -> Floats:
-    """For each basket, how near its frequent pairs with the item are to becoming infrequent."""
+    """For each basket, how close its frequent pairs with the item are to becoming infrequent."""
     row_index = np.full(now.count, -1, dtype=np.int64)
     row_index[rows] = np.arange(len(rows))
     inside = (row_index[now.rows] >= 0) & (now.codes != item)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The rules about an item: every left side from which it can be inferred.
 
-If ``X ==> Y`` shows and the item is in ``Y``, then ``X ==> item`` shows as well: its support and confidence are no
-smaller. So only rules with the item alone on the right count. Of the left sides held together with the item by the same
-baskets, the largest has the highest confidence; so it is enough to look at those that are closed among the baskets that
-hold the item. An empty left side is no rule.
+If ``X ==> Y`` shows and the item is in ``Y``, then ``X ==> item`` shows as well: its support and confidence are at
+least as large. So only rules with the item alone on the right count. Of the left sides held together with the item by
+the same baskets, the largest has the highest confidence; so it is enough to check those that are closed among the
+baskets that hold the item. An empty left side is not a rule.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ShownRule:
     """A rule about an item that shows."""
 
     rule: SecretRule
-    """In places of the vocabulary."""
+    """As indices into the vocabulary."""
     whole: int
     """How many baskets hold it."""
     left: int
@@ -37,7 +37,7 @@ class ShownRule:
 
 
 def list_rules_about(now: ItemOccurrences, item: int, thresholds: HidingThresholds) -> list[ShownRule]:
-    """The closed rules with the item on the right that show, those to be lowered most first."""
+    """The closed rules with the item on the right that show, those that need the most lowering first."""
     holding = np.zeros(now.count, dtype=np.bool_)
     holding[now.rows[now.codes == item]] = True
     if holding.sum() < thresholds.least:
@@ -74,14 +74,14 @@ def _list_shown_rules(
 
 @dataclass(frozen=True, eq=False)
 class BasketCounter:
-    """Counts the baskets that hold some items, by bits."""
+    """Counts the baskets that hold some items, using bit sets."""
 
     bits: Words
     line: dict[int, int]
 
     @classmethod
     def of(cls, now: ItemOccurrences, places: Ints) -> BasketCounter:
-        """Bits for the items at these places."""
+        """Bits for the items at these indices."""
         line_of_item = np.full(len(now.items), -1, dtype=np.int64)
         line_of_item[places] = np.arange(len(places))
         inside = line_of_item[now.codes] >= 0

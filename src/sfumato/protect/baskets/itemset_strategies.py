@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""One itemset at a time, until too few baskets hold it: a rule goes with the itemset it is made from.
+"""One itemset at a time, until too few baskets hold it: a rule is hidden with the itemset it is made from.
 
-2.b takes the commonest of its items out of the smallest baskets, 2.c and the cyclic method take its items out in turn
+2.b removes the most common of its items from the smallest baskets, 2.c and the cyclic method remove its items in turn
 (Verykios and others, *Association rule hiding*, 2004; Atallah, Bertino, Elmagarmid, Ibrahim, Verykios, *Disclosure
 limitation of sensitive rules*, 1999). The greedy method of Atallah and others walks from the itemset to its most
-supported part, item by item, and takes the item where it ends out of the baskets in which it is in fewest frequent
-pairs. All ignore the confidence: they go on until the support is strictly below the threshold.
+supported subset, item by item, and removes the last item from the baskets in which it is in the fewest frequent pairs.
+All ignore the confidence: they continue until the support is strictly below the threshold.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 
 def lower_commonest(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
-    """2.b: the item that most baskets hold, out of the smallest baskets."""
+    """2.b: remove the item that most baskets hold from the smallest baskets."""
     victim = max(rule.whole, key=lambda column: draft.count([column]))
     draft.remove(order_smallest_first(draft, rule.whole)[: _count_needed_removals(draft, rule, thresholds)], victim)
 
 
 def lower_in_turn(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
-    """2.c and cyclic: the first item out of the first basket, the second out of the second, and round again."""
+    """2.c and cyclic: remove the first item from the first basket, the second from the second, and so on in turn."""
     rows = draft.rows(rule.whole)[: _count_needed_removals(draft, rule, thresholds)]
     items = sorted(rule.whole)
     for turn, column in enumerate(items):
@@ -33,7 +33,7 @@ def lower_in_turn(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresh
 
 
 def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
-    """Greedy: the item at the end of the most supported path, where it is in fewest frequent pairs."""
+    """Greedy: remove the item at the end of the most supported path, where it is in the fewest frequent pairs."""
     part = list(rule.whole)
     while len(part) > 1:
         part = max(([other for other in part if other != item] for item in part), key=draft.count)
@@ -45,7 +45,7 @@ def lower_greedily(draft: BasketDraft, rule: SecretRule, thresholds: HidingThres
 
 
 def count_frequent_pairs(draft: BasketDraft, rows: Ints, column: int, least: int) -> Ints:
-    """For each basket, in how many frequent pairs of it the item is."""
+    """For each basket, the number of its frequent pairs that contain the item."""
     frequent = (draft.companions(column) >= least).astype(np.int64)
     frequent[draft.places[column]] = 0
     offsets = draft.data.offsets

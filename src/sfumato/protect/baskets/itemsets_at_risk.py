@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The frequent itemsets that hiding may cost: the border between what an analyst keeps and loses.
+"""The frequent itemsets that hiding may lose: the border between what an analyst keeps and loses.
 
-An itemset is at risk if it holds an item that may be taken out, and if taking it out of all baskets where that serves a
-rule would leave fewer than the threshold. All others stay frequent whatever is chosen. Itemsets that contain a secret
-itemset are lost by intent and not counted. Border-based hiding: Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
+An itemset is at risk if it holds a removable item, and if removing it from all baskets where that serves a rule would
+leave fewer than the threshold. All others stay frequent whatever is chosen. Itemsets that contain a secret itemset are
+lost on purpose and not counted. Border-based hiding: Sun and Yu 2005; Gkoulalas-Divanis and Verykios 2006.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _TOLD_EVERY = 4096
 
 @dataclass(frozen=True, eq=False)
 class ItemsetsAtRisk:
-    """Itemsets that may be lost; those that any choice treats alike are one."""
+    """Itemsets that may be lost; those that any choice treats the same are one."""
 
     columns: tuple[frozenset[int], ...]
-    """The columns of each itemset that may be taken out of it."""
+    """The removable columns of each itemset."""
     held: Flags
-    """Itemsets × critical baskets: whether the basket holds it, and taking one of those columns out serves a rule."""
+    """Itemsets × critical baskets: whether the basket holds it, and removing one of those columns serves a rule."""
     spare: Ints
     """How many baskets each can lose and stay frequent."""
     most: Ints
-    """How many baskets a sensible plan takes from each, at the most."""
+    """The most baskets that a sensible plan takes from each."""
     times: Ints
-    """For how many itemsets each stands."""
+    """The number of itemsets that each represents."""
 
     def __len__(self) -> int:
-        """How many there are, those alike counted once."""
+        """The number of itemsets, equal ones counted once."""
         return len(self.columns)
 
 
@@ -62,8 +62,8 @@ def find_itemsets_at_risk(
 ) -> ItemsetsAtRisk:
     """The itemsets that may be lost when rules are hidden in the critical baskets `rows`, which hold `wholes`.
 
-    No sensible plan changes more than `most` baskets of each rule. Of `longest` items at the most, where it is enough
-    to know about how much is at risk.
+    No sensible plan changes more than `most` baskets of each rule. At most `longest` items, if an estimate of the risk
+    is enough.
     """
     itemsets = find_itemsets(draft.data, least, max_length=longest)
     candidates = _list_touched_itemsets(itemsets, draft, rules, least + int(most.sum()))
@@ -102,7 +102,7 @@ def _report_candidates(candidates: list[Candidate]) -> Iterator[Candidate]:
 def _list_touched_itemsets(
     itemsets: Itemsets, draft: BasketDraft, rules: Sequence[SecretRule], below: int
 ) -> list[Candidate]:
-    """The itemsets with an item that may be taken out, without a secret itemset, and with a support below some."""
+    """The itemsets with a removable item, without a secret itemset, and with a support below some limit."""
     column = draft.column
     victims = np.zeros(len(itemsets.items), dtype=np.int64)
     victims[[draft.places[c] for rule in rules for c in rule.whole]] = 1
@@ -120,7 +120,7 @@ def _list_touched_itemsets(
 
 
 class _ServedRules:
-    """Where taking out any of some columns serves a rule, as bits, and how often a plan does; remembered by columns."""
+    """Where removing any of some columns serves a rule, as bits, and how often a plan does; cached by columns."""
 
     def __init__(self, rules: Sequence[SecretRule], wholes: Flags, most: Ints) -> None:
         self._rules = [frozenset(rule.whole) for rule in rules]
@@ -139,7 +139,7 @@ class _ServedRules:
 
 
 def _select_critical_baskets(data: Baskets, rows: Ints) -> ItemOccurrences:
-    """The critical baskets alone, numbered anew."""
+    """The critical baskets alone, renumbered."""
     every = ItemOccurrences.of(data)
     number = np.full(len(data), -1, dtype=np.int64)
     number[rows] = np.arange(len(rows))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""All rules together: take out the occurrences that serve most rules and bring the fewest itemsets near to being lost.
+"""All rules together: remove the occurrences that serve most rules and endanger the fewest itemsets.
 
-The published strategies look at one rule at a time and at the size of a basket; where rules overlap, what one takes out
-another pays for again. Here every occurrence of an item of a right side is weighed: how many rules that still show does
-it serve, and how near to infrequent are the itemsets of its basket that it belongs to? The best are taken out, some at
-a time, the weights are found anew, and in the end whatever turned out not to be needed is put back. Items are only
-taken out, so it ends; a rule that comes up again because another's left side became rarer is served in the next pass.
+The published strategies consider one rule at a time and the size of a basket; if rules overlap, one pays again for what
+another removed. Here every occurrence of an item of a right side is weighed: how many rules that still show does it
+serve, and how close to infrequent are the itemsets of its basket that contain it? The best are removed in batches, the
+weights are recomputed, and in the end unnecessary removals are undone. Items are only removed, so it terminates; a rule
+that shows again because another's left side became rarer is handled in the next pass.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from sfumato.protect.baskets.itemsets_at_risk import ItemsetsAtRisk, find_itemse
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 LONGEST = 4
-"""Itemsets of so many items tell well enough what is at risk: longer ones change little, and may be very many."""
+"""Itemsets of this many items estimate the risk well enough: longer ones change little, and may be very many."""
 _PASSES = 12
-"""Into how many parts the work is cut, so that weights follow what was already taken out."""
+"""The number of batches, so that weights reflect what was already removed."""
 _CHANGE = 0.1
-"""What a change costs by itself: a tenth of an itemset that would be lost."""
+"""The cost of a change itself: a tenth of a lost itemset."""
 
 
 def hide_jointly(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: HidingThresholds) -> int:
-    """Hide all rules in a draft; returns how often the baskets were looked through."""
+    """Hide all rules in a draft; return how often the baskets were scanned."""
     if not any(draft.shows(rule, thresholds) for rule in rules):
         return 1
     critical = CriticalBaskets.of(draft, rules, thresholds.least)
@@ -54,13 +54,13 @@ class _LossRisk:
 
     at_risk: ItemsetsAtRisk
     holds: Flags
-    """Columns × itemsets: whether the itemset has the column."""
+    """Columns × itemsets: whether the itemset contains the column."""
     kind: Ints
     """The kind of each critical basket: those of a kind hold the same itemsets at risk."""
     held: Singles
     """Kinds × itemsets."""
     hit: dict[int, Flags] = field(default_factory=dict)
-    """For baskets that lost something: which itemsets they no longer hold."""
+    """For changed baskets: which itemsets they no longer hold."""
 
     @classmethod
     def of(cls, at_risk: ItemsetsAtRisk, columns: int) -> _LossRisk:
@@ -76,14 +76,14 @@ class _LossRisk:
         self.spare = self.at_risk.spare.copy()
 
     def harm(self, column: int, places: Ints) -> Floats:
-        """For each basket, what taking the item out would bring nearer to being lost; 1 is the loss of an itemset."""
+        """For each basket, how much removing the item endangers itemsets; 1 is the loss of an itemset."""
         near = np.where(self.spare >= 0, self.at_risk.times / (np.maximum(self.spare, 0) + 1.0), 0.0)
         by_kind = self.held @ (near * self.holds[column]).astype(np.float32)
         harm: Floats = by_kind[self.kind[places]].astype(np.float64)
         return harm
 
     def take(self, basket: int, column: int) -> None:
-        """Count an item that was taken out."""
+        """Count an item that was removed."""
         gone = self.hit.setdefault(basket, np.zeros(len(self.at_risk), dtype=np.bool_))
         new = self.holds[column] & self.at_risk.held[:, basket] & ~gone
         self.spare -= new
@@ -91,7 +91,7 @@ class _LossRisk:
 
 
 class _RuleStanding:
-    """How the rules stand while occurrences are taken out of the critical baskets."""
+    """The state of the rules while occurrences are removed from the critical baskets."""
 
     def __init__(
         self, draft: BasketDraft, critical: CriticalBaskets, thresholds: HidingThresholds, risk: _LossRisk
@@ -104,7 +104,7 @@ class _RuleStanding:
         surplus = sum(map(thresholds.surplus, self.whole, self.left))
         self.quota = max(1, surplus // _PASSES)
         self.taken: list[tuple[float, int, int]] = []
-        """Harm, place among the critical baskets, and column of what was taken out."""
+        """Harm, index among the critical baskets, and column of each removal."""
         self.by_column = [
             [u for u, rule in enumerate(self.rules) if column in rule.whole] for column in range(len(draft.places))
         ]
@@ -114,7 +114,7 @@ class _RuleStanding:
         return np.array(list(map(self.thresholds.shows, self.whole, self.left)), dtype=np.bool_)
 
     def take_out(self, shown: Flags) -> None:
-        """One pass: the best occurrences, up to a share of all there was to do."""
+        """One pass: the best occurrences, up to a share of the total work."""
         gain, harm, basket, column = self._list_candidates(shown)
         left = self.quota
         order = np.lexsort((column, basket, harm, -gain / (_CHANGE + harm)))
@@ -127,7 +127,7 @@ class _RuleStanding:
                     return
 
     def _serves(self, basket: int, column: int) -> bool:
-        """Whether taking the item out still brings a rule down that shows."""
+        """Whether removing the item still lowers a rule that shows."""
         return any(
             self.wholes[u, basket]
             and column in self.rules[u].right
@@ -136,7 +136,7 @@ class _RuleStanding:
         )
 
     def _list_candidates(self, shown: Flags) -> tuple[Floats, Floats, Ints, Ints]:
-        """Every occurrence that would serve a rule: what it gains, what it harms, and where it is."""
+        """Every occurrence that would serve a rule: its gain, its harm, and its position."""
         candidates: list[tuple[Floats, Floats, Ints, Ints]] = []
         for column in sorted({c for u in np.flatnonzero(shown) for c in self.rules[u].right}):
             gain, useful = self._gain(column, shown)
@@ -147,7 +147,7 @@ class _RuleStanding:
         return gains, harms, all_places, columns
 
     def _gain(self, column: int, shown: Flags) -> tuple[Floats, Flags]:
-        """For each basket, how far taking the item out brings the rules that show, and whether it serves one."""
+        """For each basket, how much removing the item lowers the rules that show, and whether it serves one."""
         gain = np.zeros(len(self.rows))
         useful = np.zeros(len(self.rows), dtype=np.bool_)
         share = float(self.thresholds.confidence)
@@ -157,7 +157,7 @@ class _RuleStanding:
                 gain += self.wholes[u]
                 useful |= self.wholes[u]
             elif column in rule.left:
-                # The left side gets rarer, too, which lifts the confidence.
+                # The left side also gets rarer, which raises the confidence.
                 by_support = self.thresholds.least >= share * self.left[u]
                 gain += self.wholes[u] if by_support else self.wholes[u] - share * self.lefts[u]
         return gain, useful
@@ -169,7 +169,7 @@ class _RuleStanding:
         self._count(basket, column)
 
     def _count(self, basket: int, column: int) -> None:
-        """Count the rules of one basket anew after its item changed."""
+        """Recount the rules of one basket after its item changed."""
         held = self.draft.held[:, self.rows[basket]]
         for u in self.by_column[column]:
             rule = self.rules[u]
@@ -182,12 +182,12 @@ class _RuleStanding:
                 self.lefts[u, basket] = now
 
     def put_back(self) -> None:
-        """Put back what turned out not to be needed, the most harmful first."""
+        """Undo unnecessary removals, the most harmful first."""
         for done, (_, position, column) in enumerate(
             sorted(self.taken, key=lambda removal: (-removal[0], removal[1], removal[2]))
         ):
             if done % 256 == 0:
-                report_progress("putting back what was not needed", done, len(self.taken))
+                report_progress("undoing unnecessary changes", done, len(self.taken))
             rows = self.rows[position : position + 1]
             self.draft.add(rows, column)
             self._count(position, column)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """One rule at a time, until its confidence or its support is below the threshold.
 
-1.a puts the left side into baskets that lack the right one; 1.b takes an item of the right side out; 2.a takes any item
-of the rule out. Dasseni, Verykios, Elmagarmid, Bertino, *Hiding association rules by using confidence and support*
-(2001); Verykios and others, *Association rule hiding* (2004). As published they stop *at* the threshold, where a rule
-still shows; here they go on until it is strictly below. "Least impact" is read as: fewest of the rule's itemsets that
-are one item smaller become infrequent, and of equals the item whose itemsets are held by most baskets.
+1.a adds the left side to baskets that lack the right one; 1.b removes an item of the right side; 2.a removes any item
+of the rule. Dasseni, Verykios, Elmagarmid, Bertino, *Hiding association rules by using confidence and support* (2001);
+Verykios and others, *Association rule hiding* (2004). As published they stop *at* the threshold, where a rule still
+shows; here they continue until it is strictly below. "Least impact" is read as: the fewest of the rule's itemsets that
+are one item smaller become infrequent; ties go to the item whose itemsets are held by most baskets.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
 
 def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
-    """1.a: complete the left side where it is nearly there and the right side is not."""
+    """1.a: complete the left side in baskets that nearly hold it and lack the right side."""
     if not rule.left:
-        raise PolicyError("1a lowers confidences, and an itemset has none; hide itemsets by another strategy")
+        raise PolicyError("1a lowers confidences, but an itemset has none; hide itemsets with another strategy")
     partly = ~draft.holding(rule.left) & ~draft.holding(rule.right)
     candidates = np.flatnonzero(partly).astype(np.int64)
     present = draft.held[list(rule.left)][:, candidates].sum(axis=0)
@@ -31,22 +31,23 @@ def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshold
     needed = thresholds.count_missing_lefts(draft.count(rule.whole), draft.count(rule.left))
     if needed > len(fullest):
         raise ImpossibleRelease(
-            f"1a would have to put a rule's left side into {needed} baskets, and {len(fullest)} could take it without "
-            "holding the right side; use a strategy that takes items out (joint, 1b, 2a), or raise min_confidence"
+            f"1a would have to add a rule's left side to {needed} baskets, but only {len(fullest)} could take it "
+            "without "
+            "holding the right side; use a strategy that removes items (joint, 1b, 2a), or raise min_confidence"
         )
     for column in rule.left:
         draft.add(_select_lacking_rows(draft, fullest[:needed], column), column)
 
 
 def lower_right(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
-    """1.b: take an item of the right side out of the smallest baskets that hold the rule."""
+    """1.b: remove an item of the right side from the smallest baskets that hold the rule."""
     needed = thresholds.surplus(draft.count(rule.whole), draft.count(rule.left))
     victim = choose_least_harmful(draft, rule.right, rule.whole, thresholds.least)
     draft.remove(order_smallest_first(draft, rule.whole)[:needed], victim)
 
 
 def lower_whole(draft: BasketDraft, rule: SecretRule, thresholds: HidingThresholds) -> None:
-    """2.a: take an item of the rule out of the smallest baskets that hold it."""
+    """2.a: remove an item of the rule from the smallest baskets that hold it."""
     whole, left = draft.count(rule.whole), draft.count(rule.left)
     victim = choose_least_harmful(draft, rule.whole, rule.whole, thresholds.least)
     needed = 0
@@ -62,13 +63,13 @@ def order_smallest_first(draft: BasketDraft, columns: Sequence[int]) -> Ints:
 
 
 def choose_least_harmful(draft: BasketDraft, victims: Sequence[int], whole: Sequence[int], least: int) -> int:
-    """Which of the victims does least harm to the itemsets that are one item smaller than the rule."""
+    """The victim that does least harm to the itemsets that are one item smaller than the rule."""
     if len(victims) == 1:
         return victims[0]
     smaller = {item: draft.count([other for other in whole if other != item]) for item in whole}
 
     def harm(victim: int) -> tuple[int, int]:
-        # All but one of the smaller itemsets hold the victim: the one that left it out.
+        # All but one of the smaller itemsets hold the victim.
         hit = [count for item, count in smaller.items() if item != victim]
         return sum(count == least for count in hit), -sum(hit)
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Rules that must not be found, as counts see them: two sides of columns, and the thresholds they stay below.
+"""Rules to hide, in numbers: two sides of columns, and the thresholds they stay below.
 
-A rule shows when its support and its confidence both reach their thresholds (≥), compared as whole numbers and exact
-fractions. A secret itemset is a rule without a left side: it shows when its support reaches the threshold.
+A rule shows if its support and its confidence both reach their thresholds (≥), compared as integers and exact
+fractions. A secret itemset is a rule without a left side: it shows if its support reaches the threshold.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from sfumato.baskets import Baskets, Item, Items
 from sfumato.errors import PolicyError
 
 MinSupport = Annotated[int, Field(strict=True, ge=1)] | Annotated[float, Field(strict=True, gt=0, le=1)]
-"""The support from which on a rule shows: a number of baskets, or a share of them."""
+"""The support from which a rule shows: a number of baskets, or a share of them."""
 Side = tuple[int, ...]
 NamedRule = tuple[Items, Items]
 
 
 @dataclass(frozen=True, slots=True)
 class SecretRule:
-    """A rule in numbers: places in a vocabulary, or columns of a draft."""
+    """A rule in numbers: indices into a vocabulary, or columns of a draft."""
 
     left: Side
     """Empty for a secret itemset."""
@@ -37,25 +37,25 @@ class SecretRule:
         return self.left + self.right
 
     def renumber_rule(self, number: Mapping[int, int]) -> SecretRule:
-        """The same rule under other numbers."""
+        """The same rule with other numbers."""
         return SecretRule(tuple(number[item] for item in self.left), tuple(number[item] for item in self.right))
 
 
 @dataclass(frozen=True, slots=True)
 class HidingThresholds:
-    """From where on a rule shows."""
+    """The thresholds from which a rule shows."""
 
     least: int
-    """The least number of baskets that is frequent."""
+    """The smallest frequent number of baskets."""
     confidence: Fraction
-    """The least confidence that is reported; of no matter for itemsets."""
+    """The smallest reported confidence; irrelevant for itemsets."""
 
     def shows(self, whole: int, left: int) -> bool:
-        """Whether a rule held by `whole` baskets shows, when its left side is held by `left` (0 for itemsets)."""
+        """Whether a rule held by `whole` baskets shows, if its left side is held by `left` (0 for itemsets)."""
         return whole >= self.least and whole * self.confidence.denominator >= self.confidence.numerator * left
 
     def surplus(self, whole: int, left: int) -> int:
-        """How many baskets must stop holding the rule, with its left side untouched, so that it no longer shows."""
+        """How many baskets must stop holding the rule, with its left side unchanged, so that it no longer shows."""
         reported = -(-self.confidence.numerator * left // self.confidence.denominator)
         return max(0, whole + 1 - max(self.least, reported))
 
@@ -65,14 +65,14 @@ class HidingThresholds:
 
 
 def number_secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Sequence[Items]) -> tuple[SecretRule, ...]:
-    """The named rules and itemsets as places in the vocabulary; an error says how many cannot be."""
+    """The named rules and itemsets as indices into the vocabulary; an error gives the number of invalid ones."""
     wrong = sum(not left or not right or bool(set(map(str, left)) & set(map(str, right))) for left, right in rules)
     if wrong:
         raise PolicyError(f"{wrong} of {len(rules)} rules have an empty side, or the same item on both")
     if not all(itemsets):
         raise PolicyError(f"{sum(not items for items in itemsets)} of {len(itemsets)} itemsets are empty")
     if not rules and not itemsets:
-        raise PolicyError("there is nothing to hide: name rules, itemsets, or a file that holds them")
+        raise PolicyError("there is nothing to hide: name rules, itemsets, or a file that lists them")
     sides: list[tuple[Items, Items]] = [*rules, *(((), items) for items in itemsets)]
     item_places = index_item_names(data, [item for left, right in sides for item in (*left, *right)], "the rules")
     secret = [SecretRule(_number_side(left, item_places), _number_side(right, item_places)) for left, right in sides]
@@ -80,13 +80,13 @@ def number_secret_rules(data: Baskets, rules: Sequence[NamedRule], itemsets: Seq
 
 
 def index_item_names(data: Baskets, names: Sequence[Item], what: str) -> dict[Item, int]:
-    """Where each name stands in the vocabulary; `7` and `"7"` are the same item."""
+    """The index of each name in the vocabulary; `7` and `"7"` are the same item."""
     known = {str(item): position for position, item in enumerate(data.items)}
     unknown = {str(name) for name in names} - set(known)
     if unknown:
         raise PolicyError(
-            f"{what} name {len(unknown)} items that no basket holds; check their spelling, or leave them out: "
-            "what is nowhere needs no hiding"
+            f"{what} name {len(unknown)} items that no basket holds; check their spelling, or remove them: "
+            "an item that does not occur needs no hiding"
         )
     return {name: known[str(name)] for name in names}
 
@@ -96,5 +96,5 @@ def _number_side(items: Items, item_places: Mapping[Item, int]) -> Side:
 
 
 def name_rule(data: Baskets, rule: SecretRule) -> NamedRule:
-    """A rule by the names of its items."""
+    """A rule with the names of its items."""
     return tuple(data.items[position] for position in rule.left), tuple(data.items[position] for position in rule.right)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods for data encoded for somebody else to mine."""
+"""Methods that encode data for somebody else to mine."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Where a column is broken into pieces: at random (ChooseBP), or so that pure stretches are as long as can be.
+"""Where a column is broken into pieces: at random (ChooseBP), or so that pure pieces are as long as possible.
 
-A value is pure (the paper says monochromatic) if all its rows have one class; a pure piece is a run of pure values of
-one class. No split that a decision tree would choose falls inside one (Lemma 2), so its values may change places. Bu,
+A value is pure (the paper's monochromatic) if all its rows have one class; a pure piece is a run of pure values of one
+class. No split that a decision tree would choose falls inside one (Lemma 2), so its values may be permuted. Bu,
 Lakshmanan, Ng and Ramesh (2007), Figures 5 to 7; a leading mixed value starts a piece too, and runs are counted on
 distinct values.
 """
@@ -22,14 +22,14 @@ MIXED = -1
 
 @dataclass(frozen=True)
 class ValuePieces:
-    """Stretches of a column's distinct values, in order."""
+    """Runs of a column's distinct values, in order."""
 
     starts: Ints
-    """Where each piece begins among the distinct values; the first is 0."""
+    """The offset of each piece among the distinct values; the first is 0."""
     pure: Flags
     """Whether all rows of a piece have one class."""
     values: int
-    """How many distinct values there are."""
+    """The number of distinct values."""
 
     @property
     def ends(self) -> Ints:
@@ -49,20 +49,20 @@ def find_value_classes(places: Ints, classes: Ints, values: int) -> Ints:
 
 
 def find_label_runs(labels: Ints) -> tuple[Ints, Ints]:
-    """Where each run of equal labels begins, and how long it is."""
+    """The offset and length of each run of equal labels."""
     starts = np.flatnonzero(np.append(True, labels[1:] != labels[:-1])).astype(np.int64)
     return starts, np.diff(np.append(starts, len(labels)))
 
 
 def find_pure_runs(labels: Ints, min_width: int) -> tuple[Ints, Ints]:
-    """The longest pure pieces that are wide enough: where each begins, and how many values it holds."""
+    """The longest pure pieces that are wide enough: the offset of each, and its number of values."""
     starts, lengths = find_label_runs(labels)
     wide = (labels[starts] != MIXED) & (lengths >= min_width)
     return starts[wide], lengths[wide]
 
 
 def choose_bp(labels: Ints, pieces: int, chance: np.random.Generator) -> ValuePieces:
-    """Break at values drawn at random; a piece that happens to be pure counts as mixed, since nobody looked."""
+    """Break at values drawn at random; a piece that happens to be pure counts as mixed."""
     values = len(labels)
     breaks = 1 + chance.permutation(values - 1)[: min(pieces, values) - 1]
     starts = np.sort(np.append(0, breaks))
@@ -70,7 +70,7 @@ def choose_bp(labels: Ints, pieces: int, chance: np.random.Generator) -> ValuePi
 
 
 def choose_max_mp(labels: Ints, pieces: int, min_width: int, chance: np.random.Generator) -> ValuePieces:
-    """Grow pure pieces as far as they go; if they are few, break the rest at random as well."""
+    """Grow pure pieces as far as possible; if they are few, also break the rest at random."""
     begin, length = find_pure_runs(labels, min_width)
     inside = np.zeros(len(labels) + 1, dtype=np.int64)
     inside[begin] += 1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Encode baskets as Bloom filters, so that somebody else can count itemsets and learns no item.
 
-Against a provider who counts which filters hold which requests, and knows what can be bought (a dictionary). What
-leaks: how many baskets hold each bit; whoever knows how often items are bought finds the bits of many. Sets may be
-feigned; with the originals they are told. Qiu, Li, Wu, *Protecting business intelligence and customer privacy while
-outsourcing data mining tasks* (KAIS 2008); keyed here, since unkeyed filters fall to a dictionary.
+Against a provider who counts which filters match which requests, and knows what can be bought (a dictionary). What
+leaks: how many baskets hold each bit; anyone who knows how often items are bought finds the bits of many. Filters may
+show false itemsets; the originals identify them. Qiu, Li, Wu, *Protecting business intelligence and customer privacy
+while outsourcing data mining tasks* (KAIS 2008); keyed here, since unkeyed filters fall to a dictionary.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class EncodeBloom(KeyedMethod):
     """Replace every basket by a Bloom filter of its items: the numbers of the bits that they set.
 
     Guarantee: mined with the threshold of the originals (`mine_filters`, τ′ = τ), no frequent itemset is missed, and no
-    support is found too low; with the originals, `decode_itemsets` takes off what the filters feign, so that the result
-    is exact. Against: a provider who knows all items by name but not the key. Limits: few bits feign many sets (counted
-    in `losses`), many bits show supports: whoever knows how often items are bought finds them among the bits, which the
-    attack `bloom_dictionary` measures; unkeyed filters fall to a dictionary at once. Hence for study.
-    Papers: Qiu, Li, Wu 2008; Bloom 1970.
+    support is too low; with the originals, `decode_itemsets` removes false itemsets, so that the result is exact.
+    Against: a provider who knows all items by name but not the key. Limits: few bits show many false itemsets (counted
+    in `losses`), many bits show supports: anyone who knows how often items are bought finds them among the bits, which
+    the attack `bloom_dictionary` measures; unkeyed filters fall to a dictionary at once. Hence for study. Papers: Qiu,
+    Li, Wu 2008; Bloom 1970.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -46,16 +46,16 @@ class EncodeBloom(KeyedMethod):
 
     method: Literal["encode_bloom"] = "encode_bloom"
     bits: int = Field(default=128, ge=1, le=2**24, strict=True)
-    """How many bits a filter has (m)."""
+    """The number of bits in a filter (m)."""
     hashes: int = Field(default=4, ge=1, le=64, strict=True)
-    """How many bits an item sets (k)."""
+    """The number of bits that an item sets (k)."""
     keyed: bool = True
     """Whether the hash functions have a secret; without one they fall to a dictionary."""
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
-        """Draw the hash functions, and the numbers under which the provider hears of items."""
+        """Draw the hash functions, and the numbers that represent items to the provider."""
         if not len(data) or not data.items:
-            raise DataError("there is no item in these baskets, so nothing to encode")
+            raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
         secret = draw_bytes(chance) if self.keyed else UNKEYED
         requests = tuple(draw_codes(len(data.items), data, chance))
@@ -71,7 +71,7 @@ class EncodeBloom(KeyedMethod):
         """Replace each basket by the bits of its items."""
         opened = BloomKey.opened(key)
         if (opened.bits, opened.hashes, bool(opened.secret)) != (self.bits, self.hashes, self.keyed):
-            raise PolicyError("the key is for another number of bits or hashes than the method says; draw a new key")
+            raise PolicyError("the key has another number of bits or hashes than the method; draw a new key")
         refuse_other_baskets(data, opened.data)
         published = filter_baskets(data, opened.filters(), self.bits)
         return Release(
@@ -89,7 +89,7 @@ class EncodeBloom(KeyedMethod):
             bound="exactly",
             measure="unfiltered_items",
             needs_original=True,
-            meaning="Every item leaves bits that all baskets with it hold: no frequent itemset is missed.",
+            meaning="Every item sets bits that all baskets with it hold: no frequent itemset is missed.",
         )
         only_bits = Claim(
             property="strange_bits",
@@ -97,7 +97,7 @@ class EncodeBloom(KeyedMethod):
             bound="exactly",
             measure="strange_bits",
             arguments={"bits": self.bits},
-            meaning="Nothing is published but numbers of bits.",
+            meaning="Nothing but bit numbers is published.",
         )
         return never_missed, only_bits, claim_all_baskets(data)
 

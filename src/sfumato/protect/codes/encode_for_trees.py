@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Encode a table so that somebody else can grow a decision tree on it, and learn neither the data nor the tree.
+"""Encode a table so that somebody else can grow a decision tree on it, and learns neither the data nor the tree.
 
-Against a provider who mines the encoded table and wants to know values, who goes with whom, or the rules found. What
-leaks: how many rows share a value, the order of mixed pieces, which stretches are pure, and which cells are missing.
-Bu, Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007); where its
-text errs we do what keeps the tree: mixed pieces follow the layout's direction, decoding is by location.
+Against a provider who mines the encoded table and wants to know values, links between rows, or the rules found. What
+leaks: how many rows share a value, the order of mixed pieces, which ranges are pure, and which cells are missing. Bu,
+Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (ICDE 2007); where its text errs we do
+what preserves the tree: mixed pieces follow the layout's direction, decoding is by location.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from sfumato.protect.codes.tree_transformer import TreeTransformer
 
 _MOST_VALUES = 2**21
-"""Distinct values of a column for which the grid of codes has room."""
+"""The most distinct values of a column that the grid of codes can hold."""
 
 
 class EncodeForTrees(KeyedMethod):
@@ -59,7 +59,7 @@ class EncodeForTrees(KeyedMethod):
     direction="random": equal up to ties between equally good splits, and neither forests nor max_features. Against: a
     provider who knows some values, a sample of the same kind of data, or the domain (curve fitting, sorting, quantiles,
     frequencies): the risk is measured, not bounded. Limits: columns of numbers only; others are renamed by a keyed
-    bijection, and no promise is made of trees that use them. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
+    bijection, without any guarantee for trees that use them. Papers: Bu, Lakshmanan, Ng, Ramesh 2007.
     """
 
     utility = "codes"
@@ -78,27 +78,28 @@ class EncodeForTrees(KeyedMethod):
 
     method: Literal["encode_for_trees"] = "encode_for_trees"
     target: str
-    """The column of classes that the tree is to tell."""
+    """The column of classes that the tree predicts."""
     columns: tuple[str, ...] | None = None
-    """The columns of numbers to encode; all that are published if it is not said."""
+    """The columns of numbers to encode; by default all that are published."""
     breakpoints: Literal["max_monochromatic", "random"] = "max_monochromatic"
     """Where columns are broken: `max_monochromatic` makes pure pieces as long as possible (ChooseMaxMP), `random`
     breaks anywhere (ChooseBP)."""
     pieces: int = Field(default=20, ge=1, strict=True)
-    """The least number of pieces, where a column has as many values."""
+    """The smallest number of pieces, if a column has as many values."""
     min_width: int = Field(default=5, ge=1, strict=True)
-    """The least number of distinct values in a pure piece."""
+    """The smallest number of distinct values in a pure piece."""
     direction: Literal["monotone", "random"] = "monotone"
-    """Whether codes rise with values, or by lot rise or fall column by column (then equal up to ties only)."""
+    """`monotone`: codes rise with values; `random`: each column rises or falls at random (then trees are equal up to
+    ties only)."""
     permute: bool = True
-    """Whether values of pure pieces change places: stronger, but not exact under min_samples_leaf or in boosting."""
+    """Whether values of pure pieces are permuted: stronger, but not exact under min_samples_leaf or in boosting."""
     curves: tuple[Curve, ...] = Field(default=CURVES, min_length=1)
-    """The functions that mixed pieces are bent by, alone or one after another."""
+    """The functions that transform mixed pieces, alone or composed."""
 
     def new_key(self, data: Table, randomness: Randomness | None = None) -> Key:
         """Draw breakpoints, functions and codes for a table; a new key gives new codes."""
         if not len(data):
-            raise DataError(f"{data.source}: the table has no rows, and no tree grows on it")
+            raise DataError(f"{data.source}: the table has no rows, so no tree can be grown")
         chance = (randomness or Randomness.secure()).generator()
         classes = self._classes(data)
         report_progress("sorting values", 0, len(self._list_number_columns(data)))
@@ -125,7 +126,7 @@ class EncodeForTrees(KeyedMethod):
         """Replace every cell by its code."""
         if not isinstance(key, Key):
             raise PolicyError(
-                "encode_for_trees has a secret: make one with new_key(table), keep it, and give it to protect"
+                "encode_for_trees needs a key: create one with new_key(table), keep it, and pass it to protect"
             )
         opened = TreeKey.opened(key, data)
         places = opened.places(data)
@@ -175,7 +176,7 @@ class EncodeForTrees(KeyedMethod):
                 threshold=len(data),
                 bound="exactly",
                 measure="rows",
-                meaning="Every row is there, in its place.",
+                meaning="Every row is present, in its position.",
             )
         )
         return tuple(claims)
@@ -188,18 +189,18 @@ class EncodeForTrees(KeyedMethod):
             return fit
         unfit = [name for name in self.columns if name not in fit]
         if unfit:
-            raise PolicyError(f"{table.source}: {quote_names(unfit)} is no column of numbers that is published")
+            raise PolicyError(f"{table.source}: {quote_names(unfit)} is not a published column of numbers")
         return tuple(dict.fromkeys(self.columns))
 
     def _list_category_columns(self, table: Table) -> tuple[str, ...]:
-        """The columns that are renamed; with `columns` given, the others stay as they are."""
+        """The columns that are renamed; if `columns` is given, the others stay unchanged."""
         if self.columns is not None:
             return ()
         return tuple(name for name in self._published(table) if not is_learnable_type(table.frame[name].dtype))
 
     def _published(self, table: Table) -> tuple[str, ...]:
         if self.target not in table.frame.columns:
-            raise PolicyError(f'{table.source}: the target "{self.target}" is no column of the table')
+            raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table')
         identifying = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
         return tuple(name for name in table.frame.columns if name != self.target and name not in identifying)
 
@@ -209,7 +210,7 @@ class EncodeForTrees(KeyedMethod):
         if missing:
             raise DataError(
                 f'{table.source}: the target "{self.target}" is missing in {missing} rows; a tree cannot learn from '
-                "them, so leave them out"
+                "them, so remove them"
             )
         return _rank_classes(table.frame[self.target])
 
@@ -240,19 +241,19 @@ class EncodeForTrees(KeyedMethod):
 
 @dataclass(frozen=True)
 class RankedColumn:
-    """A column of numbers as far as an encoding looks at it: its values in order, and whose class is one."""
+    """A column of numbers as the encoding sees it: its values in order, and which have a single class."""
 
     name: str
     values: Floats
     """Distinct as 32-bit floats."""
     group: Ints
-    """For each value, its number among those that trees tell apart."""
+    """For each value, its number among those that trees distinguish."""
     labels: Ints
     """The class of each group, or `MIXED`."""
 
     @classmethod
     def of(cls, table: Table, name: str, classes: Ints) -> RankedColumn:
-        """Sort a column's values, and look at their classes."""
+        """Sort a column's values and determine their classes."""
         cells = convert_for_learners(table.frame[name], table.source)
         seen, places = rank_cells(cells)
         group = np.cumsum(np.append(False, ~flag_indistinct_values(seen)))[: len(seen)]
@@ -271,7 +272,7 @@ def _group_cells_by_value(group: Ints, places: Ints) -> Ints:
 
 
 def _restore_given_values(column: pl.Series, seen: Singles, places: Ints) -> Floats:
-    """The values as they are in the table: of several that are one 32-bit float, the least."""
+    """The values as they are in the table: of several with the same 32-bit float, the smallest."""
     wide = column.cast(pl.Float64).to_numpy()
     known = places >= 0
     given = np.full(len(seen), np.inf)
@@ -280,7 +281,7 @@ def _restore_given_values(column: pl.Series, seen: Singles, places: Ints) -> Flo
 
 
 def _refuse_torn_pieces(table: Table, key: TreeKey, places: Mapping[str, Ints], classes: Ints) -> None:
-    """New rows under an old key: a pure piece that is pure no longer would change the tree."""
+    """New rows under an old key: a piece that is no longer pure would change the tree."""
     if not key.permuted:
         return
     for name, column_key in key.columns.items():
@@ -296,7 +297,7 @@ _NO_PIECES = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
 
 
 def _rank_classes(column: pl.Series) -> Ints:
-    """Each cell's number among the distinct ones in order; a few classes are looked up sooner than all rows sorted."""
+    """Each cell's number among the ordered distinct ones; looking up a few classes is faster than sorting all rows."""
     distinct = column.unique().sort()
     first = pl.DataFrame({"cell": distinct, "number": pl.Series(range(len(distinct)), dtype=pl.Int64)})
     numbers: Ints = (
@@ -308,7 +309,8 @@ def _rank_classes(column: pl.Series) -> Ints:
 def _refuse_unfit_values(values: Singles, group: Ints, name: str, source: str) -> None:
     if len(values) > _MOST_VALUES:
         raise DataError(
-            f'{source}: "{name}" has {len(values)} distinct values, and codes stay apart for {_MOST_VALUES} at most; '
+            f'{source}: "{name}" has {len(values)} distinct values, but codes stay distinct for {_MOST_VALUES} at '
+            "most; "
             "round it"
         )
     if not len(values):
@@ -318,7 +320,7 @@ def _refuse_unfit_values(values: Singles, group: Ints, name: str, source: str) -
     if astray:
         raise DataError(
             f'{source}: {astray} values of "{name}" are within 1e-7 of neighbours that are further apart, and '
-            "scikit-learn takes them for equal in some nodes and not in others; multiply the column by a power of ten"
+            "scikit-learn treats them as equal in some nodes and not in others; multiply the column by a power of ten"
         )
 
 
@@ -328,7 +330,8 @@ def _draw_value_names(column: pl.Series, chance: np.random.Generator) -> dict[st
 
 
 def _draw_class_names(column: pl.Series, chance: np.random.Generator) -> dict[str, list[Any]]:
-    """New names for the classes: two in any order; of more the order stays, for sums of entropies depend on it."""
+    """New names for the classes: two in any order; more than two keep their order, because sums of entropies depend on
+    it."""
     known = column.unique().sort()
     values = (spell_cells(known) if known.dtype.is_temporal() else known).to_list()
     return {"values": values, "codes": _draw_code_names(len(values), "class ", chance, ordered=len(values) > 2)}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Encode items so that somebody else can mine itemsets and rules, and learn neither the items nor what was found.
+"""Encode items so that somebody else can mine itemsets and rules, and learns neither the items nor the results.
 
 Against a provider who mines the release and knows how often items are bought. Two ways: `padded` gives each item one
-code, and adds baskets that nobody bought until each code shares its support with k − 1 others; `one_to_n` gives each
-item several codes, some of them shared, and puts random ones into every basket. What leaks: how many baskets there are,
-their sizes, and which codes go together; of `one_to_n` also which codes are fake, and with it the mapping.
-Wong, Cheung, Hung, Kao, Mamoulis (VLDB 2007), broken by Molloy, Li, Li (ICDM 2009); padding by baskets after
-Giannotti, Lakshmanan, Monreale, Pedreschi, Wang (IEEE Systems Journal 2013).
+code, and adds fake baskets until each code shares its support with k − 1 others; `one_to_n` gives each item several
+codes, some of them shared, and adds random ones to every basket. What leaks: the number of baskets, their sizes, and
+which codes occur together; with `one_to_n` also which codes are fake, and with it the mapping. Wong, Cheung, Hung, Kao,
+Mamoulis (VLDB 2007), broken by Molloy, Li, Li (ICDM 2009); padding by baskets after Giannotti, Lakshmanan, Monreale,
+Pedreschi, Wang (IEEE Systems Journal 2013).
 """
 
 from __future__ import annotations
@@ -35,14 +35,13 @@ from sfumato.release import Claim, Release
 class EncodeItems(KeyedMethod):
     """Replace items by codes, so that the itemsets a provider finds are the true ones in disguise.
 
-    Guarantee: all frequent itemsets of the release, mined with the count that is asked of the originals and decoded
-    with the key (`decode_itemsets`), are those of the originals with their true supports. Of `padded` also: every code
-    has the support of at least k − 1 others. Against: a provider who knows how often each item is bought; `padded`
-    leaves it k candidates. Limits: whoever knows how often *pairs* are bought, or takes added baskets for what they
-    are, gets further, which the attack `item_frequency` measures; sizes of baskets stay; `one_to_n` is broken in the
-    literature (fake codes go with nothing, so they are found and taken off) and is for study.
-    Papers: Wong, Cheung, Hung, Kao, Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi,
-    Wang 2013.
+    Guarantee: all frequent itemsets of the release, mined with the count threshold of the originals and decoded with
+    the key (`decode_itemsets`), are those of the originals with their true supports. With `padded` also: every code has
+    the support of at least k − 1 others. Against: a provider who knows how often each item is bought; `padded` leaves
+    it k candidates. Limits: anyone who knows how often *pairs* are bought, or recognizes added baskets, gets further,
+    which the attack `item_frequency` measures; sizes of baskets stay; `one_to_n` is broken in the literature (fake
+    codes correlate with nothing, so they are found and removed) and is for study. Papers: Wong, Cheung, Hung, Kao,
+    Mamoulis 2007; Molloy, Li, Li 2009; Giannotti, Lakshmanan, Monreale, Pedreschi, Wang 2013.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -53,15 +52,16 @@ class EncodeItems(KeyedMethod):
 
     method: Literal["encode_items"] = "encode_items"
     kind: Literal["padded", "one_to_n"] = "padded"
-    """One code an item and padded supports, or several codes an item and random ones in every basket."""
+    """`padded`: one code per item and padded supports; `one_to_n`: several codes per item and random ones in every
+    basket."""
     k: int = Field(default=10, ge=2, strict=True)
-    """Of `padded`: how many codes at least have the same support."""
+    """Of `padded`: the smallest number of codes with the same support."""
     n: int = Field(default=2, ge=1, strict=True)
-    """Of `one_to_n`: how many codes an item has at most."""
+    """Of `one_to_n`: the largest number of codes per item."""
     shared_codes: int | None = Field(default=None, ge=1, strict=True)
-    """Of `one_to_n`: how many codes several items share; half as many as there are items if not given."""
+    """Of `one_to_n`: how many codes several items share; by default half as many as there are items."""
     fake_codes: int | None = Field(default=None, ge=0, strict=True)
-    """Of `one_to_n`: how many codes belong to no item; half as many as there are items if not given."""
+    """Of `one_to_n`: how many codes belong to no item; by default half as many as there are items."""
     noise: float = Field(default=0.5, ge=0.0)
     """Of `one_to_n`: how many random codes a basket gets on average, as a share of its own."""
 
@@ -73,7 +73,7 @@ class EncodeItems(KeyedMethod):
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw codes, and what is added to hide their supports; a new key gives new codes."""
         if not len(data) or not data.items:
-            raise DataError("there is no item in these baskets, so nothing to encode")
+            raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
         draft = self._draw_padded_key(data, chance) if self.kind == "padded" else self._draw_one_to_n_key(data, chance)
         supports = np.bincount(_encode_baskets(data, draft).codes, minlength=len(draft.codes))
@@ -82,10 +82,10 @@ class EncodeItems(KeyedMethod):
     def protect(  # type: ignore[override]  # see KeyedMethod
         self, data: Baskets, key: Key | None = None, randomness: Randomness | None = None
     ) -> Release:
-        """Replace every item by its codes, and add what the key says."""
+        """Replace every item by its codes, and add what the key prescribes."""
         opened = ItemKey.opened(key)
         if opened.kind != self.kind:
-            raise PolicyError(f'the key is for kind "{opened.kind}", the method says "{self.kind}"')
+            raise PolicyError(f'the key is for kind "{opened.kind}", but the method has kind "{self.kind}"')
         refuse_other_baskets(data, opened.data)
         encoded = _encode_baskets(data, opened)
         published = Baskets(opened.codes, encoded.offsets, encoded.codes.astype(np.int32))
@@ -106,7 +106,7 @@ class EncodeItems(KeyedMethod):
         if count < self.k:
             raise ImpossibleRelease(
                 f"{count} items cannot share their supports with {self.k - 1} others each; set k to {count} at most, "
-                "or take one_to_n"
+                "or use one_to_n"
             )
         chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
         lacking = _count_lacking_baskets(supports, self.k)
@@ -127,7 +127,7 @@ class EncodeItems(KeyedMethod):
         )
 
     def _draw_one_to_n_key(self, data: Baskets, randomness: Randomness) -> ItemKey:
-        """An admissible mapping: each image has a code of its own, which no other holds, and shared ones."""
+        """An admissible mapping: each image has its own code, which no other holds, and shared ones."""
         chance, count = randomness.generator(), len(data.items)
         shared = max(1, count // 2) if self.shared_codes is None else self.shared_codes
         fake = max(1, count // 2) if self.fake_codes is None else self.fake_codes
@@ -159,7 +159,7 @@ class EncodeItems(KeyedMethod):
                 bound="exactly",
                 measure="unrecoverable_items",
                 needs_original=True,
-                meaning="For every item there are codes that the baskets with the item hold all, and no others: so the "
+                meaning="For every item there are codes that exactly the baskets with the item hold together: so the "
                 "itemsets found can be decoded exactly.",
             ),
             claim_no_item_named(),
@@ -170,7 +170,7 @@ class EncodeItems(KeyedMethod):
                     property="shared_support",
                     threshold=self.k,
                     measure="shared_support",
-                    meaning=f"Every code is in as many baskets as at least {self.k - 1} others are.",
+                    meaning=f"Every code is in as many baskets as at least {self.k - 1} others.",
                 )
             )
         else:
@@ -179,7 +179,7 @@ class EncodeItems(KeyedMethod):
 
 
 def claim_no_item_named() -> Claim:
-    """Codes are no names."""
+    """Claim that codes are not names."""
     return Claim(
         property="named_items",
         threshold=0,
@@ -191,7 +191,7 @@ def claim_no_item_named() -> Claim:
 
 
 class _EncodedBaskets:
-    """Published baskets: places of codes cut by offsets, which original each is (−1: none), how many were added."""
+    """Published baskets: code indices split by offsets, the original of each (−1: none), and how many were added."""
 
     def __init__(self, rows_of_codes: Ints, codes: Ints, rows: Ints, added: int) -> None:
         order = np.argsort(rows_of_codes, kind="stable")
@@ -209,7 +209,7 @@ def _encode_baskets(data: Baskets, key: ItemKey) -> _EncodedBaskets:
 
 
 def _encode_with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaskets:
-    """One code an item; baskets that nobody bought in between. The place of an item's code is that of the item."""
+    """One code per item; fake baskets in between. The index of an item's code is that of the item."""
     fake_at = np.array(key.fake_places, dtype=np.int64)
     real_at = np.setdiff1d(np.arange(len(data) + len(fake_at)), fake_at)
     rows = np.full(len(data) + len(fake_at), -1, dtype=np.int64)
@@ -222,9 +222,9 @@ def _encode_with_fakes(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaske
 
 
 def _encode_with_noise(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaskets:
-    """N(t) = M(t) ∪ E with E random, as far as no item that is not in t becomes one of those that t′ shows."""
+    """N(t) = M(t) ∪ E with random E, as long as no item outside t becomes one that t′ shows."""
     width, total = max(map(len, key.images)), len(key.codes)
-    # Short images are filled up with their own code: it is there anyway.
+    # Short images are padded with their own code: it is present anyway.
     images = np.array([image + image[:1] * (width - len(image)) for image in key.images], dtype=np.int64)
     true = _sort_distinct((held[:, None] * total + images[data.codes]).ravel())
     chance = make_keyed_generator(key.seed.to_bytes(32, "big"))
@@ -234,7 +234,7 @@ def _encode_with_noise(data: Baskets, key: ItemKey, held: Ints) -> _EncodedBaske
     noise = _sort_distinct(noise[~_flag_members(noise, true)])
     both = np.sort(np.concatenate((true, noise)))
     row, code_place = np.divmod(noise, total)
-    owned = code_place < len(images)  # An own code that is not true belongs to an item that is not in the basket.
+    owned = code_place < len(images)  # an own code that is not true belongs to an item that is not in the basket
     needed = row[owned, None] * total + images[code_place[owned]]
     # Without its own code an item is not shown, and no other item needs that code.
     feigned = noise[owned][_flag_members(needed, both).all(axis=1)]
@@ -249,7 +249,7 @@ def _sort_distinct(numbers: Ints) -> Ints:
 
 
 def _flag_members(numbers: Ints, ordered: Ints) -> Flags:
-    """Whether each is one of some numbers in order."""
+    """Whether each is one of some ordered numbers."""
     if not len(ordered):
         return np.zeros(numbers.shape, dtype=bool)
     indices = np.minimum(np.searchsorted(ordered, numbers), len(ordered) - 1)
@@ -261,9 +261,9 @@ def _set_supports(key: ItemKey, supports: Ints) -> ItemKey:
 
 
 def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
-    """How many baskets each item needs in addition, so that k at least share a support: the fewest possible.
+    """The fewest additional baskets that each item needs, so that at least k share a support.
 
-    Sorted by support, groups are runs of k to 2k − 1 neighbours, each lifted to its largest; the best cuts are found
+    Sorted by support, groups are runs of k to 2k − 1 neighbours, each raised to its largest; the best cuts are found
     from the rarest up.
     """
     order = np.argsort(-supports, kind="stable")
@@ -290,7 +290,7 @@ def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
 
 
 def _draw_fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) -> tuple[tuple[int, ...], ...]:
-    """Baskets that hold each item as often as it lacks, about as large as true ones are."""
+    """Baskets that hold each item as often as needed, about as large as true ones."""
     total, most = int(lacking.sum()), int(lacking.max())
     if not total:
         return ()
@@ -308,9 +308,9 @@ def _draw_fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) 
 
 
 def _choose_baskets(wanted: int, weights: Ints, slots: Ints, chance: np.random.Generator) -> Ints:
-    """So many baskets, large ones sooner than small ones."""
+    """Draw baskets, large ones preferred."""
     if 4 * wanted > len(weights):
-        # Exponential times, the earliest win: drawing without replacement by weight.
+        # Exponential times, the earliest win: weighted sampling without replacement.
         return np.argpartition(chance.exponential(size=len(weights)) / weights, wanted - 1)[:wanted]
     chosen = np.zeros(0, dtype=np.int64)
     while len(chosen) < wanted:

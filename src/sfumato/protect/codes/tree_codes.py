@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Codes for the values of a column: a function of its own for every piece, and widths that tell nothing.
+"""Codes for the values of a column: a separate function for every piece, and widths that disclose nothing.
 
-Codes lie on a grid of at most 2²³ steps, so that they stay apart when a learner rounds them to 32-bit floats. Whole
-numbers get whole numbers, and codes have the size and the decimals of the column's own numbers. How wide a piece
-becomes is drawn without looking at what it holds, beyond the room that its values need: a rival's sample of the same
-data then fits the codes badly.
+Codes lie on a grid of at most 2²³ steps, so that they stay distinct when a learner rounds them to 32-bit floats. Whole
+numbers get whole numbers, and codes have the size and the decimals of the column's own numbers. The width of a piece is
+drawn independently of its contents, beyond the space that its values need: a rival's sample of the same data then fits
+the codes badly.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Curve = Literal["linear", "polynomial", "log", "sqrt_log"]
 
 CURVES: tuple[Curve, ...] = ("linear", "polynomial", "log", "sqrt_log")
 GRID = 2**23
-"""Steps of the grid: neighbours among so many stay apart as 32-bit floats."""
+"""Steps of the grid: this many neighbours stay distinct as 32-bit floats."""
 _MOST_DECIMALS = 6
-"""Codes that differ by a millionth are still further apart than what scikit-learn takes for equal."""
+"""Codes that differ by a millionth are still further apart than scikit-learn's tolerance for equality."""
 _LEAST_DECIMALS = -31
 """The whole grid, times ten to the 31st, is still a 32-bit float."""
 _LEAST_OF_WHOLE = -12
@@ -32,14 +32,14 @@ _LEAST_OF_WHOLE = -12
 
 @dataclass(frozen=True)
 class PieceCurves:
-    """For each piece an increasing function from [0, 1] onto itself: one curve, or two one after another."""
+    """For each piece an increasing function from [0, 1] onto itself: one curve, or two composed."""
 
     curves: tuple[Curve, ...]
     chosen: Ints
     """Stage × piece: which of the curves; −1 for none."""
     strength: Floats
     turned: Flags
-    """Whether a curve is turned around, so that it bends the other way."""
+    """Whether a curve is reflected, so that it bends the other way."""
 
     @classmethod
     def drawn(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> PieceCurves:
@@ -49,7 +49,7 @@ class PieceCurves:
         return cls(curves, chosen, chance.uniform(0.5, 4, size=(2, pieces)), chance.integers(2, size=(2, pieces)) > 0)
 
     def bend_shares(self, share: Floats, piece: Ints) -> Floats:
-        """Bend numbers between 0 and 1, each by the function of its piece."""
+        """Transform numbers between 0 and 1, each by the function of its piece."""
         for stage in range(2):
             turned, strength = self.turned[stage, piece], self.strength[stage, piece]
             start = np.where(turned, 1 - share, share)
@@ -76,13 +76,13 @@ class ValueCodes:
     """The code of each distinct value of a column, in the values' order."""
 
     steps: Ints
-    """Places on the grid."""
+    """Positions on the grid."""
     decimals: int
-    """A code is its place divided by ten to this power."""
+    """A code is its position divided by ten to this power."""
 
     @property
     def numbers(self) -> Floats:
-        """The codes as they are published."""
+        """The published codes."""
         unit = 10.0 ** abs(self.decimals)
         return np.asarray(self.steps / unit if self.decimals >= 0 else self.steps * unit)
 
@@ -96,7 +96,7 @@ def draw_value_codes(
     curves: tuple[Curve, ...],
     chance: np.random.Generator,
 ) -> ValueCodes:
-    """Lay the pieces out one after another, each bent or shuffled inside its own stretch of the grid."""
+    """Lay the pieces out in sequence, each transformed or shuffled inside its own range of the grid."""
     decimals = _choose_code_decimals(values)
     sizes = pieces.sizes
     widths = _draw_widths(sizes, values, decimals, chance)
@@ -119,7 +119,7 @@ def draw_value_codes(
 
 
 def _place_in_pieces(values: Floats, pieces: ValuePieces, piece: Ints, bends: PieceCurves) -> Floats:
-    """Where in its piece each value would like to be, from 0 to 1: bent, in order."""
+    """The ideal position of each value in its piece, from 0 to 1: transformed, in order."""
     first, last = values[pieces.starts][piece], values[pieces.ends - 1][piece]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         share = np.where(last > first, (values - first) / (last - first), 0.0)
@@ -127,13 +127,13 @@ def _place_in_pieces(values: Floats, pieces: ValuePieces, piece: Ints, bends: Pi
 
 
 def _shuffle_pure_pieces(steps: Ints, piece: Ints, shuffled: Flags, chance: np.random.Generator) -> Ints:
-    """Let the values of pure pieces change places within their piece, each order as likely."""
+    """Shuffle the values of pure pieces within their piece, uniformly."""
     lot = np.where(shuffled, chance.random(len(steps)), np.arange(len(steps)) / len(steps))
     return np.asarray(steps[np.lexsort((lot, piece))])
 
 
 def _choose_code_decimals(values: Floats) -> int:
-    """As many decimals as the column has, as far as the grid goes; below 0, codes end in noughts."""
+    """As many decimals as the column has, as far as the grid allows; below 0, codes end in zeros."""
     size = float(np.abs(values).max())
     most = int(np.floor(np.log10(GRID / 4 / size))) if size > 0 else _MOST_DECIMALS
     for decimals in range(min(most, _MOST_DECIMALS)):
@@ -143,7 +143,7 @@ def _choose_code_decimals(values: Floats) -> int:
 
 
 def _draw_widths(sizes: Ints, values: Floats, decimals: int, chance: np.random.Generator) -> Ints:
-    """Room for every piece's values, and a random share of what the column's usual width leaves."""
+    """Space for every piece's values, and a random share of the rest of the column's usual width."""
     usual = float(np.clip((values[-1] - values[0]) * 10.0**decimals, 0, GRID))
     need = int(sizes.sum()) + len(sizes)
     total = min(max(int(usual * chance.uniform(0.8, 2.5)), int(need * chance.uniform(2, 4)), 64), GRID // 2)
@@ -153,7 +153,7 @@ def _draw_widths(sizes: Ints, values: Floats, decimals: int, chance: np.random.G
 
 
 def _draw_offset(values: Floats, total: int, decimals: int, chance: np.random.Generator) -> int:
-    """Where the grid begins: near the column's own numbers, never so far off that codes would meet."""
+    """The start of the grid: near the column's own numbers, never so far off that codes would collide."""
     centre = float(np.clip(values[0] * 10.0**decimals, -(GRID // 4), GRID // 4))
     reach = max(abs(centre), total / 4, 8)
     least = 0 if values[0] >= 0 else -(GRID // 2)  # a column without negative numbers gets none

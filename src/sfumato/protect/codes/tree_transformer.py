@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The encoding for trees as a scikit-learn transformer, for pipelines and for those who think in arrays.
+"""The encoding for trees as a scikit-learn transformer, for pipelines and arrays.
 
-It encodes the columns; classes stay as they are, since a transformer does not touch them. Its key is a secret: it is
-not pickled, and `key_.save` writes it. Values that were not there at `fit` are refused, as in `EncodeForTrees.protect`,
-because their codes could change the tree; so it suits `fit_transform` and decoding, not scoring new data on codes.
+It encodes the columns; classes stay unchanged, since a transformer does not touch them. Its key is a secret: it is not
+pickled; save it with `key_.save`. Values that were absent at `fit` are refused, as in `EncodeForTrees.protect`, because
+their codes could change the tree; so it suits `fit_transform` and decoding, not scoring new data on codes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         curves: tuple[str, ...] = CURVES,
         random_state: Any = None,
     ) -> None:
-        """Keep the settings; the fields of `EncodeForTrees` say what they mean."""
+        """Store the parameters; see the fields of `EncodeForTrees`."""
         self.breakpoints = breakpoints
         self.pieces = pieces
         self.min_width = min_width
@@ -56,7 +56,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> TreeTransformer:  # noqa: N803  # scikit-learn's name
-        """Draw a key for these values and classes; without `random_state`, from the operating system's chance."""
+        """Draw a key for these values and classes; without `random_state`, from the operating system's entropy."""
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} requires y to be passed, but the target y is None; pieces depend on it"
@@ -81,7 +81,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return np.column_stack(columns)
 
     def inverse_transform(self, X: Any) -> Floats:  # noqa: N803  # scikit-learn's name
-        """The values behind codes; of several that trees do not tell apart, the least."""
+        """The values of codes; of several that trees do not distinguish, the smallest."""
         check_is_fitted(self)
         cells = self._cells(X, reset=False)
         key = self._open_key()
@@ -96,7 +96,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         check_is_fitted(self)
         names = getattr(model, "feature_names_in_", None)
         if names is not None:
-            raise PolicyError("the model was grown on named columns; grow it on the array that transform gives")
+            raise PolicyError("the model was grown on named columns; grow it on the array that transform returns")
         return decode_tree(model, self.key_, _build_training_table(self._cells(X, reset=False), column_or_1d(y)))
 
     def _cells(self, given: Any, *, reset: bool) -> Floats:
@@ -117,7 +117,7 @@ class TreeTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return TreeKey.opened(self.key_, Table.of({**columns, _TARGET: [0]}))
 
     def __sklearn_tags__(self) -> Any:
-        """Classes are needed, and missing cells are taken."""
+        """Require classes and accept missing cells."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.allow_nan = True
@@ -131,10 +131,10 @@ def _build_training_table(cells: Floats, classes: npt.NDArray[Any]) -> Table:
 
 
 def _keep_class_names(key: Key, table: Table) -> Key:
-    """The same key with the classes' own names: a pipeline's learner sees them as they are."""
+    """The same key with the classes' own names: a pipeline's learner sees them unchanged."""
     secret = {name: part for name, part in key.secret.items() if name != "seal"}
     known = table.frame[_TARGET].unique().sort()
     values = known.to_list()
-    # As scikit-learn's classes_ are spelt: that is what a model's classes are compared with.
+    # Spelled like scikit-learn's classes_, which a model's classes are compared with.
     secret["labels"] = {"values": values, "codes": [str(value) for value in np.array(values)]}
     return TreeKey.sealed(secret)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods for private entries of a table, and the rules by which the rest foretells them."""
+"""Methods for private entries of a table, and the rules by which the rest predicts them."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What the searches for entries to blank stand on: rules that were found, their counts, and mining anew.
+"""The basis of the searches for entries to blank: the rules found, their counts, and repeated mining.
 
-A `EntryLedger` knows rules and keeps their counts while entries are blanked and shown again. `RuleMining` asks the
-miner, the second time only about rows that changed since. Both rest on the private values and stay with the custodian.
+An `EntryLedger` knows rules and keeps their counts while entries are blanked and shown again. `RuleMining` calls the
+miner, the second time only for rows that changed since. Both use the private values and stay with the custodian.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 Number = TypeVar("Number", np.int32, np.int64)
 _CHUNK = 4096
-"""Antecedents, or rules, that are worked on between two words of progress."""
+"""Antecedents or rules processed between two progress reports."""
 _ROOM = 1 << 20
-"""Rows of antecedents that are listed between them, about."""
+"""Approximate rows of antecedents listed between them."""
 
 
 class LedgerRules(NamedTuple):
@@ -43,25 +43,25 @@ class LedgerRules(NamedTuple):
     target: Codes
     row_start: Ints
     middle: Ints
-    """Where the rows that hide nothing start."""
+    """The offset of the rows that hide nothing."""
     rows: Codes
 
 
 @dataclass(frozen=True)
 class RuleQuestion:
-    """Which rules must not be left."""
+    """Which rules must not remain."""
 
     confidence: Fraction
     least: int
-    """The least support, as a count."""
+    """The smallest support, as a count."""
     max_length: int | None = None
     prior: bool = False
     seconds: float | None = None
-    """What all mining together may take; the same for memory, in bytes, at any time."""
+    """The time budget of all mining together; `memory` is the largest memory use, in bytes."""
     memory: int | None = None
 
     def limits(self, rows: int) -> RuleLimits:
-        """The thresholds as whole numbers; shares of so many rows compare with these as with the confidence."""
+        """The thresholds as integers; shares of this many rows compare with them as with the confidence."""
         from sfumato.kernels.entries.grades import RuleLimits
 
         share = round_up_fraction(self.confidence, max(rows, 1))
@@ -70,16 +70,16 @@ class RuleQuestion:
 
 @dataclass
 class RuleMining:
-    """The miner, asked again and again while entries are blanked."""
+    """The miner, called repeatedly while entries are blanked."""
 
     cells: TableCells
     question: RuleQuestion
     complete: bool = True
-    """False once a budget stopped it: there may be rules that nobody knows of."""
+    """False once a budget stopped it: there may be unknown rules."""
     passes: int = 0
-    """How often it was asked."""
+    """How often it was called."""
     first: RuleArrays | None = None
-    """What it found when it was asked first."""
+    """What the first call found."""
     _last: Bytes | None = None
     _begun: float = field(default_factory=monotonic)
 
@@ -89,7 +89,7 @@ class RuleMining:
         touched = before = None
         if last is not None:
             touched = (last != states).any(axis=1)
-            # An antecedent may have appeared before, or appear now: PUBLIC is the least of the states.
+            # An antecedent may have appeared before, or appear now: PUBLIC is the smallest of the states.
             before = np.minimum(last, states)
         left = None if question.seconds is None else question.seconds - (monotonic() - self._begun)
         rule_arrays = find_adversarial_rules(
@@ -109,9 +109,9 @@ class BlankingReason:
     """Why an entry is blanked."""
 
     invalidated: int
-    """Rules that lose a row which shows that they are true."""
+    """Rules that lose a row which confirms them."""
     marginalized: int
-    """Rules that lose a row which they could be fired at."""
+    """Rules that lose a row which they could be applied to."""
     example: str
     """One of them."""
 
@@ -125,15 +125,15 @@ class BlankingReason:
 
 @dataclass(frozen=True)
 class DerivedEntries:
-    """Entries that are blanked besides the private ones, and what is known of them."""
+    """Entries blanked besides the private ones, and what is known about them."""
 
     entries: Ints
-    """Row × width + column of each, in the order in which they were blanked."""
+    """Row × width + column of each, in the order of blanking."""
     reasons: tuple[BlankingReason, ...]
     states: Bytes
-    """All entries, as they are published."""
+    """All entries, as published."""
     bound: int
-    """No set that leaves no rule is smaller."""
+    """Whether no smaller set leaves no rule."""
     proven: bool
 
 
@@ -141,7 +141,7 @@ class EntryLedger:
     """Rules with their counts, and the states of all entries, which it changes."""
 
     def __init__(self, cells: TableCells, question: RuleQuestion, states: Bytes | None = None) -> None:
-        """Start without rules; `states` are those in which rows of antecedents are listed, at first the cells' own."""
+        """Start without rules; `states` are those in which rows of antecedents are listed, initially the cells' own."""
         from sfumato.kernels.entries.grades import RuleBooks, mark_all_hidden_columns
 
         self.cells = cells
@@ -169,7 +169,7 @@ class EntryLedger:
 
     @property
     def size(self) -> int:
-        """How many rows the antecedents have, all together: what everything here costs."""
+        """The total number of rows of the antecedents, which determines the cost of everything here."""
         return len(self.rules.rows)
 
     @property
@@ -178,9 +178,9 @@ class EntryLedger:
         return len(self.rules.target)
 
     def add(self, rule_arrays: RuleArrays) -> None:
-        """Take in rules that are not known yet."""
+        """Add rules that are not known yet."""
         row_start, middle, rows = self._list_appearance_rows(rule_arrays)
-        del self.ledger  # its arrays are long, and made anew
+        del self.ledger  # its arrays are long, and rebuilt
         old = self.rules
         self.rules = LedgerRules(
             _append_array(old.start, rule_arrays.start[1:] + old.start[-1]),
@@ -202,16 +202,16 @@ class EntryLedger:
         turn_entry(self.ledger, self.books, entry // self.width, entry % self.width, to, self.limits)
 
     def reason(self, why: Codes) -> BlankingReason:
-        """What the kernel says of an entry, in words."""
+        """The kernel's result for an entry, in words."""
         return BlankingReason(int(why[0]), int(why[1]), "" if why[2] < 0 else self.spelling(int(why[2])))
 
     def needed(self, entries: Ints) -> tuple[BlankingReason, ...]:
-        """Why each of some blanked entries is: the rules that would be open without it."""
+        """Why each of some entries is blanked: the rules that would be open without it."""
         from sfumato.kernels.entries.grades import find_needed_entries
 
         why = np.zeros((len(entries), 3), dtype=np.int32)
         for begin in range(0, len(entries), _CHUNK):
-            report_progress("saying why entries are blanked", begin, len(entries))
+            report_progress("explaining blanked entries", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
             find_needed_entries(self.ledger, self.books, entries[part], why[part], self.limits)
         return tuple(self.reason(code) for code in why)
@@ -237,7 +237,8 @@ class EntryLedger:
         return replace(rule_arrays, row_start=start, rows=self.rules.rows[places])
 
     def _list_appearance_rows(self, rule_arrays: RuleArrays) -> tuple[Ints, Ints, Codes]:
-        """Where each antecedent's rows start before anything is blanked, where those that hide nothing do, the rows."""
+        """The offsets of each antecedent's rows before blanking, the offsets of those that hide nothing, and the
+        rows."""
         from sfumato.kernels.entries.grades import list_appearances
 
         hides = (self.cells.states == PRIVATE).any(axis=1)
@@ -259,7 +260,7 @@ class EntryLedger:
         return start, start[:-1] + counts[:, 1], np.concatenate(parts)
 
     def _write(self, antecedents: int, known: int) -> None:
-        """Make the arrays that kernels read. So many antecedents and rules were there before: their counts hold."""
+        """Build the arrays that kernels read. The counts of antecedents and rules up to these numbers are kept."""
         from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count_antecedent_rules
 
         rules = self.rules
@@ -287,7 +288,7 @@ class EntryLedger:
             count_antecedent_rules(self.ledger, self.books, begin, min(begin + _CHUNK, many), self.limits)
 
     def _append_row_antecedents(self, antecedents: int) -> tuple[Ints, Codes]:
-        """The antecedents of each row, those from a number on behind the ones that were known before."""
+        """The antecedents of each row, new ones after those that were known before."""
         from sfumato.kernels.entries.grades import concatenate_row_lists, invert_row_lists
 
         begin = self.rules.row_start[antecedents]
@@ -302,12 +303,12 @@ class EntryLedger:
 
 
 def _append_array(some: npt.NDArray[Number], more: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    """One array behind the other; not copied where there is but one, since rows can be very many."""
+    """Concatenate arrays; a single one is not copied, since rows can be very many."""
     return np.concatenate([some, more]) if len(some) else more
 
 
 def _merge_run_marks(marks: Ints, start: Ints) -> Ints:
-    """All marks of each run in one; an empty run has none."""
+    """All marks of each run combined; an empty run has none."""
     merged = np.zeros(len(start) - 1, dtype=np.int64)
     full = np.flatnonzero(np.diff(start))
     if len(full):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Adversarial rules as an integer program over the entries to blank.
 
-A row can be blanked in several ways, each a set of columns. Rows that take the same part in the same rules are alike,
-and it only counts how many of them are blanked in which way: one integer for each group of rows and each way. What a
-rule loses on either side is then a sum of integers. A way is left out if a smaller one takes the same rows from the
-same rules. Where a row has too many columns for that, each of its entries is a binary of its own, and what it takes
-out is bound to these from both sides.
+A row can be blanked in several ways, each a set of columns. Rows that take the same part in the same rules are
+equivalent, and only the number of them that are blanked in each way matters: one integer for each group of rows and
+each way. What a rule loses on either side is then a sum of integers. A way is omitted if a smaller one takes the same
+rows from the same rules. If a row has too many columns for that, each of its entries is a binary variable, and what it
+removes is bound to these from both sides.
 
-A rule is closed when its public rows are fewer than γ, or y's share of them, or of the hidden rows, is under δ, or no
-hidden row is left: one of four binaries must be 1, and each brings its inequality with it. One more inequality is true
-of all four and keeps the relaxation tight: (public rows with y that go) / (as many as must go), and so on for the
-other sides, sum up to 1 at least.
+A rule is closed if its public rows are fewer than γ, or y's share of them, or of the hidden rows, is under δ, or no
+hidden row is left: one of four binaries must be 1, and each implies its inequality. One more inequality holds in all
+four cases and keeps the relaxation tight: (removed public rows with y) / (rows that must be removed), and the same for
+the other sides, sum to at least 1.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ from sfumato.mine.entries.cells import BLANKED, PUBLIC
 from sfumato.protect.entries.entry_ledger import EntryLedger
 
 Part = tuple[int, int, tuple[int, ...]]
-"""A rule, the side of it that a row is on, and the columns any of which takes the row out."""
+"""A rule, the side of it that a row is on, and the columns any of which removes the row."""
 Terms = dict[int, float]
 PUBLIC_FIT, PUBLIC_OTHER, HIDDEN_FIT, HIDDEN_OTHER = range(4)
 MOST_COLUMNS = 6
-"""Up to so many columns of a row, every way to blank it is looked at."""
+"""Up to this many columns of a row, every way to blank it is considered."""
 
 
 @dataclass(frozen=True)
 class ProgramSolution:
-    """What the program said."""
+    """The result of the program."""
 
     entries: Ints | None
-    """None: there is nothing as small as asked for, or nothing was found in time."""
+    """None: there is no set as small as requested, or none was found in time."""
     bound: float
     proven: bool
 
 
 @dataclass
 class _EntryModel:
-    """Variables with what they cost, and inequalities that say at least."""
+    """Variables with their costs, and inequalities with lower limits."""
 
     cost: list[int] = field(default_factory=list)
     most: list[float] = field(default_factory=list)
     whole: list[int] = field(default_factory=list)
     blanks: list[tuple[tuple[int, ...], tuple[int, ...]]] = field(default_factory=list)
-    """The rows that a variable blanks, as many of them as its value says, and the columns in which it does."""
+    """The rows that a variable blanks, as many of them as its value, and their columns."""
     rows: list[tuple[Terms, float]] = field(default_factory=list)
 
     def variable(
@@ -74,18 +74,18 @@ class EntryProgram:
     """The program of the rules that were added so far."""
 
     def __init__(self, ledger: EntryLedger) -> None:
-        """No rule yet."""
+        """A program without rules."""
         self.ledger = ledger
         self.rules: list[int] = []
 
     def add(self, rules: Ints) -> bool:
-        """Add rules of the ledger; whether there was a new one."""
+        """Add rules of the ledger; return whether one was new."""
         fresh = sorted(set(rules.tolist()) - set(self.rules))
         self.rules += fresh
         return bool(fresh)
 
     def solve(self, most: int, seconds: float) -> ProgramSolution:
-        """The smallest set of entries, of `most` at the most, that closes all rules of the program."""
+        """The smallest set of at most `most` entries that closes all rules of the program."""
         model = _EntryModel()
         lost: dict[tuple[int, int], Terms] = {(rule, side): {} for rule in self.rules for side in range(4)}
         sizes = dict.fromkeys(lost, 0)
@@ -114,18 +114,18 @@ class EntryProgram:
         return groups
 
     def _rows(self, rule: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """The rows of a rule before anything is blanked, the side each is on, and what takes it out."""
+        """The rows of a rule before anything is blanked, the side each is on, and what removes it."""
         ledger, rules = self.ledger, self.ledger.rules
         antecedent, target = int(rules.antecedent[rule]), int(rules.target[rule])
         items = rules.items[rules.start[antecedent] : rules.start[antecedent + 1]]
         shown = tuple(ledger.columns[items].tolist())
-        foretold = int(ledger.columns[target])
+        predicted = int(ledger.columns[target])
         for row in rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]].tolist():
-            code, state = int(ledger.cells.codes[row, foretold]), int(ledger.base[row, foretold])
+            code, state = int(ledger.cells.codes[row, predicted]), int(ledger.base[row, predicted])
             if code < 0 or state == BLANKED:
                 continue
             if state == PUBLIC:
-                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*shown, foretold)
+                yield row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*shown, predicted)
             else:
                 yield row, HIDDEN_FIT if code == target else HIDDEN_OTHER, shown
 
@@ -142,7 +142,7 @@ class EntryProgram:
             (rare, PUBLIC_FIT, fit, other),
             (wrong, HIDDEN_FIT, hidden_fit, hidden_other),
         ):
-            # bottom · fits < top · all, with what is lost; if the binary is 0, any loss at all is allowed.
+            # bottom · fits < top · all, after the losses; if the binary is 0, any loss is allowed.
             margin = bottom * fits - top * (fits + others) + 1
             terms = {index: (bottom - top) * by for index, by in lost[begin].items()}
             terms |= {index: -top * by for index, by in lost[begin + 1].items()}
@@ -171,7 +171,7 @@ class EntryProgram:
 def _add_row_ways(
     model: _EntryModel, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
 ) -> None:
-    """An integer for each way to blank rows that are alike, of those that differ in what they take out the smallest."""
+    """An integer for each way to blank equivalent rows; of ways with the same effect only the smallest."""
     seen: set[tuple[int, ...]] = {()}
     variables: Terms = {}
     for size in range(1, len(columns) + 1):
@@ -191,7 +191,7 @@ def _add_row_ways(
 def _add_entry_binaries(
     model: _EntryModel, lost: dict[tuple[int, int], Terms], parts: tuple[Part, ...], rows: list[int], columns: list[int]
 ) -> None:
-    """A binary for each entry of each row; a row is out if any of a part's entries is blanked, and only then."""
+    """A binary for each entry of each row; a row is removed if and only if any of a part's entries is blanked."""
     for row in rows:
         blanked = {column: model.variable(1, 1, 1, (row,), (column,)) for column in columns}
         out: dict[tuple[int, ...], int] = {}
@@ -207,7 +207,7 @@ def _add_entry_binaries(
 
 
 def _solve_entry_program(model: _EntryModel, most: int, seconds: float, width: int) -> ProgramSolution:
-    """Ask the solver."""
+    """Run the solver."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
@@ -218,7 +218,7 @@ def _solve_entry_program(model: _EntryModel, most: int, seconds: float, width: i
     bounds = Bounds(0, np.array(model.most, dtype=np.float64))
     limits = LinearConstraint(matrix, np.array([least for _, least in model.rows]))
     begun = monotonic()
-    # Stopped early, the solver may have no bound at all to tell: the relaxation alone is solved quickly.
+    # Stopped early, the solver may have no bound at all: the relaxation alone is solved quickly.
     relaxed = milp(cost, bounds=bounds, constraints=limits, options={"time_limit": seconds})
     bound = most + 1.0 if relaxed.status == 2 else float(relaxed.fun) if relaxed.status == 0 else 0.0
     left = seconds - (monotonic() - begun)
@@ -235,7 +235,7 @@ def _solve_entry_program(model: _EntryModel, most: int, seconds: float, width: i
 
 
 def _list_blanked_entries(model: _EntryModel, values: Ints, width: int) -> Ints:
-    """The entries that a solution blanks: rows of a group one after the other."""
+    """The entries that a solution blanks: rows of a group in order."""
     taken: dict[tuple[int, ...], int] = {}
     entries: list[int] = []
     for variable in np.flatnonzero(values).tolist():

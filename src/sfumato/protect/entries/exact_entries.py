@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The smallest derived set, by integer programming with rules added as they arise.
+"""The smallest derived set, by integer programming with rules added on demand.
 
-Against the same adversary as GraDeS, with the same promise and the least damage there is. Blanking creates rules, so
+Against the same adversary as GraDeS, with the same guarantee and the least damage possible. Blanking creates rules, so
 the program starts with some rules, is solved, the solution is mined, and the rules found in it are added, until a
-solution has none. Every rule that was added must be closed by every safe set, so what the program says is a lower
-bound at any time; the best safe set met is the upper one. `EntryProgram` says how a rule becomes linear.
+solution has none. Every safe set must close every added rule, so the program's optimum is always a lower bound; the
+best safe set found is the upper one. `EntryProgram` describes how a rule becomes linear.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from sfumato.protect.entries.entry_program import EntryProgram
 from sfumato.protect.entries.grades_plus import EntrySearch
 
 _SHARE = 0.2
-"""Of the time, for finding a good set before it is proven."""
+"""The share of the time for finding a good set before it is proven."""
 _AT_ONCE = 400
-"""Rules that are added between two solutions, at most."""
+"""The most rules added between two solutions."""
 
 
 def find_exact_entries(mining: RuleMining, seconds: float) -> DerivedEntries:
@@ -57,7 +57,7 @@ def _list_open_rules(search: EntrySearch) -> Ints:
 
 
 def _judge_solution(search: EntrySearch, entries: Ints, *, proven: bool) -> None:
-    """Look at a solution: it is safe, or there are rules that the program must learn of."""
+    """Mine a solution: it is safe, or there are rules that the program must add."""
     search.blank_only(entries)
     if search.ledger.open:
         return

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""GraDeS: blank the entries that do most to spoil adversarial rules, the heaviest first, and mine again until none is
-left.
+"""GraDeS: blank the entries that weaken adversarial rules most, and mine again until none is left.
 
-Against an adversary who mines what is published for rules and fires them at hidden entries. What leaks: which entries
-are blank, private ones and others alike. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data
-mining* (KDD 2006), Figure 2. Its stop, when the rules found at first are gone, is not enough: blanking makes new ones.
+Against an adversary who mines the release for rules and applies them to hidden entries. What leaks: which entries are
+blank, private ones and others without distinction. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial
+data mining* (KDD 2006), Figure 2. Its stopping rule, when the rules found at first are gone, is not enough: blanking
+creates new ones.
 """
 
 from __future__ import annotations
@@ -18,30 +18,31 @@ from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import BlankingReason, DerivedEntries, EntryLedger, RuleMining
 
 _CHUNK = 256
-"""Entries that are blanked, or rules weighed, between two words of progress."""
+"""Entries blanked or rules weighed between two progress reports."""
 _RULES = 4096
 SLACK = 20
-"""Shares are renewed when they drifted by one in so many, where renewing them always would take long."""
+"""Shares are renewed when they drifted by one in this many, if renewing them always would take long."""
 MANY = 1_000_000
-"""Rows of antecedents, all together, from which on that is so."""
+"""The total rows of antecedents from which that is so."""
 
 
 @dataclass(frozen=True)
 class EntryWeighing:
-    """How entries are weighed; as in the paper unless said otherwise."""
+    """How entries are weighed; by default as in the paper."""
 
     fitting: bool = False
-    """A hidden row counts only if it has the value that is foretold: to blank another makes the rule better."""
+    """A hidden row counts only if it has the predicted value: blanking another makes the rule better."""
     by_need: bool = False
-    """A row's share is 1 / (rows that must go until the rule is closed), not 1 / (all rows)."""
+    """A row's share is 1 / (rows that must be removed to close the rule), not 1 / (all rows)."""
     slack: int = 0
-    """A share is only renewed when it drifted by one in so many; 0: always."""
+    """A share is only renewed when it drifted by one in this many; 0: always."""
     forget: bool = True
-    """A rule that is closed is not looked at again; otherwise it counts again should it come back."""
+    """A closed rule is not checked again; otherwise it counts again if it reopens."""
     batch: int = 1
-    """The paper's k: entries that are blanked before weights are looked at again."""
+    """The paper's k: entries blanked before weights are updated."""
     reach: int = 0
-    """Public rows only count where at most so many times as many of them must go as of hidden ones; 0: always."""
+    """Public rows count only if at most this many times as many of them must be removed as of hidden ones; 0:
+    always."""
 
 
 def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
@@ -65,7 +66,7 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
 
 
 def blank_heaviest_first(ledger: EntryLedger, weighing: EntryWeighing) -> tuple[Ints, Codes]:
-    """Blank entries of largest weight until no known rule is open; which ones, in order, and for what."""
+    """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
     from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
 
     entries, rules = ledger.states.size, ledger.known
@@ -92,9 +93,9 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: EntryWeighing) -> tuple[
 
 
 def bound_entry_count(ledger: EntryLedger) -> int:
-    """A number of entries that no safe set is smaller than: rules that share no entry, each with what it takes.
+    """A lower bound on the size of a safe set: rules that share no entry, each with what it needs.
 
-    The ledger must hold the rules that are there before anything is blanked, in that state.
+    The ledger must hold the rules that exist before anything is blanked, in that state.
     """
     from sfumato.kernels.entries.grades_weights import pack_open_rules
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""GraDeS, and then better: entries not needed are shown again, and the set is torn and mended while time is left.
+"""GraDeS, improved: show unnecessary entries again, then destroy and repair the set while time is left.
 
-Against the same adversary as GraDeS, with the same promise; only the derived set is smaller. Weights count hidden rows
-only where their value is the one foretold, since to blank another one makes a rule better. Then blanked entries are
-shown again where no rule comes of it, and a local search tears out a few that have to do with one another and mends
-the hole with fewer. Rules that come up on the way are found by mining again, and known from then on.
+Against the same adversary as GraDeS, with the same guarantee; only the derived set is smaller. Weights count hidden
+rows only if their value is the predicted one, since blanking another one makes a rule better. Then blanked entries are
+shown again if no rule results, and a local search removes a few related ones and repairs the set with fewer. Rules that
+appear on the way are found by mining again, and known from then on.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from sfumato.protect.entries.grades import SLACK, EntryWeighing, blank_heaviest_
 
 WEIGHING = EntryWeighing(fitting=True, slack=SLACK, forget=False, reach=2)
 _SEED = 0x9E3779B97F4A7C15
-"""Chance here only chooses among sets that are all safe; it is the same always, so that a release can be repeated."""
+"""Randomness only chooses among sets that are all safe; it is fixed, so that a release can be repeated."""
 _CHUNK = 64
-"""Moves between two looks at the clock."""
+"""Moves between two checks of the clock."""
 _PATIENCE = 24
-"""Moves per blanked entry without a smaller safe set, after which the search ends before its time."""
+"""Moves per blanked entry without a smaller safe set, after which the search ends early."""
 _SLICES = 5
-"""Parts of the time after each of which rules are mined again, at the latest."""
+"""The number of time slices after each of which rules are mined again, at the latest."""
 
 
 def run_grades_plus(mining: RuleMining, seconds: float) -> DerivedEntries:
-    """A small set of entries whose blanking leaves no rule; `seconds` are for making it smaller."""
+    """A small set of entries whose blanking leaves no rule; `seconds` is the time for making it smaller."""
     search = EntrySearch(mining)
     search.make_safe()
     search.improve(seconds)
@@ -38,10 +38,10 @@ def run_grades_plus(mining: RuleMining, seconds: float) -> DerivedEntries:
 
 
 class EntrySearch:
-    """A set of blanked entries on the way, the rules that were met, and the smallest safe set so far."""
+    """The current set of blanked entries, the known rules, and the smallest safe set so far."""
 
     def __init__(self, mining: RuleMining) -> None:
-        """Nothing is blanked yet."""
+        """Start with nothing blanked."""
         from sfumato.kernels.entries.grades_local import KeptEntries
 
         self.mining = mining
@@ -91,7 +91,7 @@ class EntrySearch:
         self._blanked.tally[0] = len(entries)
 
     def improve(self, seconds: float) -> None:
-        """Local search until the time is up, the lower bound is reached, or nothing was gained for long."""
+        """Local search until time runs out, the lower bound is reached, or nothing was gained for long."""
         end, span, waited = monotonic() + seconds, seconds / _SLICES, 0
         while self.best is not None and len(self.best) > self.bound and monotonic() < end:
             smallest = len(self.best)
@@ -105,7 +105,7 @@ class EntrySearch:
                 break
 
     def derived(self) -> DerivedEntries:
-        """The smallest safe set, less what is not needed in it, with what each entry is needed for."""
+        """The smallest safe set without its unnecessary entries, with the reason for each entry."""
         assert self.best is not None
         while True:
             self.blank_only(self.best)
@@ -118,16 +118,16 @@ class EntrySearch:
         return DerivedEntries(self.best, reasons, self.ledger.states.copy(), self.bound, proven)
 
     def take_back(self, begin: int = 0) -> None:
-        """Show entries again that are not needed, those blanked last first, down to a place."""
+        """Show unnecessary entries again, those blanked last first, down to a position."""
         from sfumato.kernels.entries.grades_local import show_needless_entries
 
         for end in range(int(self._blanked.tally[0]), begin, -_CHUNK):
-            report_progress("showing again what is not needed", end, int(self._blanked.tally[0]))
+            report_progress("showing unnecessary entries again", end, int(self._blanked.tally[0]))
             start = max(end - _CHUNK, begin)
             show_needless_entries(self.ledger.ledger, self.ledger.books, self._blanked, self.ledger.limits, start, end)
 
     def _run_moves(self, until: float, most: int) -> int:
-        """Moves until some time, or so many at most; how many."""
+        """Make moves until a time, at most a number of them; return how many."""
         from sfumato.kernels.entries.grades_local import improve_by_moves
 
         moves = 0

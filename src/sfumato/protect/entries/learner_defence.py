@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Further entries to blank, so that learners too guess few of the private ones.
+"""Further entries to blank, so that learners also guess few of the private ones.
 
-Against an adversary who trains on what is visible (`mine.learner`) and fills in what is blank. Where a learner guesses
-private entries rightly, the entries of those rows on which the guesses lean most are blanked, the learner is trained
-anew, and so on, until the upper end of Wilson's 95 % interval of its success is under the threshold. That is measured,
-not proven: it holds for these learners, trained on so many rows, and another one may do better. Blanking more can
-bring rules back (Aggarwal, Pei, Zhang 2006, are silent on it): mine again afterwards.
+Against an adversary who trains on what is visible (`mine.learner`) and fills in what is blank. If a learner guesses
+private entries correctly, the entries of those rows on which the guesses depend most are blanked, the learner is
+retrained, and so on, until the upper end of Wilson's 95 % interval of its success is under the threshold. This is
+measured, not proven: it holds for these learners, trained on this many rows, and another one may do better. Blanking
+more can reopen rules (Aggarwal, Pei, Zhang 2006, do not mention it): mine again afterwards.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def choose_entries_against_learners(
     learners: Sequence[str] = LEARNERS,
     budget: LearningBudget | None = None,
 ) -> list[Entry]:
-    """Visible entries to blank besides the hidden ones, as (row, column), in the order in which they were chosen.
+    """Visible entries to blank besides the hidden ones, as (row, column), in the order of choice.
 
-    `hidden` are the private entries (`row`, `column`, `value` as text), blank in the frame. Raises
-    `ImpossibleRelease` where guessing the commonest values alone is right more often than the threshold allows, or
-    where there are too few private entries to show anything.
+    `hidden` are the private entries (`row`, `column`, `value` as text), blank in the frame. Raises `ImpossibleRelease`
+    if guessing the most common values alone is right more often than the threshold allows, or if there are too few
+    private entries to show anything.
     """
     if not 0 < threshold <= 1:
-        raise PolicyError("the threshold for learners is a share above 0 and up to 1")
+        raise PolicyError("the threshold for learners must be a share above 0 and at most 1")
     secrets = hidden.drop_nulls("value")
     _refuse_visible_secrets(frame, secrets)
     total = secrets.height
@@ -55,7 +55,7 @@ def choose_entries_against_learners(
     allowed = count_allowed_guesses(total, threshold)
     blanked: list[Entry] = []
     while True:
-        report_progress("against learners", len(blanked))
+        report_progress("blanking against learners", len(blanked))
         guesses_by_column = predict_hidden(frame, secrets, learners, chance, budget)
         rounds = [_GuessingRound.of(guesses, secrets) for guesses in guesses_by_column]
         _refuse_hopeless(rounds, total, allowed, threshold)
@@ -73,7 +73,7 @@ def choose_entries_against_learners(
 
 
 def count_allowed_guesses(total: int, threshold: float) -> int:
-    """The most right guesses of `total` whose share surely lies under the threshold; −1 if not even 0 does."""
+    """The most correct guesses of `total` whose share is surely under the threshold; −1 if not even 0 is."""
     low, high = -1, total
     while low < high:
         middle = (low + high + 1) // 2
@@ -99,12 +99,12 @@ def blank_frame_entries(frame: pl.DataFrame, entries: Sequence[Entry]) -> pl.Dat
 
 @dataclass(frozen=True, eq=False)
 class _GuessingRound:
-    """What was guessed of one column, and what of it rightly."""
+    """The guesses for one column, and which are correct."""
 
     guesses: ColumnGuesses
     right: Flags
     prior: int
-    """How many right guesses the commonest value would have been."""
+    """How many correct guesses the most common value would give."""
 
     @classmethod
     def of(cls, guesses: ColumnGuesses, secrets: pl.DataFrame) -> _GuessingRound:
@@ -114,12 +114,12 @@ class _GuessingRound:
 
     @property
     def open(self) -> Flags:
-        """Right guesses in whose rows something is visible."""
+        """Correct guesses in whose rows something is visible."""
         return np.asarray(self.right & self.guesses.features.rows(self.guesses.rows).visible.any(axis=1))
 
     @property
     def leans(self) -> Flags:
-        """Those of them that would be others if nothing were."""
+        """Those of them that would differ if nothing were visible."""
         if not self.right.any():
             return self.right
         blind = self.guesses.model.probabilities(self.guesses.features.nothing()).argmax(axis=1)
@@ -127,13 +127,13 @@ class _GuessingRound:
 
 
 def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> list[Entry]:
-    """Entries whose loss turns as many right guesses as there are too many, the most confident ones first."""
+    """Entries whose blanking changes the excess correct guesses, the most confident ones first."""
     owner = np.concatenate([np.full(len(guessing_round.right), index) for index, guessing_round in enumerate(rounds)])
     positions = np.concatenate([np.arange(len(guessing_round.right)) for guessing_round in rounds])
     sure = np.concatenate([guessing_round.guesses.confidence for guessing_round in rounds])
     can = np.concatenate([guessing_round.open for guessing_round in rounds])
     can_turn = np.concatenate([guessing_round.leans for guessing_round in rounds])
-    # What is guessed of a row without any entry is not turned by blanking; such rows are a last resort.
+    # Blanking does not change a guess for a row without any entry; such rows are a last resort.
     wanted = np.flatnonzero(can_turn if can_turn.any() else can)
     order = wanted[np.argsort(-sure[wanted], kind="stable")][:excess]
     chosen: dict[Entry, None] = {}
@@ -144,12 +144,12 @@ def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> l
 
 
 def _list_turning_entries(guesses: ColumnGuesses, which: Ints) -> list[Entry]:
-    """For some guesses of a column, the entries to blank until the learner as it is would guess otherwise."""
+    """For some guesses of a column, the entries to blank until the current learner would guess otherwise."""
     features = guesses.features.rows(guesses.rows[which])
     still = np.arange(len(which))
     chosen: list[Entry] = []
     while len(still):
-        report_progress("against learners")
+        report_progress("blanking against learners")
         part = features.rows(still)
         lost = measure_leaning(guesses, which[still], part)
         column = lost.argmax(axis=1)
@@ -173,24 +173,25 @@ def _blank_features(features: LearnerFeatures, rows: Ints, columns: Ints) -> Lea
 def _refuse_visible_secrets(frame: pl.DataFrame, secrets: pl.DataFrame) -> None:
     absent = set(secrets["column"].to_list()) - set(frame.columns)
     if absent:
-        raise DataError(f"{len(absent)} columns with private entries are no columns of the table")
+        raise DataError(f"{len(absent)} columns with private entries are not columns of the table")
     visible = sum(
         int(frame[str(name)].gather(part["row"]).is_not_null().sum()) for (name,), part in secrets.group_by("column")
     )
     if visible:
-        raise DataError(f"{visible} private entries are visible; blank them before what learners lean on")
+        raise DataError(f"{visible} private entries are visible; blank them before the entries that learners use")
 
 
 def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed: int, threshold: float) -> None:
     if allowed < 0:
         raise ImpossibleRelease(
-            f"{total} private entries are too few to show that learners guess at most {threshold} of them: of no right "
-            f"guess at all the interval ends at {bound_share(0, total):.4f}; raise the threshold"
+            f"{total} private entries are too few to show that learners guess at most {threshold} of them: even "
+            "without a "
+            f"correct guess the interval ends at {bound_share(0, total):.4f}; raise the threshold"
         )
     prior = sum(guessing_round.prior for guessing_round in rounds)
     if prior > allowed:
         raise ImpossibleRelease(
-            f"guessing the commonest value of each column is right for {prior} of {total} private entries "
-            f"({prior / total:.4f}, interval up to {bound_share(prior, total):.4f}), which no blanking of others "
-            f"changes; a threshold of {threshold} cannot be reached"
+            f"guessing the most common value of each column is right for {prior} of {total} private entries "
+            f"({prior / total:.4f}, interval up to {bound_share(prior, total):.4f}), which blanking others does not "
+            f"change; a threshold of {threshold} cannot be reached"
         )

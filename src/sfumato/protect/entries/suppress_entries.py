@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Suppress entries: blank the private ones, and as few others as it takes so that no rule tells a private one.
+"""Suppress entries: blank the private ones, and as few others as needed so that no rule predicts a private one.
 
-Against an adversary who mines what is published for rules X → y and fires them at the blanks. What leaks: which entries
-are blank, private ones and others alike; and whatever a stronger learner than rules can guess, which the attack
-`learned_inference` measures. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining* (KDD
-2006); where its text errs we mine again until no rule is left.
+Against an adversary who mines the release for rules X → y and applies them to the blanks. What leaks: which entries are
+blank, private ones and others without distinction; and whatever a stronger learner than rules can guess, which the
+attack `learned_inference` measures. Aggarwal, Pei, Zhang, *On privacy preservation against adversarial data mining*
+(KDD 2006); where its text errs we mine again until no rule is left.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
 
 _ROUNDS = 20
-"""How often rules and learners may be closed in turn before it is given up."""
+"""The most rounds of closing rules and learners in turn."""
 
 
 def _parse_fraction(given: Any) -> Any:
-    """A confidence as it is written: 0.8 is 4/5; a policy may also say "4/5"."""
+    """An exact confidence: 0.8 is 4/5; a policy may also say "4/5"."""
     if isinstance(given, str):
         try:
             given = Fraction(given)
         except (ValueError, ZeroDivisionError):
-            raise ValueError("a confidence is a number above 0 and up to 1, or a fraction such as 4/5") from None
+            raise ValueError("a confidence is a number above 0 and at most 1, or a fraction such as 4/5") from None
     try:
         return parse_exact_confidence(given)
     except PolicyError as error:
@@ -64,14 +64,14 @@ MinSupport = Annotated[int, Field(ge=1, strict=True)] | Annotated[float, Field(g
 
 
 class SuppressEntries(Method):
-    """Blank private entries, and others, until no rule mined from what is left tells a private one.
+    """Blank private entries, and others, until no rule mined from the rest predicts a private one.
 
     Guarantee: in the published table there is no rule X → y of support at least `min_support` and confidence at least
     `confidence` among visible entries that is also right for at least that share of the private entries it fits.
-    Against: an adversary who sees the release alone and predicts by association rules. Limits: rules below the
-    thresholds, other learners and outside knowledge are not covered; whoever knows a blanked entry from elsewhere knows
-    more; `grades+` and `run_grades` are small sets, not the smallest (`parse_exact_confidence` proves it on small
-    tables). Papers: Aggarwal, Pei, Zhang 2006.
+    Against: an adversary who sees only the release and predicts by association rules. Limits: rules below the
+    thresholds, other learners and outside knowledge are not covered; anyone who knows a blanked entry from elsewhere
+    knows more; `grades+` and `grades` find small sets, not the smallest (`exact` proves it on small tables). Papers:
+    Aggarwal, Pei, Zhang 2006.
     """
 
     utility = "blanks"
@@ -94,42 +94,41 @@ class SuppressEntries(Method):
 
     method: Literal["suppress_entries"] = "suppress_entries"
     private: AnyEntries = Field(repr=False)
-    """Which entries are private: cells, a file of cells, columns, a rule, a share by lot, or in Python a mask."""
+    """Which entries are private: cells, a file of cells, columns, a condition, a random share, or in Python a mask."""
     confidence: Exact
-    """δ: the confidence from which a rule gives an entry away, above 0 and up to 1; a number, or a fraction such as
+    """δ: the confidence from which a rule discloses an entry, above 0 and at most 1; a number, or a fraction such as
     `"4/5"`."""
     min_support: MinSupport = 1
-    """γ: the support from which on a rule counts, as a number of rows or a share of them."""
+    """γ: the support from which a rule counts, as a number of rows or a share of them."""
     max_length: int | None = Field(default=None, ge=1, strict=True)
-    """The most columns on a rule's left side; any number if it is not said."""
+    """The most columns on a rule's left side; by default any number."""
     prior: bool = False
-    """Whether the commonest value of a column counts as a rule with nothing on the left."""
+    """Whether the most common value of a column counts as a rule with nothing on the left."""
     search: Literal["grades+", "grades", "exact"] = "grades+"
-    """`run_grades` is the paper's; `grades+` finds smaller sets; `parse_exact_confidence` the smallest, for small
-    tables."""
+    """`grades` is the paper's; `grades+` finds smaller sets; `exact` the smallest, for small tables."""
     blanking_factor: int = Field(default=1, ge=1, strict=True)
-    """The paper's k: how many entries `run_grades` blanks before weights are looked at again."""
+    """The paper's k: how many entries `grades` blanks before it updates weights."""
     seconds: float | None = Field(default=None, gt=0)
-    """What making the set smaller may take: if it is not said, 0.8 s for `grades+`, 60 s for
-    `parse_exact_confidence`."""
+    """How long the search for a smaller set may take; by default 0.8 s for `grades+`, 60 s for `exact`."""
     mining_seconds: float | None = Field(default=None, gt=0)
-    """What all mining may take; if it does not end in time, the claim `search_ended` fails and nothing is
+    """How long all mining may take; if it does not end in time, the claim `search_ended` fails and nothing is
     released."""
     mining_memory: int | None = Field(default=None, ge=1, strict=True)
-    """What mining may hold in memory, in bytes; if that is not enough, nothing is released."""
+    """How much memory mining may use, in bytes; if that is not enough, nothing is released."""
     discretize: Mapping[str, int | tuple[float, ...]] = Field(default_factory=dict)
-    """Columns of numbers to cut: into so many intervals of one width over a coarse range around the data, or at cuts;
-    midpoints are published."""
+    """Columns of numbers to discretize: into this many intervals of equal width over a coarse range around the data, or
+    at given cuts; midpoints are published."""
     learner_risk: float | None = Field(default=None, gt=0, lt=1)
-    """Go on blanking until learners, too, guess at most this share of private entries, at the upper end."""
+    """Continue blanking until learners also guess at most this share of private entries, at the upper confidence
+    bound."""
 
     def described(self) -> dict[str, Any]:
-        """The method without the entries: a certificate that named them would tell."""
+        """The method without the entries: naming them in a certificate would disclose them."""
         description = self.model_dump(mode="json", exclude={"private"})
         return description | {"private": sorted({_describe_way(entry) for entry in self.private})}
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
-        """Mine the rules that tell private entries, blank entries until none is left, and publish what is left."""
+        """Mine the rules that predict private entries, blank entries until none is left, and publish the rest."""
         chance = (randomness or Randomness.secure()).generator()
         names = [name for name in data.frame.columns if name not in data.identifying]
         if not len(data):
@@ -155,7 +154,7 @@ class SuppressEntries(Method):
         )
 
     def _changes(self, data: Table, published: Table) -> tuple[Change, ...]:
-        """Every column with an empty cell may have been blanked: which empty cells were, nobody is told."""
+        """Every column with an empty cell may have been blanked; which empty cells were blanked is not disclosed."""
         holed = {name: ChangeKind.BLANKED for name in published.frame.columns if published.frame[name].null_count()}
         cut = tuple(Change(name, ChangeKind.INTERVALS, self.method) for name in self.discretize)
         return (*cut, *state_changes(self, data, published, holed))
@@ -174,19 +173,19 @@ class SuppressEntries(Method):
         return run_grades_plus(mining, self.seconds or 0.8)
 
     def _discretize_numbers(self, frame: pl.DataFrame, private: Flags, source: str) -> pl.DataFrame:
-        """Numbers as the midpoints of their intervals, which visible cells alone decide: everybody sees midpoints."""
+        """Numbers as the midpoints of their intervals, which depend on visible cells only: everybody sees midpoints."""
         made = []
         for name, how in self.discretize.items():
             if name not in frame.columns:
-                raise PolicyError(f'{source}: "{name}" is to be discretized, and is no column that is published')
+                raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column')
             hidden = pl.Series(private[:, frame.columns.index(name)])
             seen = frame[name].set(hidden, None)
             if not seen.count():
                 made.append(seen)
                 continue
-            # Midpoints between the extremes would tell these: they are somebody's.
+            # Midpoints between the extremes would disclose the extremes, which are somebody's values.
             cut = cut_equal_width(seen, how, coarse=True) if isinstance(how, int) else cut_at(seen, how, coarse=True)
-            # A private value beyond all visible ones counts as one of the outermost interval.
+            # A private value beyond all visible ones belongs to the outermost interval.
             inside = frame[name] if not isinstance(how, int) else frame[name].clip(cut.edges[0], cut.edges[-1])
             made.append(cut.apply(inside, "midpoint"))
         return frame.with_columns(made)
@@ -199,7 +198,7 @@ class SuppressEntries(Method):
         hidden: pl.DataFrame,
         chance: np.random.Generator,
     ) -> DerivedEntries:
-        """Close learners and rules in turn, until both are: blanking against one may bring the other back."""
+        """Close learners and rules in turn, until both are closed: blanking against one may reopen the other."""
         from sfumato.protect.entries.learner_defence import choose_entries_against_learners
 
         assert self.learner_risk is not None
@@ -217,7 +216,7 @@ class SuppressEntries(Method):
             entries = np.concatenate([derived.entries, extra, again.entries])
             derived = DerivedEntries(entries, derived.reasons, again.states, derived.bound, proven=False)
         raise ImpossibleRelease(
-            f"{table.source}: rules and learners could not both be kept off after {_ROUNDS} rounds; allow a larger "
+            f"{table.source}: rules and learners could not both be closed after {_ROUNDS} rounds; allow a larger "
             "learner_risk, or make fewer entries private"
         )
 
@@ -236,9 +235,9 @@ class SuppressEntries(Method):
                 "prior": int(question.prior),
             },
             needs_original=True,
-            meaning=f"No private entry is told by {what}."
+            meaning=f"No private entry is predicted by {what}."
             if mining.complete
-            else f"The search for rules was stopped by its budget: whether {what} tells a private entry is not known.",
+            else f"The search for rules was stopped by its budget: whether {what} predicts a private entry is unknown.",
         )
         blanked = Claim(
             property="private_entries_blanked",
@@ -254,12 +253,12 @@ class SuppressEntries(Method):
             bound="exactly",
             measure="search_ended",
             needs_original=True,
-            meaning="The search for rules came to its end; a budget did not stop it.",
+            meaning="The search for rules was completed; no budget stopped it.",
         )
         return (rules, blanked, *(() if mining.complete else (ended,)), claim_nobody_named(data), *self._true())
 
     def _true(self) -> tuple[Claim, ...]:
-        """Nothing published is false; midpoints of intervals are nobody's values, so nothing is said of them."""
+        """Nothing published is false; midpoints of intervals are nobody's values, so they are not covered."""
         if self.discretize:
             return ()
         return (
@@ -282,8 +281,8 @@ class SuppressEntries(Method):
         places = [(int(entry) // width, cells.names[int(entry) % width]) for entry in derived.entries]
         return EntryDetails(
             rows=np.arange(len(cells.codes), dtype=np.int64),
-            private=tuple((int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)),
-            derived=tuple(places),
+            private=[(int(row), cells.names[column]) for row, column in np.argwhere(cells.states == PRIVATE)],
+            derived=places,
             hidden=hidden,
             reasons=_list_reasons(places, derived),
             rules_before=_build_rule_frame(cells, first),
@@ -302,13 +301,13 @@ class SuppressEntries(Method):
 
 
 def _describe_way(entries: Any) -> str:
-    """How private entries were said, and no entry of them."""
+    """How private entries were specified, without any entry."""
     ways = ("columns", "where", "share", "cells", "file", "mask")
     return " and ".join(name for name in ways if getattr(entries, name) is not None)
 
 
 def _list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
-    """The private entries with the values they would have been published with, as text."""
+    """The private entries with the values that would have been published, as text."""
     parts = [
         pl.DataFrame({"row": np.flatnonzero(private[:, index]).astype(np.int64)}).with_columns(
             pl.lit(name).alias("column"),
@@ -321,7 +320,7 @@ def _list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
 
 
 def _blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]]) -> pl.DataFrame:
-    """The frame as it is published: what is private or blanked is empty."""
+    """The published frame: private and blanked entries are empty."""
     return frame.with_columns(
         pl.when(pl.Series(states[:, index] == 0)).then(pl.col(name)).alias(name)
         for index, name in enumerate(frame.columns)
@@ -342,7 +341,7 @@ def _compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict
 
 
 def _list_reasons(places: list[tuple[int, str]], derived: DerivedEntries) -> pl.DataFrame:
-    """Why each entry was blanked; those against learners have no rule to name."""
+    """Why each entry was blanked; those against learners have no rule."""
     schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
     rows = []
     for index, (row, column) in enumerate(places):
@@ -355,7 +354,7 @@ def _list_reasons(places: list[tuple[int, str]], derived: DerivedEntries) -> pl.
 
 
 def _build_rule_frame(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.DataFrame:
-    """Rules as spots of a picture: what an adversary sees of each."""
+    """Rules as points of a plot: what an adversary sees of each."""
     if rule_arrays is None:
         schema = {"public_support": pl.Int64, "public_confidence": pl.Float64, "hidden_confidence": pl.Float64}
         return pl.DataFrame(schema={**schema, "column": pl.String, "length": pl.Int64})
@@ -372,11 +371,11 @@ def _build_rule_frame(cells: TableCells, rule_arrays: RuleArrays | None) -> pl.D
 
 
 def _count_exposed_entries(cells: TableCells, rule_arrays: RuleArrays) -> dict[str, int]:
-    """Private entries of each column that some rule told before anything was blanked."""
+    """Private entries of each column that some rule predicted before anything was blanked."""
     columns = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1
     many = np.diff(rule_arrays.row_start)[rule_arrays.antecedent]
     is_exposed = np.zeros(cells.codes.shape, dtype=np.bool_)
-    # So many rows at a time: rules have very many, all together.
+    # In chunks of rows: all rules together have very many.
     parts = np.searchsorted(np.cumsum(many), np.arange(0, int(many.sum()) + 1, 1 << 22), side="left")
     for begin, end in pairwise([*np.unique(parts).tolist(), len(many)]):
         rule = np.repeat(np.arange(begin, end), many[begin:end])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods for numbers with noise added."""
+"""Methods that add noise to numbers."""

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Add noise to numbers: no value can be told closely, and what is true of all of them can be reconstructed.
+"""Add noise to numbers: single values stay uncertain, and their distribution can be reconstructed.
 
-Against an adversary who reads somebody's number off the release. Every value is published with noise of a known
-distribution, or as the middle of an interval, so that with a confidence it lies within a width that is a share of the
-column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000). What
-leaks: where the custodian gives no range, the scale of the noise tells how wide that of the data is, on a coarse grid;
-the shape of the data's covariance with correlated noise; and to who uses what values have in common, more than the
-level says (Kargupta et al. 2003; Huang, Du, Chen 2005). The sum of two floating-point numbers tells some of them by its
-last bits (Mironov, *On significance of the least significant bits for differential privacy*, CCS 2012), so values and
-noise are counted in steps of a public grid.
+Against an adversary who reads a person's number from the release. Every value is published with noise of a known
+distribution, or as the midpoint of an interval, so that with a given confidence it is known only to within a width that
+is a share of the column's range: Agrawal and Srikant's privacy level (*Privacy-preserving data mining*, SIGMOD 2000).
+What leaks: if the custodian gives no range, the scale of the noise discloses the width of the data's range, on a coarse
+grid; with correlated noise, the shape of the data's covariance; and to an adversary who exploits correlations between
+values, more than the level says (Kargupta et al. 2003; Huang, Du, Chen 2005). The last bits of the sum of two
+floating-point numbers disclose something about them (Mironov, *On significance of the least significant bits for
+differential privacy*, CCS 2012), so values and noise are counted in steps of a public grid.
 """
 
 from __future__ import annotations
@@ -58,24 +58,24 @@ FromData = Literal["from_data"]
 
 
 class AddNoise(Method):
-    """Publish numbers with noise, or as intervals, so that none can be told closely.
+    """Publish numbers with noise, or as intervals, so that no value is known precisely.
 
-    Guarantee: what was added to a value is drawn by lot, centred at 0 and independent of all values; with the given
-    confidence it cannot be told to within less than `privacy` times the column's range. With `discretize` the value
-    itself is not published, but the middle of its interval; the range is public, so a level above the confidence cannot
-    be had, and is not claimed. Whole numbers get at least the noise that rounding leaves: half of them change. No other
-    cell changes; missing cells stay missing.
-    Against: an adversary who sees one published number and knows the noise, but nothing of the person.
-    Limits: who knows the distribution of values, reconstructed or from elsewhere, narrows single ones down. Columns
-    that go together give each other's values away: a spectral filter or a Bayes estimate takes independent noise off
-    them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) leaves a filter nothing to tell apart.
-    Bounded noise (`uniform`) reveals values near the ends of where any lie. The same person published twice is told
-    twice as well. The scale is a share of the range: unless `ranges` gives it, it is that of the data, widened to
-    multiples of a 1-2-5 number that is a tenth of it or more, and the scale tells how wide it is; `exact_range` tells
-    the least and the greatest value. Where a few values are far out, noise is large for all others. Noise on a column
-    that is known from elsewhere hides nobody. Numbers are published on a grid, `grid` in what is public, a millionth of
-    the noise's scale or less where their digits allow: which of its points can come out does not depend on an
-    original's digits.
+    Guarantee: the noise added to a value is random, centred at 0 and independent of all values; with the given
+    confidence the value is known only to within `privacy` times the column's range. With `discretize` the midpoint of
+    its interval is published instead of the value; the range is public, so a level above the confidence is impossible,
+    and is not claimed. Whole numbers get at least the noise that rounding leaves: half of them change. No other cell
+    changes; missing cells stay missing.
+    Against: an adversary who sees one published number and knows the noise, but nothing about the person.
+    Limits: an adversary who knows the distribution of values, reconstructed or from elsewhere, can narrow single values
+    down. Correlated columns disclose each other's values: a spectral filter or a Bayes estimate removes independent
+    noise from them (`uniform`, `gaussian`); noise shaped like the data (`correlated`) gives a filter nothing to
+    separate. Bounded noise (`uniform`) reveals values near the ends of the range. A person published twice is known
+    twice as precisely. The scale is a share of the range: unless `ranges` gives it, the range is that of the data,
+    widened to multiples of a 1-2-5 number that is a tenth of it or more, and the scale discloses its width;
+    `exact_range` discloses the minimum and the maximum. If a few values are outliers, noise is large for all others.
+    Noise on a column that is known from elsewhere hides nobody. Numbers are published on a grid, `grid` in the public
+    parameters, a millionth of the noise's scale or less if their digits allow it: which grid points can occur does not
+    depend on an original's digits.
     Papers: Agrawal, Srikant 2000; Huang, Du, Chen 2005 for correlated noise; Mironov 2012 for the grid.
     """
 
@@ -86,68 +86,78 @@ class AddNoise(Method):
 
     @property
     def maturity(self) -> str:  # type: ignore[override]
-        """`for study` where the literature takes the noise off: independent in several columns, or bounded."""
+        """`for study` if the literature can remove the noise: independent in several columns, or bounded."""
         broken = self.kind == "uniform" or (self.kind == "gaussian" and len(self._names()) > 1)
         return "for study" if broken else "stable"
 
-    public_fields: ClassVar[tuple[str, ...]] = ("columns", "kind", "privacy", "confidence", "ranges", "exact_range")
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "columns",
+        "kind",
+        "privacy",
+        "confidence",
+        "ranges",
+        "exact_range",
+        "times",
+    )
 
     method: Literal["add_noise"] = "add_noise"
     columns: str | tuple[str, ...]
     """The columns of numbers or dates that noise is added to."""
     kind: Literal["uniform", "gaussian", "correlated", "discretize"] = "gaussian"
-    """`uniform` on [−α, α]; `gaussian` of deviation σ; `correlated`: Gaussian, shaped like the data's covariance;
-    `discretize`: the middle of the value's interval of width W in its place."""
+    """`uniform` on [−α, α]; `gaussian` with deviation σ; `correlated`: Gaussian, shaped like the data's covariance;
+    `discretize`: replaces the value by the midpoint of its interval of width W."""
     privacy: float = Field(default=1.0, gt=0.0)
-    """The width of the interval that a value is told to lie in, as a share of the column's range: 1 is 100 %."""
+    """The width of the interval that a value is known to, as a share of the column's range: 1 is 100 %."""
     confidence: float = Field(default=0.95, gt=0.0, lt=1.0)
     """How sure an adversary is of that interval."""
     ranges: Mapping[str, tuple[End, End] | FromData] | FromData | None = None
-    """The least and the greatest possible value of a column, which everybody may know. Ends with a decimal point (0.0)
-    say that numbers have decimals, ends without that they are whole. A column without a range has that of the data,
-    widened to a coarse grid: how wide it is and whether its numbers are whole can be told from the release, and a
-    policy has to say so, "from_data" for one column or for all."""
+    """The smallest and largest possible value of a column, which may be public. Ends with a decimal point (0.0) mean
+    that numbers have decimals, ends without one that they are whole. A column without a range gets that of the data,
+    widened to a coarse grid: the release then discloses its width and whether its numbers are whole, and a policy must
+    state this: "from_data" for one column or for all."""
     exact_range: bool = False
-    """Whether columns without `ranges` are scaled to the least and the greatest value of the data, and both published:
-    they are somebody's."""
+    """Whether columns without `ranges` are scaled to the minimum and the maximum of the data, and both published: they
+    are somebody's values."""
     times: float | FromData | None = Field(default=None)
-    """`correlated`: how many times the data's covariance the noise has. If it is not given it is the least number of
-    two digits that gives every column its level; that is published, depends on everybody, and a policy has to say
-    "from_data" for it."""
+    """`correlated`: the ratio of the noise's covariance to the data's. By default the smallest number of two digits
+    that gives every column its level; it is published, depends on everybody, and a policy must state "from_data" for
+    it."""
 
     @model_validator(mode="after")
     def _fitting(self) -> AddNoise:
         if self.times is not None and self.kind != "correlated":
-            raise ValueError("times is of noise shaped like the data: kind = correlated")
+            raise ValueError("times needs noise shaped like the data: kind = correlated")
         if isinstance(self.times, float) and self.times <= 0:
-            raise ValueError("times is above 0")
+            raise ValueError("times must be above 0")
         return self
 
     def refuse_undeclared(self, data: Table) -> None:
-        """Ranges, whether numbers are whole, and the size of correlated noise: given, or said to be from the data."""
+        """Require ranges, whether numbers are whole, and the size of correlated noise: given, or declared as from the
+        data."""
         if self.exact_range or self.ranges == "from_data":
             return
-        told = self.ranges or {}
-        if left := [name for name in self._names() if name not in told]:
+        ranges = self.ranges or {}
+        if left := [name for name in self._names() if name not in ranges]:
             raise PolicyError(
                 f"{data.source}: no range is given for {quote_names(left)}, and the size of the noise would "
-                "tell how wide "
-                "that of the data is, which one person can change. Give one that everybody may know, as in "
-                f"ranges = {{ {left[0]} = [0, 120] }}, with a point (0.0) if there are decimals. If that of the data "
-                'may be known, say ranges = "from_data"'
+                "disclose the width of the data's range, which one person can change. Give a range that may be "
+                "public, as in "
+                f"ranges = {{ {left[0]} = [0, 120] }}, with a point (0.0) if there are decimals. If the data's range "
+                'may be public, set ranges = "from_data"'
             )
         if self.kind == "correlated" and self.times is None:
             raise PolicyError(
-                f"{data.source}: noise shaped like {quote_names(self._names())} is some times the data's "
-                "covariance, and "
-                'how many is published. Say it, as in times = 2.0; or times = "from_data" to have the least that is '
-                "enough, which one person can change"
+                f"{data.source}: the covariance of noise shaped like {quote_names(self._names())} is a multiple "
+                "of the data's, "
+                'and the multiple is published. Set it, as in times = 2.0; or set times = "from_data" to use the '
+                "smallest "
+                "sufficient one, which one person can change"
             )
         for name in self._names():
             given = self._given(name)
             if given and not says_decimals(given) and data.frame[name].dtype.is_float():
                 raise PolicyError(
-                    f'{data.source}: "{name}" holds decimals, and its range is given in whole numbers; whether '
+                    f'{data.source}: "{name}" holds decimals, but its range is given in whole numbers; whether '
                     "published numbers have decimals must not depend on the data. Write the ends with a point, as in "
                     "[0.0, 120.0], or round the column"
                 )
@@ -193,26 +203,25 @@ class AddNoise(Method):
         strange = [name for name in requested if name not in known or name in table.identifying]
         if strange or not requested or len(set(requested)) < len(requested):
             raise PolicyError(
-                f"{table.source}: `columns` names {quote_names(strange or requested) or 'nothing'}; it has to "
-                "name one or more "
-                "different columns that are published"
+                f"{table.source}: `columns` names {quote_names(strange or requested) or 'nothing'}; it must "
+                "name one or more different columns that are published"
             )
         unused = [name for name in (self.ranges if isinstance(self.ranges, Mapping) else ()) if name not in requested]
         if unused:
-            raise PolicyError(f"`ranges` tells of {quote_names(unused)}, to which no noise is added")
+            raise PolicyError(f"`ranges` lists {quote_names(unused)}, to which no noise is added")
         if self.confidence < 1e-6:
-            raise PolicyError("who is less sure than one in a million knows nothing; ask for a greater `confidence`")
+            raise PolicyError("a confidence below one in a million is meaningless; choose a greater `confidence`")
         if not len(table):
             raise DataError(f"{table.source}: the table has no rows")
         return [read_number_column(table, name, self._given(name), exact=self.exact_range) for name in requested]
 
     def _given(self, name: str) -> tuple[End, End] | None:
-        """The range that the custodian gave for a column."""
-        told = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
-        return None if told is None or isinstance(told, str) else told
+        """The range that the custodian gave for a column, if any."""
+        given = self.ranges.get(name) if isinstance(self.ranges, Mapping) else None
+        return None if given is None or isinstance(given, str) else given
 
     def _alone(self, column: NumberColumn, chance: np.random.Generator) -> _NoisyColumn:
-        """One column by itself: noise of the scale that its level asks for, or intervals."""
+        """One column on its own: noise of the scale that its level requires, or intervals."""
         width = choose_width(column, self.privacy)
         if self.kind == "discretize":
             noise = choose_intervals(column, width, self.confidence)
@@ -224,17 +233,18 @@ class AddNoise(Method):
     def _add_correlated_noise(
         self, columns: Sequence[NumberColumn], source: str, chance: np.random.Generator
     ) -> list[_NoisyColumn]:
-        """All columns at once: covariance c² times the data's, c² the least of two digits that gives all their level.
+        """All columns at once: covariance c² times the data's, c² the smallest number of two digits that gives all
+        their level.
 
-        The data's covariance with all its digits would tell of people. So c² is public, and the covariance that is told
-        is what anybody can estimate: that of the published columns, times c² / (1 + c²).
+        The data's exact covariance would disclose something about people. So c² is public, and the stated covariance is
+        what anybody can estimate: that of the published columns, times c² / (1 + c²).
         """
         spread = compute_column_covariance(columns, source)
         times = self._times(scale_like_data(spread, columns, self.privacy, self.confidence) ** 2, source)
         noise_values = draw_correlated_noise(times * spread, len(columns[0].known), chance)
         scales = np.sqrt(times * np.diag(spread)).tolist()
         asked = [choose_noise(one, "gaussian", choose_width(one, self.privacy), self.confidence) for one in columns]
-        # Where all else is given, the grid follows from what was asked for: what was drawn depends on everybody.
+        # If everything else is given, the grid follows from the parameters: the drawn noise depends on everybody.
         grids = [one.grid if isinstance(self.times, float) else None for one in asked]
         noises = [
             require_room(column, Noise(kind="gaussian", scale=scale, step=column.step), grid)
@@ -254,18 +264,19 @@ class AddNoise(Method):
         return made
 
     def _times(self, needed: float, source: str) -> float:
-        """How many times the data's covariance noise has: as given, if that is enough."""
+        """The ratio of the noise's covariance to the data's: the given one, if sufficient."""
         if not isinstance(self.times, float):
             return round_up_to_digits(needed)
         if self.times < needed * (1 - 1e-9):
             raise ImpossibleRelease(
                 f"{source}: times = {self.times:g} is too little noise for privacy = {self.privacy:g} in every column; "
-                f"{round_up_to_digits(needed):g} is enough. Give more, or ask for less privacy"
+                f"{round_up_to_digits(needed):g} is enough. Increase times, or lower privacy"
             )
         return self.times
 
     def _describe_public_noise(self, noisy_column: _NoisyColumn) -> dict[str, Any]:
-        """What an analyst must know to reconstruct anything; where a range of the data begins is not part of it."""
+        """What an analyst must know to reconstruct distributions; the start of the data's own range is not part of
+        it."""
         column, noise = noisy_column.column, noisy_column.noise
         public_facts: dict[str, Any] = {
             "kind": self.kind,
@@ -293,13 +304,13 @@ class _NoisyColumn:
     noise: Noise
     published: pl.Series
     loss: float
-    """The share of the published variance that is noise; of intervals, the share of variance that they do not show.
-    Estimated from what is published alone: the variance of the originals, with all its digits, would tell of people."""
+    """The share of the published variance that is noise; for intervals, the share of variance that they hide. Estimated
+    from the release alone: the exact variance of the originals would disclose something about people."""
     covariance: Mapping[str, float] | None = None
     least: Noise | None = None
-    """The noise that the level asks for, where more was drawn to give it the shape of the data."""
+    """The noise that the level requires, if more was drawn to shape it like the data."""
     times: float | None = None
-    """By how much the data's covariance was multiplied."""
+    """The factor on the data's covariance."""
 
     @classmethod
     def of(
@@ -312,21 +323,21 @@ class _NoisyColumn:
         times: float | None = None,
     ) -> _NoisyColumn:
         shown = published.drop_nulls().to_physical().cast(pl.Float64).to_numpy()
-        # Values are about even within an interval, so that its own variance comes on top of what is seen.
+        # Values are roughly uniform within an interval, so its own variance adds to the visible one.
         hidden = noise.variance if noise.kind == "discretize" else 0.0
         seen = float(shown.var()) + hidden if len(shown) else 0.0
         return cls(column, noise, published, noise.variance / max(seen, noise.variance), covariance, least, times)
 
 
 def _first_seen(one: _NoisyColumn) -> float:
-    """Where the first interval begins that somebody is in, from its published middle."""
+    """The lower end of the first occupied interval, from its published midpoint."""
     first = float(np.asarray(one.published.to_physical().min(), dtype=np.float64))
     return first - ((one.noise.scale - 1) // 2 if one.noise.step else one.noise.scale / 2)
 
 
 def _make_generator(randomness: Randomness | None) -> np.random.Generator:
     if not (randomness is None or isinstance(randomness, Randomness)):
-        raise PolicyError("chance is given as randomness = sf.Randomness.seeded(1), or not at all for a true release")
+        raise PolicyError("pass randomness = sf.Randomness.seeded(1), or omit it for a real release")
     return (randomness or Randomness.secure()).generator()
 
 

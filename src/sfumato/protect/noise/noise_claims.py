@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is promised of noise. Chance is in it, so every threshold leaves room for what happens once in a million."""
+"""Claims about noise. Noise is random, so every threshold allows for what happens once in a million."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from sfumato.public.noise_law import Noise
 from sfumato.release import Claim
 
 Size = dict[str, Any]
-"""How large noise is, as a check is told it: its scale, or how many times the covariance of columns together."""
+"""The size of noise as passed to a check: its scale, or its ratio to the covariance of the columns."""
 _BY_CHANCE = "chance exceeds that less than once in a million releases"
 _BY_CHANCE_CLAIMS = 5
-"""Claims of a column that chance can break."""
+"""Claims about a column that chance can break."""
 
 
 def list_noise_claims(
     noisy: Sequence[tuple[NumberColumn, Noise]], kind: str, privacy: float, confidence: float, times: float | None
 ) -> tuple[Claim, ...]:
-    """Per column its level, and that noise is noise; then that nothing else was changed.
+    """For each column its level and that the noise is noise; then that nothing else was changed.
 
-    Of noise shaped like the data it is claimed how many `times` their covariance it has, and the check takes the
-    deviations from the originals: no claim holds a number that was computed from them with all its digits.
+    For noise shaped like the data the claim states how many `times` their covariance it has, and the check takes the
+    deviations from the originals: no claim holds an exact number computed from them.
     """
     claims: list[Claim] = []
     names = tuple(column.name for column, _ in noisy)
@@ -59,7 +59,7 @@ def list_noise_claims(
             0,
             "exactly",
             {"columns": names},
-            "No cell was changed but known ones of the noisy columns, and what was missing is missing.",
+            "No cell was changed except known cells of the noisy columns, and missing values are still missing.",
         ),
     )
 
@@ -72,8 +72,9 @@ def _make_level_claim(column: NumberColumn, noise: Noise, level: float, confiden
         least,
         "at_least",
         {"column": column.name, "low": column.low, "high": column.high, "confidence": confidence},
-        f'With {confidence:.4g} confidence, "{column.name}" is told to within {level:.4g} of {_span(column)}; of '
-        f"{count} differences that is measured as {least:.4g} or more, and {_BY_CHANCE}.",
+        f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of {_span(column)}; '
+        "for "
+        f"{count} differences this is measured as {least:.4g} or more, and {_BY_CHANCE}.",
     )
 
 
@@ -82,7 +83,7 @@ def _span(column: NumberColumn) -> str:
 
 
 def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float) -> list[Claim]:
-    """That the noise is the noise told: no other, not off 0, and none left out."""
+    """The noise is as stated: of the stated kind, centred at 0, and added everywhere."""
     from scipy.special import ndtri
 
     name, unchanged = column.name, bound_unchanged(column, noise, rare)
@@ -97,22 +98,22 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
             errors,
             "at_most",
             {"column": name, "kind": noise.kind, **size, "step": noise.step, "grid": noise.grid},
-            f'What was added to "{name}" is {noise_text}, within what {errors:.4g} standard errors are; {_BY_CHANCE}.',
+            f'What was added to "{name}" is {noise_text}, within {errors:.4g} standard errors; {_BY_CHANCE}.',
         ),
         claim_with_originals(
             "unchanged_cells",
             unchanged,
             "at_most",
             {"column": name},
-            f'Of the {len(column.numbers)} known values of "{name}", {unchanged} at the most are published as they '
-            f"were; {_BY_CHANCE}.",
+            f'Of the {len(column.numbers)} known values of "{name}", at most {unchanged} are published '
+            f"unchanged; {_BY_CHANCE}.",
         ),
         claim_with_originals(
             "noise_centre",
             stray,
             "at_most",
             {"column": name, **({"deviation": compute_noise_deviation(noise)} if "scale" in size else size)},
-            f'What was added to "{name}" is 0 in the mean, within {stray:.4g} standard errors; {_BY_CHANCE}.',
+            f'What was added to "{name}" has mean 0, within {stray:.4g} standard errors; {_BY_CHANCE}.',
         ),
     ]
 
@@ -136,14 +137,15 @@ def _make_dependence_claim(
             "others": others,
             "apart": int(apart),
         },
-        f'What was added to "{name}", and how much, does not go with its values{also}, within {errors:.4g} standard '
+        f'What was added to "{name}", and its size, is not correlated with its values{also}, within {errors:.4g} '
+        "standard "
         f"errors in each of {tests} comparisons; {_BY_CHANCE}.",
     )
 
 
 def _bound_standard_errors(tests: int, rare: float) -> float:
-    """How many standard errors a sum of noise may be off in any of some tests: uniform and Gaussian noise, with any
-    weights and for any number of values, strays further than x with probability 2 exp(−x² / 2) at the most."""
+    """How many standard errors a sum of noise may be off in any of several tests: uniform and Gaussian noise, with any
+    weights and for any number of values, deviates by more than x with probability at most 2 exp(−x² / 2)."""
     return round(float(np.sqrt(2 * np.log(2 * tests / rare))), 6)
 
 
@@ -152,16 +154,16 @@ def _make_interval_claims(
 ) -> list[Claim]:
     of = {"column": column.name, "width": noise.scale}
     less = (
-        f" The {privacy:.4g} that was asked for cannot be had: the range is known, and with that confidence the whole "
-        f"of it leaves {level:.4g} open."
+        f" The requested {privacy:.4g} is impossible: the range is known, and with that confidence the whole "
+        f"range gives only {level:.4g}."
     )
     return [
         claim_with_originals(
             "interval_privacy",
-            level * (1 - 1e-9),  # middles are rounded
+            level * (1 - 1e-9),  # midpoints are rounded
             "at_least",
             {**of, "low": column.low, "high": column.high, "confidence": confidence},
-            f'With {confidence:.4g} confidence, "{column.name}" is told to within {level:.4g} of {_span(column)}.'
+            f'With {confidence:.4g} confidence, "{column.name}" is known only to within {level:.4g} of {_span(column)}.'
             + (less if level < privacy else ""),
         ),
         claim_with_originals(
@@ -169,13 +171,13 @@ def _make_interval_claims(
             0,
             "exactly",
             {**of, "origin": noise.origin, "step": noise.step},
-            f'Every published "{column.name}" is the middle of the interval that the value lies in.',
+            f'Every published "{column.name}" is the midpoint of the interval that contains the value.',
         ),
     ]
 
 
 def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float, chance: float) -> Claim:
-    """Products of two Gaussians stray by √(2x) + √2 x / √n standard errors with probability 2 e⁻ˣ at the most."""
+    """Products of two Gaussians deviate by more than √(2x) + √2 x / √n standard errors with probability ≤ 2 e⁻ˣ."""
     whole = np.logical_and.reduce([column.known for column, _ in noisy])
     count, pairs = int(whole.sum()), len(noisy) * (len(noisy) + 1) / 2
     rare = np.log(2 * pairs / chance)
@@ -184,5 +186,5 @@ def _make_shape_claim(noisy: Sequence[tuple[NumberColumn, Noise]], times: float,
         round(float(np.sqrt(2 * rare) + np.sqrt(2) * rare / np.sqrt(count)), 6),
         "at_most",
         {"columns": tuple(column.name for column, _ in noisy), "times": times},
-        f"What was added has {times:g} times the covariance of the data, within so many standard errors; {_BY_CHANCE}.",
+        f"The noise has {times:g} times the covariance of the data, within the allowed standard errors; {_BY_CHANCE}.",
     )

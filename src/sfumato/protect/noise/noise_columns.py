@@ -19,32 +19,32 @@ from sfumato.table import Table
 _DAY = "%Y-%m-%d"
 _CALENDAR = (float((date.min - date(1970, 1, 1)).days), float((date.max - date(1970, 1, 1)).days))
 LARGE, _SMALL = 1e100, 1e-100
-"""Beyond these, squares of numbers are no numbers any more."""
+"""Beyond these magnitudes, squares overflow or underflow."""
 
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn:
-    """The cells of one column as numbers, and where they lie."""
+    """The cells of one column as numbers, and their range."""
 
     column: pl.Series
     known: Flags
-    """Which cells are not missing; all else is about those."""
+    """Which cells are not missing; everything else is about those."""
     numbers: Floats
     whole: Ints | None
-    """The same numbers where they are whole: days since 1970 for dates."""
+    """The same numbers if they are whole: days since 1970 for dates."""
     low: float
     high: float
     given: bool
-    """Whether the custodian gave the range; if not it is the data's, and may not be told."""
+    """Whether the custodian gave the range; otherwise it is the data's, and must not be disclosed."""
 
     @property
     def name(self) -> str:
-        """The column's."""
+        """The column's name."""
         return self.column.name
 
     @property
     def step(self) -> float:
-        """What values are whole numbers of."""
+        """The unit of whole values."""
         return 0.0 if self.whole is None else 1.0
 
     @property
@@ -53,16 +53,16 @@ class NumberColumn:
         return self.high - self.low
 
     def ends(self) -> list[float] | list[int]:
-        """The range, as it is told."""
+        """The range, as reported."""
         return [self.low, self.high] if self.whole is None else [int(self.low), int(self.high)]
 
     @property
     def grain(self) -> float:
-        """What the largest number of the range is rounded to when it is stored; 0 for whole ones."""
+        """The rounding error of the largest number of the range when stored; 0 for whole ones."""
         return self.measure_grain(0.0)
 
     def measure_grain(self, reach: float) -> float:
-        """What numbers that lie as far as `reach` outside of the range are rounded to; 0 for whole ones."""
+        """The rounding error of numbers up to `reach` outside the range; 0 for whole ones."""
         if self.whole is not None:
             return 0.0
         largest = max(abs(self.low), abs(self.high)) + reach
@@ -71,14 +71,14 @@ class NumberColumn:
     def moved(self, noise: Floats | Ints, grid: float) -> pl.Series:
         """The column with noise added to each known cell, both in whole steps of the grid.
 
-        Numbers and noise are counted in steps before they are added, so that a published number is the same whatever
-        digits below the grid the original had: the sum of two floats would tell them.
+        Numbers and noise are counted in steps before they are added, so a published number does not depend on the
+        original's digits below the grid; the sum of two floats would disclose them.
         """
         steps = np.asarray(noise if noise.dtype.kind == "i" else np.rint(noise / grid), dtype=np.int64)
         if self.whole is not None:
             return self._published(self.whole + steps)
         steps = steps + np.rint(self.numbers / grid).astype(np.int64)
-        # One division by a whole number: the float nearest to a short decimal, which is written as such.
+        # One division by an integer: the float nearest to a short decimal, which is written as such.
         return self._published(np.asarray(steps / np.rint(1 / grid) if grid < 1 else steps * grid, dtype=np.float64))
 
     def replaced(self, values: Floats | Ints) -> pl.Series:
@@ -86,9 +86,9 @@ class NumberColumn:
         return self._published(values)
 
     def refuse_beyond(self, reach: float) -> None:
-        """Refuse to take values as far as `reach`, if they could not be stored there.
+        """Refuse a `reach` that takes values where they could not be stored.
 
-        This does not look at what was drawn: noise that is drawn again until it fits is not the noise that was told.
+        This does not look at the drawn noise: noise that is redrawn until it fits is not the stated noise.
         """
         least, most = self._measure_room()
         far = int(((self.numbers - reach < least) | (self.numbers + reach > most)).sum())
@@ -96,12 +96,12 @@ class NumberColumn:
             return
         if self.is_date:
             raise ImpossibleRelease(
-                f'"{self.name}": noise takes {far} dates out of the calendar, which has the years 1 to 9999; make '
-                'dates that stand for "never" or "unknown" missing, give `ranges` of dates that occur, or ask for less '
-                "privacy"
+                f'"{self.name}": noise moves {far} dates outside the calendar, which has the years 1 to 9999; make '
+                'dates that stand for "never" or "unknown" missing, give `ranges` of dates that occur, or lower '
+                "`privacy`"
             )
         raise ImpossibleRelease(
-            f'"{self.name}": {far} noisy values are too large to be stored; divide them first, or ask for less privacy'
+            f'"{self.name}": {far} noisy values are too large to store; divide them first, or lower `privacy`'
         )
 
     @property
@@ -121,21 +121,21 @@ class NumberColumn:
         full[self.known] = values
         made = pl.Series(self.name, full).set(pl.Series(~self.known), None)
         kind = self.column.dtype
-        if kind == pl.String:  # dates that nobody had read as such
+        if kind == pl.String:  # dates that were not parsed as such
             return made.cast(pl.Date)
-        if kind.is_integer() and self.whole is None:  # its range says that decimals are possible
+        if kind.is_integer() and self.whole is None:  # its range allows decimals
             return made
-        if kind.is_integer():  # a small type has no room for what lies beyond its range
+        if kind.is_integer():  # a small type cannot hold values beyond its range
             fits = made.cast(kind, strict=False)
             return fits if fits.null_count() == made.null_count() else made
         return made.cast(kind)
 
 
 def read_number_column(table: Table, name: str, given: Sequence[Any] | None, *, exact: bool = False) -> NumberColumn:
-    """Read a column; what is no number, not finite or outside of the range is refused.
+    """Read a column; refuse cells that are not finite numbers or are outside the range.
 
-    A range that is not given is that of the data, widened to a coarse grid unless it is wanted `exact`. One that is
-    given with a point, as in 0.0, says that numbers have decimals: then it does not matter whether anybody's has.
+    If no range is given, it is that of the data, widened to a coarse grid unless `exact`. A given range with a point,
+    as in 0.0, means that numbers have decimals, whether or not anybody's has.
     """
     column = table.frame[name]
     known = column.is_not_null().to_numpy()
@@ -146,7 +146,8 @@ def read_number_column(table: Table, name: str, given: Sequence[Any] | None, *, 
     strange = int((~np.isfinite(numbers)).sum())
     if strange:
         raise DataError(
-            f'{table.source}: "{name}" has {strange} cells that are no finite number; make them missing, or mend them'
+            f'{table.source}: "{name}" has {strange} cells that are not finite numbers; make them missing, or correct '
+            "them"
         )
     low, high = _choose_column_range(table, name, numbers, given)
     _refuse_extremes(table, name, numbers, low, high)
@@ -165,7 +166,7 @@ def _read_physical_column(table: Table, column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_integer() and (far := int((column.cast(pl.Float64).abs() > 2**53).sum())):
         raise DataError(
-            f'{table.source}: "{column.name}" has {far} whole numbers beyond 2⁵³, which are no amounts of anything; '
+            f'{table.source}: "{column.name}" has {far} whole numbers beyond 2⁵³, which are probably not amounts; '
             "drop the column if they are codes, or divide them first"
         )
     if kind.is_float() or kind.is_integer():
@@ -178,8 +179,9 @@ def _read_physical_column(table: Table, column: pl.Series) -> pl.Series:
             return days.to_physical()
     words = "text" if kind == pl.String else str(kind).lower()
     raise PolicyError(
-        f'{table.source}: "{column.name}" holds {words}; noise is added to numbers and to dates (2009-06-30). Decimals '
-        "and times of day are kept as text: make them numbers first. For categories there is randomized response"
+        f'{table.source}: "{column.name}" holds {words}; noise can be added to numbers and dates (2009-06-30). '
+        "Decimals "
+        "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
     )
 
 
@@ -189,22 +191,22 @@ def _choose_column_range(
     if given_range is None:
         if not len(numbers):
             raise ImpossibleRelease(
-                f'{table.source}: "{name}" has no known value, so there is no range to take a share of; leave the '
+                f'{table.source}: "{name}" has no known value, so its range is undefined; leave the '
                 f'column out, or give a range, as in ranges={{"{name}": (0, 120)}}'
             )
         if numbers.min() == numbers.max():
             raise ImpossibleRelease(
-                f'{table.source}: all {len(numbers)} known values of "{name}" are the same, so there is no range to '
-                f'take a share of; give one, as in ranges={{"{name}": (0, 120)}}'
+                f'{table.source}: all {len(numbers)} known values of "{name}" are the same, so its range has no width; '
+                f'give one, as in ranges={{"{name}": (0, 120)}}'
             )
         return float(numbers.min()), float(numbers.max())
     low, high = (_parse_end(end) for end in given_range)
     if not (low < high and np.isfinite(high - low)):
-        raise PolicyError(f'the range of "{name}" goes from a least to a greatest finite value, and the two differ')
+        raise PolicyError(f'the range of "{name}" must consist of two different finite values, the smaller first')
     outside = int(((numbers < low) | (numbers > high)).sum())
     if outside:
         raise DataError(
-            f'{table.source}: "{name}" has {outside} values outside of the range that was given for it; widen the '
+            f'{table.source}: "{name}" has {outside} values outside the given range; widen the '
             "range, or bring the values into it"
         )
     return low, high
@@ -214,13 +216,13 @@ def _refuse_extremes(table: Table, name: str, numbers: Floats, low: float, high:
     large = int((np.abs(numbers) > LARGE).sum())
     if large:
         raise DataError(
-            f'{table.source}: "{name}" has {large} values beyond ±10¹⁰⁰, with which nothing can be computed; divide '
+            f'{table.source}: "{name}" has {large} values beyond ±10¹⁰⁰, too large to compute with; divide '
             "all of them first, or make these missing"
         )
     if max(-low, high) > LARGE or high - low < _SMALL:
         raise DataError(
             f'{table.source}: the range of the {len(numbers)} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
-            "narrower than 10⁻¹⁰⁰, with which nothing can be computed; divide or multiply them first, or give a "
+            "narrower than 10⁻¹⁰⁰, which cannot be computed with; divide or multiply them first, or give a "
             "range of another size"
         )
 
@@ -230,19 +232,19 @@ def _parse_end(end: Any) -> float:
 
 
 def compute_column_covariance(columns: Sequence[NumberColumn], source: str) -> Floats:
-    """How the columns go together, over the rows that have them all."""
+    """The covariance of the columns, over the rows that have them all."""
     whole = np.logical_and.reduce([column.known for column in columns])
     if int(whole.sum()) < 2:
         names = ", ".join(f'"{column.name}"' for column in columns)
         raise ImpossibleRelease(
-            f"{source}: {int(whole.sum())} rows have a value in each of {names}, and correlated noise is "
-            "shaped by such rows; name fewer columns, or fill what is missing"
+            f"{source}: only {int(whole.sum())} rows have a value in each of {names}, and correlated noise needs "
+            "such rows; name fewer columns, or fill missing values"
         )
     chosen = np.array([column.numbers[whole[column.known]] for column in columns])
     flat = [column.name for column, row in zip(columns, chosen, strict=True) if row.min() == row.max()]
     if flat:
         raise ImpossibleRelease(
-            f"{source}: all values of {quote_names(flat)} are the same, and noise shaped like "
-            'them would be none; leave the column out, or use kind = "gaussian" and give its range'
+            f"{source}: all values of {quote_names(flat)} are the same, so noise shaped like "
+            'them would be zero; leave the column out, or use kind = "gaussian" and give its range'
         )
     return np.atleast_2d(np.cov(chosen, bias=True))

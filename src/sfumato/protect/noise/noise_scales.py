@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How much noise a privacy level asks for: intervals that are wide enough, correlated noise that is large enough.
+"""How much noise a privacy level requires: wide enough intervals, large enough correlated noise.
 
-Agrawal and Srikant's level is the width of the interval that a value is told to lie in with a confidence; whole numbers
-are as wide as they are many.
+Agrawal and Srikant's level is the width of the interval that contains a value with a given confidence; the width of a
+set of whole numbers is their count.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ from sfumato.protect.noise.noise_columns import LARGE, NumberColumn
 from sfumato.public.noise_law import Noise
 
 ALARM = 1e-6
-"""How seldom an honest release may fail a claim by chance."""
+"""How rarely an honest release may fail a claim by chance."""
 _LEAST = {"uniform": 1.0, "gaussian": 0.75, "discretize": 2.0}
-"""The least scale, in steps, that rounding to whole numbers leaves: half of the cells change, intervals hold two."""
+"""The smallest scale, in steps, that rounding to whole numbers leaves: half of the cells change, intervals hold two."""
 _REACH = {"uniform": 1.0, "gaussian": 8.0}
-"""How many scales away noise can take a value; Gaussian noise goes further once in 10¹⁵ cells."""
+"""How many scales noise can move a value; Gaussian noise exceeds it once in 10¹⁵ cells."""
 _GRAIN = 2.0**14
-"""Noise has to be so many times what floating-point numbers are rounded to, or it would not be the noise told."""
+"""Noise must be this many times the rounding error of floating-point numbers, or it would not be the stated noise."""
 _FINE = 1e-6
-"""The grid that numbers are published on, as a share of the noise's scale: too fine to be seen in any estimate."""
+"""The grid of published numbers, as a share of the noise's scale: too fine to affect any estimate."""
 
 
 def choose_width(column: NumberColumn, privacy: float) -> float:
-    """The share of the range, kept within what can be computed; far before those ends it is refused."""
+    """The share of the range, clipped to what can be computed; values far inside those ends are already refused."""
     return min(max(privacy, 1e-30) * column.span, 1e200)
 
 
 def choose_intervals(column: NumberColumn, width: float, confidence: float) -> Noise:
-    """The narrowest equal intervals over the range of which every one, cut by the range, tells no less than `width`.
+    """The narrowest equal intervals over the range such that each, cut by the range, is at least `width` wide.
 
-    A last interval that is cut short by the end of the range would tell more. So intervals are widened until a whole
-    number of them fills it; for whole numbers, until the last one has enough, and two at the least. Where the width
-    asked for is more than the confidence's share of the range, one interval over all of it is all there can be.
+    A last interval cut short by the end of the range would disclose more. So intervals are widened until a whole number
+    of them fills it; for whole numbers, until the last one has enough, and at least two. If the requested width exceeds
+    the confidence's share of the range, a single interval over the whole range is the best possible.
     """
     least = width / confidence
     if least > (LARGE if column.whole is None else 2.0**53):
-        raise ImpossibleRelease(f'"{column.name}": intervals would be too wide to be told; ask for less privacy')
+        raise ImpossibleRelease(f'"{column.name}": intervals would be too wide to represent; lower `privacy`')
     if column.whole is None:
         count = max(1, int(column.span / least + 1e-9))
         scale = max(column.span / count, least)
@@ -55,33 +55,33 @@ def choose_intervals(column: NumberColumn, width: float, confidence: float) -> N
         size = max(-(-numbers // count), enough)
         if count == 1 or numbers - (count - 1) * size >= enough:
             break
-    # One interval that is wider than the range stands around its middle.
+    # A single interval wider than the range is centred on it.
     origin = column.low - (count * size - numbers) // 2 if count == 1 else column.low
     return Noise(kind="discretize", scale=float(size), step=1.0, origin=origin)
 
 
 def compute_interval_middles(column: NumberColumn, noise: Noise) -> Floats | Ints:
-    """The middle of each value's interval; of an even number of whole numbers, the lower one."""
+    """The midpoint of each value's interval; of an even number of whole numbers, the lower one."""
     if column.whole is not None:
         origin, size = int(noise.origin), int(noise.scale)
         return np.asarray(origin + (column.whole - origin) // size * size + (size - 1) // 2)
     count = max(1, round(column.span / noise.scale))
-    if count == 1:  # the interval may be far wider than the range, and its ends rounded accordingly
+    if count == 1:  # the interval may be far wider than the range, with rounded ends
         return np.full(len(column.numbers), column.low + column.span / 2)
     places = np.clip(np.floor((column.numbers - noise.origin) / noise.scale), 0, count - 1)
     return np.asarray(noise.origin + (places + 0.5) * noise.scale)
 
 
 def choose_noise(column: NumberColumn, kind: Literal["uniform", "gaussian"], width: float, confidence: float) -> Noise:
-    """Noise under which a value is told to within `width`; for whole numbers, at least what rounding leaves."""
+    """Noise under which a value is known only to within `width`; for whole numbers, at least what rounding leaves."""
     asked = Noise.for_privacy(kind, width, confidence, column.step)
     return require_room(column, asked.model_copy(update={"scale": max(asked.scale, _LEAST[kind] * column.step)}))
 
 
 def choose_grid(column: NumberColumn, noise: Noise) -> float:
-    """The step of the grid that a column is published on: a power of ten, of two where stored digits are too few.
+    """The step of the published grid: a power of ten, or of two if stored digits are too few.
 
-    It is computed from the noise and the range alone, which are public. Digits of the data have no part in it.
+    It is computed from the noise and the range alone, which are public, never from the digits of the data.
     """
     if column.step:
         return column.step
@@ -91,48 +91,48 @@ def choose_grid(column: NumberColumn, noise: Noise) -> float:
 
 
 def scale_like_data(spread: Floats, columns: Sequence[NumberColumn], privacy: float, confidence: float) -> float:
-    """c, the least by which the data's deviations are multiplied so that every column has its level."""
+    """c, the smallest factor on the data's deviations that gives every column its level."""
     noises = [choose_noise(column, "gaussian", choose_width(column, privacy), confidence) for column in columns]
     ratios = [noise.scale / np.sqrt(spread[index, index]) for index, noise in enumerate(noises)]
     if not np.isfinite(ratios).all():
-        raise ImpossibleRelease("some columns vary so little that noise shaped like them would be none")
+        raise ImpossibleRelease("some columns vary so little that noise shaped like them would be zero")
     return float(max(ratios))
 
 
 def require_room(column: NumberColumn, noise: Noise, grid: float | None = None) -> Noise:
-    """The noise with its grid, if it neither takes values where they cannot be stored nor is lost when they are."""
+    """The noise with its grid, if it neither moves values where they cannot be stored nor is lost in rounding."""
     reach = _REACH[noise.kind] * noise.scale
     column.refuse_beyond(reach)
     kept = require_noise_above_rounding(column, noise)
     if grid is not None and grid < column.measure_grain(reach):
         raise ImpossibleRelease(
-            f'"{column.name}": noise shaped like the data is so much more than its level asks for that numbers could '
-            "not be stored; name columns that vary as much as each other for their ranges"
+            f'"{column.name}": noise shaped like the data is so much larger than its level requires that numbers could '
+            "not be stored; name columns that vary equally relative to their ranges"
         )
     return kept.model_copy(update={"grid": choose_grid(column, kept) if grid is None else grid})
 
 
 def require_noise_above_rounding(column: NumberColumn, noise: Noise) -> Noise:
-    """The noise, if it is more than what numbers are rounded to when they are stored."""
+    """The noise, if it exceeds the rounding error of stored numbers."""
     if not column.step and noise.scale < _GRAIN * column.grain:
         raise ImpossibleRelease(
-            f'"{column.name}": its numbers are stored with so few digits that so little noise would be rounded off '
-            "again; ask for more privacy, or subtract from all of them what they have in common"
+            f'"{column.name}": its numbers are stored with so few digits that so little noise would be rounded '
+            "away; raise `privacy`, or subtract a common offset from all of them"
         )
     return noise
 
 
 def compute_achieved_level(column: NumberColumn, noise: Noise, privacy: float, confidence: float) -> float:
-    """The level that the noise gives. Whole numbers may get more than was asked for; how much more of a range of the
-    data would tell how wide that is. Intervals are cut by the range, which everybody knows, so with a confidence no
-    more than that share of the range is left open."""
+    """The level that the noise gives. Whole numbers may get more than requested; for a range taken from the data, the
+    excess would disclose its width. Intervals are cut by the range, which is public, so with a given confidence at most
+    that share of the range stays uncertain."""
     if noise.kind == "discretize":
         return min(privacy, confidence)
     return max(privacy, noise.interval(confidence) / column.span) if column.given else privacy
 
 
 def compute_noise_deviation(noise: Noise) -> float:
-    """The deviation of what is added once it is rounded."""
+    """The deviation of the noise after rounding."""
     if not noise.step or noise.scale > 100:
         return float(np.sqrt(noise.variance + noise.step**2 / 12))
     steps = np.arange(-1_000.0, 1_001.0)
@@ -141,12 +141,12 @@ def compute_noise_deviation(noise: Noise) -> float:
 
 
 def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
-    """How many values noise may leave as they are, before that is rarer than `chance`."""
+    """How many values noise may leave unchanged before that is rarer than `chance`."""
     from scipy.special import bdtrc
 
     count, half = len(column.numbers), (noise.step or noise.grid) / 2
     within = float(noise.below(np.array([half]))[0] - noise.below(np.array([-half]))[0])
-    low, high = -1, count  # more than `low` are likelier, more than `high` are not
+    low, high = -1, count  # more than `low` is likelier than that, more than `high` is not
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if bdtrc(middle, count, within) <= chance else (middle, high)
@@ -154,8 +154,8 @@ def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
 
 
 def draw_correlated_noise(spread: Floats, count: int, chance: np.random.Generator) -> Floats:
-    """Gaussian noise of a covariance, also where some columns follow from others: one row a column."""
-    # Of correlations: beside a column of large numbers, one of small ones would be lost in rounding.
+    """Gaussian noise of a covariance, also if some columns depend on others: one row per column."""
+    # Use correlations: beside a column of large numbers, one of small ones would be lost in rounding.
     deviations = np.sqrt(np.diag(spread))
     sizes, directions = np.linalg.eigh(spread / np.outer(deviations, deviations))
     shaped = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))
@@ -163,13 +163,14 @@ def draw_correlated_noise(spread: Floats, count: int, chance: np.random.Generato
 
 
 def round_up_to_digits(times: float) -> float:
-    """The least number of two digits that is not below another."""
+    """The smallest number of two digits that is not below another."""
     unit = 10.0 ** (np.floor(np.log10(times)) - 1)
     return float(f"{np.ceil(times / unit - 1e-9) * unit:.2g}")
 
 
 def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence[float]) -> Floats:
-    """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its least."""
+    """The covariance of noise that is `times` the data's, from the noisy columns alone; no scale is below its
+    minimum."""
     numbers = np.array([column.to_physical().cast(pl.Float64).to_numpy() for column in published])
     seen = np.atleast_2d(np.cov(numbers[:, np.isfinite(numbers).all(axis=0)], bias=True))
     fine = np.array([0.0 if column.dtype.is_float() else 1 / 12 for column in published])
@@ -184,8 +185,8 @@ def estimate_shape(published: Sequence[pl.Series], times: float, least: Sequence
 def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Generator) -> Floats | Ints:
     """Noise on whole numbers with all its digits: floats have none below a share of 2⁻⁵² of the scale.
 
-    Noise of 10¹⁷ would be a multiple of 16, and what is published would tell everybody's remainder. So digits below a
-    share of 2⁻²⁴ are drawn by themselves, all alike; where the scale is less than 2²⁴ there are none such.
+    Noise of 10¹⁷ would be a multiple of 16, and the release would disclose everybody's remainder. So digits below a
+    share of 2⁻²⁴ are drawn separately and uniformly; if the scale is less than 2²⁴ there are none.
     """
     unit = 2 ** max(0, int(np.ceil(np.log2(scale))) - 24)
     if not step or unit == 1:
@@ -195,11 +196,11 @@ def fill_digits(noise: Floats, scale: float, step: float, chance: np.random.Gene
 
 
 def compute_least_level(kind: str, confidence: float, count: int, chance: float = ALARM) -> float:
-    """The share of its level below which the interval of `count` differences falls less often than `chance`.
+    """The share of its level below which the interval of `count` differences falls with probability below `chance`.
 
-    The narrowest interval that holds a share c of the differences is narrower than t times the level only if, of some
-    difference, c · count − 1 of the others lie within so much above it; each does with a probability that is largest in
-    the middle of the noise. So t comes from a binomial tail, for all differences together.
+    The narrowest interval that holds a share c of the differences is narrower than t times the level only if, for some
+    difference, c · count − 1 of the others lie within that distance above it; each does with a probability that is
+    largest in the middle of the noise. So t comes from a binomial tail, for all differences together.
     """
     from scipy.special import bdtrc
 

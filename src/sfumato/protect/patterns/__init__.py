@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods for published patterns and what their supports give away."""
+"""Methods for published patterns and what their supports disclose."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Additive repair: supports are raised as if some baskets had been there k times more.
+"""Additive repair: raise supports as if some baskets occurred k more times.
 
-A pattern of fewer than k people is hidden among k made-up ones: k baskets that hold what it says is there and nothing
-of what it says is not. Counts only grow, so no pattern that was safe becomes small, and one such basket serves every
-pattern that it fits. All published supports are then those of one database, and cannot contradict one another.
-After Atzori, Bonchi, Giannotti, Pedreschi, *Blocking anonymity threats raised by frequent itemset mining* (2005).
+A pattern of fewer than k people is hidden among k invented baskets that hold the items it includes and none that it
+excludes. Counts only grow, so no safe pattern becomes small, and one such basket serves every pattern that it fits. All
+published supports are those of one database and cannot contradict one another. After Atzori, Bonchi, Giannotti,
+Pedreschi, *Blocking anonymity threats raised by frequent itemset mining* (2005).
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ Side = tuple[int, ...]
 
 @dataclass(frozen=True)
 class RaisedPatterns:
-    """Patterns that are safe, and what was added to make them so."""
+    """Safe patterns, and what was added to make them safe."""
 
     patterns: Patterns
     added: tuple[tuple[Side, int], ...]
-    """Made-up baskets, as places in the vocabulary of the data, and how many of each."""
+    """Invented baskets, as indices into the vocabulary, and the count of each."""
     rounds: int
 
 
 @dataclass(frozen=True)
 class RepairTarget:
-    """A pattern that must find k more baskets, as bits of the items in it."""
+    """A pattern that needs k more baskets, as bits of its items."""
 
     present: int
     absent: int
 
 
 def raise_supports(data: Baskets, least: int, k: int) -> RaisedPatterns:
-    """Add baskets until no published support gives away a pattern of fewer than k."""
+    """Add baskets until no published support discloses a pattern of fewer than k."""
     added: list[tuple[Side, int]] = []
     rounds = 0
     while True:
@@ -55,13 +55,13 @@ def raise_supports(data: Baskets, least: int, k: int) -> RaisedPatterns:
         targets = list_targets(more, patterns, k)
         if not targets:
             return RaisedPatterns(patterns, tuple(added), rounds)
-        # The vocabulary of the data stays the same: what is added holds items that are there.
+        # The vocabulary stays the same: added baskets hold existing items only.
         added += [(basket, k) for basket in choose_covering_baskets(targets, _collect_frequent_masks(itemsets))]
         rounds += 1
 
 
 def add_baskets(data: Baskets, added: Sequence[tuple[Side, int]]) -> Baskets:
-    """The baskets and some more."""
+    """The baskets and the added ones."""
     lengths = [len(basket) for basket, copies in added for _ in range(copies)]
     codes = [code for basket, copies in added for _ in range(copies) for code in basket]
     offsets = np.concatenate((data.offsets, data.offsets[-1] + np.cumsum(lengths, dtype=np.int64)))
@@ -69,7 +69,7 @@ def add_baskets(data: Baskets, added: Sequence[tuple[Side, int]]) -> Baskets:
 
 
 def list_targets(data: Baskets, patterns: Patterns, k: int) -> list[RepairTarget]:
-    """The patterns that need more baskets: all that are forced, one unknown at a time, and if none, all together."""
+    """The patterns that need more baskets: all that follow from one unknown at a time, and if none, jointly."""
     item_codes = {item: code for code, item in enumerate(data.items)}
     codes = [item_codes[item] for item in patterns.items]
     reasoning = reason_from_supports(patterns, k)
@@ -88,12 +88,12 @@ def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Se
 
     maximal = reasoning.known.maximal()
     for kind, node, item, mask, other in reasoning.records[:, [KIND, NODE, ITEM, MASK, OTHER]].tolist():
-        # What fits the longest pattern fits all that are part of it.
+        # A basket that fits the longest pattern fits all its subpatterns.
         if kind == DERIVED or (kind == EXACT and not maximal[node]):
             continue
         members = [codes[code] for code in (*reasoning.known.members(node), *(() if item < 0 else (item,)))]
         target = _build_target(members, mask)
-        # Of two patterns known together, the one that somebody has grows.
+        # Of two patterns known together, raise the one that occurs.
         yield _build_target(members, other) if kind == EITHER and not _count_target_baskets(data, target) else target
 
 
@@ -103,7 +103,7 @@ def _build_target(members: Sequence[int], mask: int) -> RepairTarget:
 
 
 def _count_target_baskets(data: Baskets, target: RepairTarget) -> int:
-    """How many baskets fit a pattern."""
+    """Count the baskets that fit a pattern."""
     there, lacking = _unpack_mask(target.present), _unpack_mask(target.absent)
     worth = np.zeros(len(data.items), dtype=np.int64)
     worth[list(there)] = 1
@@ -114,10 +114,10 @@ def _count_target_baskets(data: Baskets, target: RepairTarget) -> int:
 
 
 def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[Side]:
-    """Baskets that between them fit every target: as few, and of as few items, as a greedy choice finds.
+    """Baskets that together fit every target: greedily, as few baskets with as few items as possible.
 
-    Targets join one basket where no item is asked to be both there and not there. Together they are a frequent set, so
-    that no support outside the published ones grows.
+    Targets share a basket if no item must be both present and absent. Together they are a frequent set, so no
+    unpublished support grows.
     """
     waiting = sorted(targets, key=lambda target: (-target.present.bit_count(), target.present, target.absent))
     chosen = []

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Publish patterns alone: the frequent itemsets and their supports, so that none of them leads to a few people.
+"""Publish patterns only: the frequent itemsets and their supports, so that none of them singles out a few people.
 
-Against whoever reads the published supports and reckons: subtracting one from another tells how many baskets hold some
-items and not others, and that may be one person. What leaks: the supports, which are those of many; and, where
-supports are raised, that some numbers just above k may be made up. Atzori, Bonchi, Giannotti, Pedreschi,
-*k-anonymous patterns* (2005).
+Against an adversary who derives unpublished supports from published ones: the difference of two supports is the number
+of baskets with some items and without others, which may be one person. What leaks: the supports, which are those of
+many people; and, if supports are raised, that some numbers just above k may be invented. Atzori, Bonchi, Giannotti,
+Pedreschi, *k-anonymous patterns* (2005).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from sfumato.release import Claim, Number, Release
 
 
 class PublishPatterns(Method):
-    """Publish the frequent itemsets with their supports, repaired so that they give no small group away.
+    """Publish the frequent itemsets with their supports, repaired so that they disclose no small group.
 
     Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
     follows from the published supports and the number of baskets: neither by inclusion-exclusion among published sets
-    (inference channels), nor by bounds on a set whose proper subsets are known, nor, where at most six items are
-    published, by any reasoning about single patterns at all. Rules read off the published sets tell no more. Against:
-    whoever reads the patterns and reckons. Limits: with `additive`, published supports are raised and some may be known
-    to be so by whoever knows the method; with `suppressive` they are true, but fewer; with more than six items,
-    inferences that need several unknown supports at once are not looked for; `none` repairs nothing and claims nothing
-    of this. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
+    (inference channels), nor by bounds on a set whose proper subsets are known, nor, if at most six items are
+    published, by any reasoning about single patterns at all. Rules derived from the published sets disclose nothing
+    more. Against: anyone who derives supports from the published patterns. Limits: with `additive`, published supports
+    are raised, and anyone who knows the method may recognize some of them; with `suppressive` they are true, but fewer;
+    with more than six items, inferences that need several unknown supports at once are not checked; `none` repairs
+    nothing and makes no such claim. Papers: Atzori, Bonchi, Giannotti, Pedreschi 2005 and 2008; Calders, Goethals 2002.
     """
 
     shape: ClassVar[str] = "baskets"
@@ -50,19 +50,19 @@ class PublishPatterns(Method):
     section = "patterns"
     iso_20889: ClassVar[str] = "aggregation"
     public_fields: ClassVar[tuple[str, ...]] = ("k", "repair")
-    # As a share beside the count in the claim, it would tell how many baskets there are, and so what was added.
+    # A share next to the count in the claim would disclose the number of baskets, and so what was added.
     private_fields: ClassVar[tuple[str, ...]] = ("min_support",)
 
     method: Literal["publish_patterns"] = "publish_patterns"
     k: int = Field(ge=2, strict=True)
-    """The least number of people that a pattern may describe, if it describes any; at least 2."""
+    """The smallest number of people that a pattern may describe, if it describes any; at least 2."""
     min_support: MinSupport
-    """The support from which on an itemset is published: a number of baskets, or a share of them; at least k."""
+    """The support from which an itemset is published: a number of baskets, or a share of them; at least k."""
     repair: Literal["additive", "suppressive", "none"] = "additive"
-    """`additive` raises supports, `suppressive` withholds itemsets, `none` publishes everything as it is."""
+    """`additive` raises supports, `suppressive` withholds itemsets, `none` publishes everything unchanged."""
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
-        """Mine, look for what the supports give away, and repair until they give nothing away."""
+        """Mine, find what the supports disclose, and repair until they disclose nothing."""
         least = self._count_least_support(data)
         report_progress("mining")
         itemsets = find_itemsets(data, least)
@@ -90,14 +90,14 @@ class PublishPatterns(Method):
 
     def _count_least_support(self, data: Baskets) -> int:
         if not len(data):
-            raise DataError("there are no baskets to find patterns in")
+            raise DataError("there are no baskets to mine for patterns")
         least = compute_least_count(self.min_support, len(data))
         if len(data) < self.k:
-            raise ImpossibleRelease(f"{len(data)} baskets cannot hide anybody among {self.k}; ask for a smaller k")
+            raise ImpossibleRelease(f"{len(data)} baskets cannot hide anybody among {self.k}; choose a smaller k")
         if least < self.k:
             raise PolicyError(
-                f"min_support is {least} baskets, fewer than k = {self.k}: a published itemset would itself tell of "
-                "too few; raise min_support or lower k"
+                f"min_support is {least} baskets, fewer than k = {self.k}: a published itemset could itself describe "
+                "too few people; raise min_support or lower k"
             )
         return least
 
@@ -106,7 +106,7 @@ class PublishPatterns(Method):
             property="least_support",
             threshold=least,
             measure="least_support",
-            meaning="Every published itemset is held by so many baskets, or more.",
+            meaning="Every published itemset is held by at least this many baskets.",
         )
         return (large, *self._make_safe_patterns(published), *self._true())
 
@@ -124,7 +124,7 @@ class PublishPatterns(Method):
         return (safe,)
 
     def _true(self) -> tuple[Claim, ...]:
-        """What only someone with the baskets can check: nothing is missing, or nothing is false."""
+        """Claims that need the baskets to check: nothing is missing, or nothing is false."""
         complete = Claim(
             property="lost_itemsets",
             threshold=0,
@@ -146,7 +146,7 @@ class PublishPatterns(Method):
 
 
 def _compute_pattern_losses(true: Patterns, published: Patterns) -> dict[str, Number]:
-    """What an analyst misses: sets withheld count as wholly wrong, raised supports by how much they grew."""
+    """The analyst's loss: withheld sets count as entirely wrong, raised supports by how much they grew."""
     before = {tuple(items): support for items, support in true.to_lists()}
     published_supports = {tuple(items): support for items, support in published.to_lists()}
     errors = [

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Suppressive repair: itemsets are withheld until what is left gives no small pattern away; every support stays true.
+"""Suppressive repair: withhold itemsets until the rest discloses no small pattern; every support stays true.
 
-An itemset is withheld with all that contain it. That is no more than what must go: of the sets of an inference channel
-the largest always goes, whichever is withheld. But a set that is withheld can often be bounded by those that are left,
-so its bounds are looked at as an adversary would, and more is withheld where they are too close.
+An itemset is withheld together with all its supersets. That is no more than necessary: the largest set of an inference
+channel must always go, whichever set is withheld. But the remaining sets often bound a withheld one, so its bounds are
+computed as an adversary would, and more is withheld if they are too tight.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from sfumato.progress import report_progress
 
 @dataclass(frozen=True)
 class WithheldPatterns:
-    """Patterns that are safe, and how often sets were withheld to make them so."""
+    """Safe patterns, and how often sets were withheld to make them safe."""
 
     patterns: Patterns
     rounds: int
@@ -51,7 +51,7 @@ def withhold_itemsets(patterns: Patterns, k: int, data: Baskets) -> WithheldPatt
 
 
 def _drop_supersets(patterns: Patterns, gone: Ints) -> Patterns:
-    """The patterns but for some, and all that contain one of those."""
+    """The patterns without some sets and all their supersets."""
     left = patterns.chosen(np.delete(np.arange(len(patterns)), gone))
     known = KnownSets.of(left.offsets, left.codes, left.supports, left.baskets)
     return left.chosen(known.rows[1:])
@@ -76,7 +76,7 @@ def _choose_rows_to_withhold(patterns: Patterns, k: int, data: Baskets) -> Ints:
 
 
 def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, records: Ints) -> Ints:
-    """Of every set that is bounded too closely, withhold some published subset: greedily what serves most for least."""
+    """For every set that is bounded too tightly, withhold a published subset, greedily by benefit per cost."""
     from sfumato.kernels.patterns.small_patterns import ITEM, NODE
 
     bits = _pack_pattern_bits(patterns)
@@ -95,7 +95,7 @@ def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, re
 
 
 def _list_largest_inside(bits: Words, members: set[int]) -> frozenset[int]:
-    """The published sets inside some items that no other such set contains."""
+    """The maximal published subsets of some items."""
     whole = _pack_members(members, bits.shape[1])
     inside = np.flatnonzero(((bits & ~whole) == 0).all(axis=1))
     rows = bits[inside]
@@ -104,7 +104,7 @@ def _list_largest_inside(bits: Words, members: set[int]) -> frozenset[int]:
 
 
 def _choose_overlapping_set(patterns: Patterns, forced: ForcedPattern) -> Ints:
-    """Of the sets that nothing published contains, the one that has most to do with a pattern."""
+    """Of the maximal published sets, the one that overlaps a pattern most."""
     bits = _pack_pattern_bits(patterns)
     item_codes = {item: code for code, item in enumerate(patterns.items)}
     about = _pack_members(

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Methods for confidential values exchanged among people."""
+"""Methods that exchange confidential values among people."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A changed column as a list of exchanges: which two rows swap their values, one after another, to get from old to new.
+"""A changed column as a list of exchanges: pairs of rows that swap their values in sequence, from old to new.
 
-Every change goes from one category to another, so changes are the edges of a graph of categories, and wherever counts
-stay, they close to circles. A circle of L changes is L − 1 exchanges.
+Every change goes from one category to another, so changes are the edges of a graph of categories, and if counts stay,
+they form cycles. A cycle of L changes is L − 1 exchanges.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from sfumato.arrays import Ints
 
 @dataclass(frozen=True, eq=False)
 class ColumnExchanges:
-    """How the new column is made."""
+    """How to derive the new column."""
 
     swaps: Ints
     """Pairs of rows that exchange their values, in this order."""
     replaced: Ints
-    """Rows whose value was replaced by one that nobody gave: only where counts could not stay."""
+    """Rows whose value was replaced by one that nobody gave away: only if counts could not stay."""
 
 
 def list_exchanges(old: Ints, new: Ints, categories: int) -> ColumnExchanges:
@@ -51,12 +51,12 @@ def list_exchanges(old: Ints, new: Ints, categories: int) -> ColumnExchanges:
 
 
 def _find_circle(left: Ints) -> list[int]:
-    """Categories that give to one another in a circle, two if there are such; empty if there is none."""
+    """Categories that form a cycle, of length two if possible; empty if there is none."""
     both = np.argwhere(np.minimum(left, left.T) > 0)
     if len(both):
         return [int(category) for category in both[0]]
     alive = np.ones(len(left), dtype=np.bool_)
-    while True:  # who gives to nobody is in no circle
+    while True:  # a category without outgoing edges is in no cycle
         ends = alive & ~(left[:, alive] > 0).any(axis=1)
         if not ends.any():
             break

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Which records give their confidential value away by all else that is published of them.
+"""Which records disclose their confidential value through their other published columns.
 
 Li and Sarkar (2004), Definition 2. A record is identifiable if all records with its pattern, the values of its
-non-confidential columns, have one confidential value: uniquely if it stands alone with its pattern, collectively if
-several do.
+non-confidential columns, have one confidential value: uniquely if it is the only one with its pattern, collectively if
+there are several.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from sfumato.engine.classes import pack_row_keys
 
 @dataclass(frozen=True, eq=False)
 class IdentifiableRecords:
-    """The sets U and V of the paper, as numbers of rows."""
+    """The sets U and V of the paper, as row numbers."""
 
     unique: Ints
     """U: the rows that are uniquely identifiable, in order."""
     members: Ints
     """V: the rows that are collectively identifiable, group by group."""
     starts: Ints
-    """Where each group of V begins in `members`, and last where the last one ends."""
+    """The offset of each group of V in `members`, and last the end of the last one."""
     rows: int
 
     @classmethod
     def of(cls, frame: pl.DataFrame, pattern: Sequence[str], codes: Ints, categories: int) -> IdentifiableRecords:
-        """Find U and V; `codes` number the confidential values, `categories` stands for a missing one.
+        """Find U and V; `codes` number the confidential values, `categories` represents a missing one.
 
-        A missing confidential value gives nothing away, so its record is in neither set. Beside known ones it is a
-        value like any other: who is one of them is not determined.
+        A missing confidential value discloses nothing, so its record is in neither set. Next to known ones it is a
+        value like any other: which of them is whose is not determined.
         """
         key, _ = pack_row_keys(frame, pattern)
         order = np.argsort(key, kind="stable")
@@ -61,7 +61,7 @@ class IdentifiableRecords:
 
     @property
     def first(self) -> Ints:
-        """A row of each group of V, which stands for all of it."""
+        """One representative row of each group of V."""
         return self.members[self.starts[:-1]]
 
     def counts(self) -> dict[str, int]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The simple Bayes estimate of a confidential value from the other columns (Li and Sarkar 2004, equations 10 and 11).
 
-p(y) Π p(x_j | y), normalized, with counted shares and no smoothing, as the paper has it. A missing x is a value of its
-own; records whose y is missing are not counted. Probabilities are rounded to whole multiples of 10⁻¹², so that sums
-and comparisons of them are exact from there on.
+p(y) Π p(x_j | y), normalized, with observed shares and no smoothing, as in the paper. A missing x is its own value;
+records whose y is missing are not counted. Probabilities are rounded to multiples of 10⁻¹², so that further sums and
+comparisons are exact.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.progress import report_progress
 
 UNIT = 10**12
-"""What a probability of 1 is counted as."""
+"""The integer that represents a probability of 1."""
 _CHUNK = 1 << 18
 
 
 def number_cells(column: pl.Series) -> tuple[Ints, int]:
-    """Each cell's value as a number, and how many there are; missing is one of them."""
+    """Each cell's value as a number, and the number of values; missing is one of them."""
     if column.dtype == pl.String:
-        # A vocabulary of its own keeps the numbers small, and needs no sorting of texts.
+        # A separate vocabulary keeps the numbers small, and needs no sorting of texts.
         codes = column.cast(pl.Categorical(pl.Categories.random())).to_physical().cast(pl.Int64) + 1
     else:
         codes = column.rank("dense").cast(pl.Int64)
@@ -33,10 +33,10 @@ def number_cells(column: pl.Series) -> tuple[Ints, int]:
 
 
 def compute_posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categories: int, rows: Ints) -> Ints:
-    """P(y = k | x) of some rows, for every category, in units; no row may be one whose category is missing."""
+    """P(y = k | x) of some rows, for every category, in units; no row may have a missing category."""
     known = codes < categories
     totals = np.bincount(codes[known], minlength=categories).astype(np.float64)
-    with np.errstate(divide="ignore"):  # what never occurs together has probability 0
+    with np.errstate(divide="ignore"):  # combinations that never occur have probability 0
         prior = np.log(totals / totals.sum())
         tables = [_compute_log_conditionals(column, width, codes, known, totals) for column, width in columns]
     log_chances = np.empty((len(rows), categories), dtype=np.int64)
@@ -52,7 +52,7 @@ def compute_posteriors(columns: Sequence[tuple[Ints, int]], codes: Ints, categor
 
 
 def _compute_log_conditionals(column: Ints, width: int, codes: Ints, known: Flags, totals: Floats) -> Floats:
-    """The logarithms of p(x | y), one row a value of x."""
+    """The logarithms of p(x | y), one row per value of x."""
     categories = len(totals)
     counts = np.bincount(column[known] * categories + codes[known], minlength=width * categories)
     logs: Floats = np.log(counts.reshape(width, categories) / totals)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Swap confidential values: nobody who is alone with what is known of them can be sure of the value beside it.
+"""Swap confidential values: nobody who is unique in the known columns has a certain confidential value.
 
 Against an adversary who knows everything but the confidential column of somebody, finds the one row that fits (or
-several that agree) and reads the value. A share of such values is exchanged among records, so that the counts of all
-values stay and everything else stays as it is. Which records, and for which values, is chosen so that the joint
-distribution suffers least, by a simple Bayes estimate. What leaks: the values of records that were not swapped, and
-to who knows the method, which records are likely to have been. X.-B. Li, S. Sarkar, *A data perturbation approach
-to privacy protection in data mining* (ICIS 2004).
+several that agree) and reads the value. A share of such values is exchanged among records; the counts of all values and
+all other columns stay the same. Which records, and for which values, is chosen to distort the joint distribution least,
+by a simple Bayes estimate. What leaks: the values of records that were not swapped, and, to anyone who knows the
+method, which records are likely to have been swapped. X.-B. Li, S. Sarkar, *A data perturbation approach to privacy
+protection in data mining* (ICIS 2004).
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ from sfumato.release import Claim, Number, Release
 from sfumato.table import Missing, Table
 
 MOST_CELLS = 500_000_000
-"""Posteriors, records times categories, that are kept in memory at once: 4 GB."""
+"""The most posteriors, records times categories, that are kept in memory at once: 4 GB."""
 
 
 class SwapConfidential(Method):
-    """Exchange confidential values among records that would give theirs away.
+    """Exchange confidential values among records that would disclose theirs.
 
-    Guarantee: of the records that are alone with their non-confidential values, the given share has another
-    confidential value than before, and in each group of records that agree in everything, some have, and not all.
-    No other cell changes. With `search = "optimal"` how often each confidential value occurs stays, where that is
-    possible at all, and else shifts as little as can be, and no release that keeps all this costs less in posterior
-    probability (problem 12 of the paper), or the gap is stated. `paper` and `random` balance lonely records and groups
-    apart, as the paper does, and may shift more: the claim says by how much.
-    Against: an adversary who knows all non-confidential values of somebody and reads the confidential one; such
-    a reading is right for the share that was not swapped, so it is never certain.
-    Limits: only certainty is prevented. Records that were not swapped show their true value. In a group of three
-    or more, what most of them say is true. An adversary who knows the method can tell likely from unlikely swaps:
-    records are chosen by their values and not by lot. Where the column has two values, 92 % of the lonely records
-    of a census table were read rightly so after `optimal` and `paper` (`SwapLinkage(knows="method")`), and 78 %
-    after `random`, which is what the other columns foretell of anybody.
+    Guarantee: of the records that are unique in their non-confidential values, the given share has another confidential
+    value than before, and in each group of records that agree in everything, some have, and not all. No other cell
+    changes. With `search = "optimal"` each confidential value occurs as often as before, if that is possible, and
+    otherwise the counts shift as little as possible, and no release with these properties costs less in posterior
+    probability (problem 12 of the paper), or the gap is stated. `paper` and `random` balance unique records and groups
+    separately, as the paper does, and may shift more: the claim states by how much.
+    Against: an adversary who knows all non-confidential values of somebody and reads the confidential one; such a
+    reading is right for the share that was not swapped, so it is never certain.
+    Limits: only certainty is prevented. Records that were not swapped show their true value. In a group of three or
+    more, the majority value is true. An adversary who knows the method can distinguish likely from unlikely swaps:
+    records are chosen by their values and not at random. With a column of two values, 92 % of the unique records of a
+    census table were read correctly in this way after `optimal` and `paper` (`SwapLinkage(knows="method")`), and 78 %
+    after `random`, which is what the other columns predict for anybody.
     Papers: Li, Sarkar 2004.
     """
 
@@ -66,29 +66,29 @@ class SwapConfidential(Method):
 
     @property
     def maturity(self) -> str:  # type: ignore[override]
-        """`for study` unless records are drawn by lot: a choice by the values can be read back from the values."""
+        """`for study` unless records are drawn at random: a choice by values can be inferred from the values."""
         return "stable" if self.search == "random" else "for study"
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "group_share", "pattern", "search", "seconds")
 
     method: Literal["swap_confidential"] = "swap_confidential"
     column: str | tuple[str, ...]
-    """The confidential column; several are swapped one after the other."""
+    """The confidential column; several are swapped one after another."""
     share: float = Field(ge=0.0, le=1.0)
     """The share p of uniquely identifiable records that is changed: round(p × their number)."""
     group_share: Annotated[int, Field(ge=1, strict=True)] | Annotated[float, Field(gt=0.0, le=1.0, strict=True)] = 1
-    """In each group of records that agree in everything: how many are changed, or which share of them (a fraction);
-    at least one, and never all, since all changed alike would agree again."""
+    """In each group of records that agree in everything: how many are changed, or which share of them (a fraction); at
+    least one, and never all, because all changed alike would agree again."""
     pattern: tuple[str, ...] | None = None
-    """The non-confidential columns, which an adversary knows; the quasi_identifying ones if it is not said."""
+    """The non-confidential columns, which an adversary knows; by default the quasi-identifying ones."""
     search: Literal["optimal", "paper", "random"] = "optimal"
     """`optimal` solves problem (12); `paper` swaps pairs as published, to a local optimum; `random` is phase I alone:
-    the counts stay, and who is swapped is drawn by lot, so that it cannot be told from the values."""
+    the counts stay, and swapped records are drawn at random, so that they cannot be inferred from the values."""
     seconds: float = Field(default=60.0, gt=0.0)
-    """How long `optimal` may take to prove that there is nothing better, after it has found something good."""
+    """How long `optimal` may take to prove optimality after it has found a good solution."""
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
-        """Find the identifiable records, estimate posteriors, and swap; one confidential column after the other."""
+        """Find the identifiable records, estimate posteriors, and swap; one confidential column after another."""
         chance = (randomness or Randomness.secure()).generator()
         names = self._columns(data)
         pattern = self._choose_pattern(data, names)
@@ -115,9 +115,8 @@ class SwapConfidential(Method):
         strange = [name for name in names if name not in table.frame.columns or name in table.identifying]
         if strange or not names or len(set(names)) < len(names):
             raise PolicyError(
-                f"{table.source}: `column` names {quote_names(strange or names) or 'nothing'}; it has to name "
-                "one or more "
-                "different columns that are published"
+                f"{table.source}: `column` names {quote_names(strange or names) or 'nothing'}; it must name "
+                "one or more different columns that are published"
             )
         return names
 
@@ -129,9 +128,8 @@ class SwapConfidential(Method):
         strange = [name for name in wanted if name not in table.frame.columns or name in (*table.identifying, *names)]
         if strange or not wanted:
             raise PolicyError(
-                f"{table.source}: {quote_names(strange) or 'nothing'} is no pattern by which a record could be "
-                "found; "
-                "name published columns that are not confidential, or make some quasi_identifying"
+                f"{table.source}: {quote_names(strange) or 'nothing'} is not a pattern by which a record could be "
+                "found; name published columns that are not confidential, or make some quasi_identifying"
             )
         return wanted
 
@@ -152,7 +150,7 @@ class SwapConfidential(Method):
         if len(standing) * len(values) > MOST_CELLS:
             raise PolicyError(
                 f'{table.source}: "{name}" has {len(values):,} different values, too many for {len(standing):,} '
-                "records to be weighed against; group the values first"
+                "records; group the values first"
             )
         chances = compute_posteriors(known, codes, len(values), standing)
         records = SwapRecords.of(
@@ -183,22 +181,22 @@ class SwapConfidential(Method):
     def _refuse_reversible(
         self, table: Table, name: str, categories: int, changes: int, identifiable: IdentifiableRecords
     ) -> None:
-        """Values that whoever knows the share could put back, and values that there is nothing to change to."""
+        """Refuse values that anyone who knows the share could restore, and values without an alternative."""
         if categories == 2 and (self.share == 1 or 0 < changes == len(identifiable.unique)):
             raise PolicyError(
                 f'{table.source}: "{name}" has two values and all {len(identifiable.unique)} uniquely identifiable '
-                "records "
-                "would be changed, so all originals can be found by reversing the changed ones; choose a share below 1"
+                "records would be changed, so reversing them restores all originals; choose a share below 1"
             )
         if categories == 1 and (changes or identifiable.groups):
             raise ImpossibleRelease(
-                f'{table.source}: "{name}" has one value only, so there is nothing to swap {changes} records and '
-                f"{identifiable.groups} groups with; everybody has the value, and it should not be published"
+                f'{table.source}: "{name}" has only one value, so {changes} records and {identifiable.groups} groups '
+                "have "
+                "nothing to swap with; everybody has the value, so do not publish it"
             )
 
     def _claims(self, swapped: _SwappedColumn, pattern: Sequence[str], names: Sequence[str]) -> tuple[Claim, ...]:
         column, of = f'"{swapped.name}"', {"column": swapped.name, "pattern": tuple(pattern)}
-        # Counts that cannot be kept are no promise: how far they moved is a loss, and stays with the custodian.
+        # Counts that cannot be kept are not claimed: their shift is a loss, and stays with the custodian.
         marginal = _make_swap_claim(
             "marginal_shift", {"column": swapped.name}, f"Every value of {column} occurs as often as before."
         )
@@ -223,7 +221,7 @@ class SwapConfidential(Method):
 
 
 def _make_swap_claim(measure: str, arguments: Mapping[str, Any], meaning: str) -> Claim:
-    """Something that the originals tell there is nothing of."""
+    """Claim that a count, measured against the originals, is zero."""
     return claim_with_originals(measure, 0, "exactly", arguments, meaning)
 
 
@@ -240,7 +238,7 @@ class _SwappedColumn:
 
     @property
     def column(self) -> pl.Series:
-        """The column as it is published: of the same type, missing where it was."""
+        """The published column: of the same type, missing where it was."""
         places = pl.Series(self.new).set(pl.Series(self.new == len(self.values)), None)
         return self.values.gather(places).alias(self.name)
 
@@ -250,11 +248,11 @@ class _SwappedColumn:
 
     @property
     def shift(self) -> int:
-        """By how much the counts of values change, in all."""
+        """The total change of the counts of values."""
         return int(np.abs(np.bincount(self.old) - np.bincount(self.new, minlength=int(self.old.max()) + 1)).sum())
 
     def details(self) -> dict[str, Any]:
-        """What was decided about it; rows are numbered as in the release."""
+        """The decisions; rows are numbered as in the release."""
         made = list_exchanges(self.old, self.new, len(self.values))
         return {
             "identifiable": self.found.counts(),
@@ -270,7 +268,7 @@ class _SwappedColumn:
 
 
 def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, Ints]:
-    """The rows that take part, and their numbers."""
+    """The rows that take part, and their row numbers."""
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     rows = np.arange(len(table), dtype=np.int64)
@@ -279,8 +277,9 @@ def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, In
         return table, rows
     if table.missing is not Missing.DROP:
         raise PolicyError(
-            f"{table.source}: {int(holed.sum())} rows have a missing cell in the pattern, and swapping cannot count "
-            f"cells of which missing = {table.missing.value} is said; use own_value or drop"
+            f"{table.source}: {int(holed.sum())} rows have a missing cell in the pattern, and swapping does not "
+            "support "
+            f"missing = {table.missing.value}; use own_value or drop"
         )
     if holed.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
@@ -288,7 +287,7 @@ def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, In
 
 
 def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
-    """The values of a column in order, and the number of each cell's; a missing one has the number of them all."""
+    """The values of a column in order, and the number of each cell's value; missing has the next number."""
     values = column.drop_nulls().unique().sort()
     if column.dtype == pl.String:
         places = column.cast(pl.Enum(values)).to_physical().cast(pl.Int64)
@@ -312,7 +311,7 @@ def _compute_swap_losses(done: Sequence[_SwappedColumn], known: Sequence[tuple[I
 
 
 def _collect_swap_details(done: Sequence[_SwappedColumn], rows: Ints) -> SwapDetails:
-    """The whole, and column by column."""
+    """In total, and column by column."""
     by_column = {swapped.name: swapped.details() for swapped in done}
     every = list(by_column.values())
     pairs = [(swapped, other) for index, swapped in enumerate(done) for other in done[index + 1 :]]

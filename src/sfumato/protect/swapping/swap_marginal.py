@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Phase I of swapping: how many records go from which category to which, so that the counts stay.
+"""Phase I of swapping: how many records move between which categories, so that the counts stay.
 
-Problem 1 of Li and Sarkar (2004), in whole numbers: the paper's linear program can end at halves, which no record can
-be. Where the counts cannot stay, because one category must give away more than half of all changes or the only way back
-is of odd length, the least sum of what they shift by is found.
+Problem 1 of Li and Sarkar (2004), in integers: the paper's linear program can end in halves, which are not records. If
+the counts cannot stay, because one category must give away more than half of all changes or the only way back has odd
+length, the smallest total shift is found.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class CategoryFlows:
     """A solution of problem (1)."""
 
     moves: Ints
-    """How many records go from category k (row) to category h (column)."""
+    """How many records move from category k (row) to category h (column)."""
     shift: int
-    """Σ (s⁻ + s⁺): by how much the counts of the categories change in all."""
+    """Σ (s⁻ + s⁺): the total change in the counts of the categories."""
 
 
 def solve_phase_one(available: Ints, changes: int, costs: Floats | None = None) -> CategoryFlows:
-    """Problem (1) in integers: `changes` records of those available in each category, with the least shift.
+    """Problem (1) in integers: `changes` records of those available in each category, with the smallest shift.
 
-    Of all solutions, one of the least cost, if what a move from k to h costs is given.
+    Of all solutions, one of minimum cost, if the costs of moves from k to h are given.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -60,10 +60,10 @@ def solve_phase_one(available: Ints, changes: int, costs: Floats | None = None) 
 
 
 def find_least_shift(available: Ints, changes: int, forced: Ints) -> int:
-    """The least shift of U and V together: `changes` of the available records, and all of the forced ones.
+    """The smallest shift of U and V together: `changes` of the available records, and all of the forced ones.
 
-    A category can give away at most half of all changes if it is to get back as many. With e more than that, counts
-    shift by e there and by e elsewhere: the smallest e that leaves room for all changes.
+    A category can give away at most half of all changes if it must get back as many. With e more than that, counts
+    shift by e there and by e elsewhere: the smallest e that allows all changes.
     """
     total = changes + int(forced.sum())
 

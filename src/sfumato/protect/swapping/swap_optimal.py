@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Phase II of swapping to the optimum: the best found, with a bound that is proven.
+"""Phase II of swapping to optimality: the best solution found, with a proven bound.
 
 Problem (12) of Li and Sarkar (2004). Prices first (`swap_prices`): at the best prices nearly every record is decided.
-What is left is an integer program over the few whose choice costs next to nothing. It is exact: a record whose second
-choice costs more than the whole gap between the bound and the best answer known takes its first choice in every better
-answer.
+The rest is an integer program over the few whose choice costs almost nothing. It is exact: a record whose second choice
+costs more than the whole gap between the bound and the best known solution takes its first choice in every better
+solution.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ _FEW = 400
 """Records of the first integer program."""
 _GROWTH = 4
 _SIZE = 10_000.0
-"""What the largest regret is for the solver, whose tolerance is a millionth."""
+"""The largest regret after scaling for the solver, whose tolerance is a millionth."""
 
 
 @dataclass(frozen=True, eq=False)
 class SwapOptimum:
-    """The best answer found."""
+    """The best solution found."""
 
     answer: SwapAnswer
     objective: int
     """Its cost, in units."""
     bound: int
-    """The least that any answer costs; the objective itself where that is proven."""
+    """A lower bound on the cost; the objective itself if it is proven."""
 
     @property
     def proven(self) -> bool:
-        """Whether no answer is better."""
+        """Whether it is proven optimal."""
         return self.bound == self.objective
 
 
 def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: np.random.Generator) -> SwapOptimum:
-    """The cheapest answer whose counts shift by no more than `shift` in all; ties are broken by lot."""
+    """The cheapest solution whose counts shift by at most `shift` in total; ties are broken at random."""
     until = monotonic() + seconds
     if not records.moving:
         return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
@@ -62,7 +62,7 @@ def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: n
     while True:
         report_progress("deciding swaps", int(np.searchsorted(ranked, width)), len(ranked))
         core = UndecidedCore.of(records, decided, width)
-        # Without an answer there is nothing to give back: then time does not count.
+        # Without a solution there is nothing to return: then the time limit does not apply.
         decided_copies, exact = _solve_core(
             core, records, prices, shift, max(until - monotonic(), 1.0) if best else 3600.0
         )
@@ -75,14 +75,14 @@ def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: n
                 return SwapOptimum(best.answer, best.objective, best.objective)
             if monotonic() > until:
                 return best
-        assert decided_copies is not None or width < WHOLE, "all records together have an answer"
+        assert decided_copies is not None or width < WHOLE, "all records together have a solution"
         inside = int(np.searchsorted(ranked, width, side="right"))
         grown = _choose_core_width(ranked, _GROWTH * max(inside, _FEW))
         width = grown if best is None else min(grown, max(best.objective - decided.bound - 1, width + 1))
 
 
 def _choose_core_width(ranked: Ints, records: int) -> int:
-    """The width of a core with so many records."""
+    """The width of a core with this many records."""
     return WHOLE if records >= len(ranked) else min(int(ranked[records]), WHOLE)
 
 
@@ -94,7 +94,7 @@ def _keep_better(known: SwapOptimum | None, answer: SwapAnswer, records: SwapRec
 def _solve_core(
     core: UndecidedCore, records: SwapRecords, prices: SwapPrices, shift: int, seconds: float
 ) -> tuple[Ints | None, bool]:
-    """How many copies of each kind take each option at the least regret; None if the sums cannot come out right."""
+    """How many copies of each kind take each option at the smallest regret; None if the sums cannot be met."""
     categories, options = records.categories, len(core.takes)
     shifting = prices.price_shifts()
     possible = shifting <= core.width
@@ -128,7 +128,7 @@ def _solve_core(
 def _spread_core_decisions(
     core: UndecidedCore, records: SwapRecords, decided: PricedDecisions, taken: Ints, chance: np.random.Generator
 ) -> SwapAnswer:
-    """The answer of all records: those of the core as decided, by lot among those alike; all others their best."""
+    """The solution for all records: the core as decided, at random among equal ones; all others their best."""
     inside = np.zeros(len(records.own), dtype=np.bool_)
     inside[core.members] = True
     others = np.flatnonzero(~inside)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Phase II of swapping as published: swap pairs of records while that lowers Σ d.
 
-Li and Sarkar (2004), Table 2 and Appendix A. A round takes the swaps in the order of their costs and passes over those
-one of whose records was swapped in the round already; rounds follow until no admissible swap has a negative cost.
-Whether two records may swap depends only on their sets and their true and current categories, and the cost is a part of
-each: so records are sorted by class, and the cheapest pairs are found without looking at all pairs. It ends in a local
-optimum that depends on the start. With three categories rule 4 forbids every swap across categories.
+Li and Sarkar (2004), Table 2 and Appendix A. A round takes the swaps in the order of their costs and skips those with a
+record that was already swapped in the round; rounds continue until no admissible swap has a negative cost. Whether two
+records may swap depends only on their sets and their true and current categories, and the cost is additive: so records
+are sorted by class, and the cheapest pairs are found without enumerating all pairs. It ends in a local optimum that
+depends on the start. With three categories rule 4 forbids every swap across categories.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sfumato.protect.swapping.swap_records import SwapAnswer, SwapRecords
 
 
 class RecordSwap(NamedTuple):
-    """Two copies of records that exchange their categories, and by how much Σ d changes."""
+    """Two copies of records that exchange their categories, and the change in Σ d."""
 
     one: int
     other: int
@@ -33,7 +33,7 @@ class RecordSwap(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SwapOutcome:
-    """What phase II did."""
+    """The result of phase II."""
 
     answer: SwapAnswer
     swaps: tuple[RecordSwap, ...]
@@ -41,7 +41,7 @@ class SwapOutcome:
 
 
 class _SwapClass(NamedTuple):
-    """Records that may do the same: in U or not, their true and their current category."""
+    """Records with the same options: in U or not, their true and their current category."""
 
     free: bool
     true: int
@@ -53,10 +53,9 @@ class _SwapClass(NamedTuple):
 
 
 def draw_phase_one_answer(records: SwapRecords, chance: np.random.Generator) -> SwapAnswer:
-    """An initial perturbed set: problem (1) for U and for V apart, the records drawn by lot.
+    """An initial perturbed set: problem (1) for U and for V separately, the records drawn at random.
 
-    The paper takes any solution of (1). Phase II can hardly leave it, so of all solutions ours is one that is cheap
-    for the mean record.
+    The paper takes any solution of (1). Phase II can hardly leave it, so ours is one that is cheap for the mean record.
     """
     copies = np.repeat(np.arange(len(records.own)), records.weight)
     category = records.own[copies].copy()
@@ -83,7 +82,7 @@ def _average_costs(records: SwapRecords, copies: Ints) -> Floats:
 
 
 def run_phase_two(records: SwapRecords, start: SwapAnswer) -> SwapOutcome:
-    """Swap as Table 2 says, from a start that has an entry for every record."""
+    """Swap as in Table 2, from a start that has an entry for every record."""
     current, rounds = start.category.copy(), 0
     swaps: list[RecordSwap] = []
     while True:
@@ -96,9 +95,9 @@ def run_phase_two(records: SwapRecords, start: SwapAnswer) -> SwapOutcome:
 
 
 def is_admissible(first: _SwapClass, other: _SwapClass) -> bool:
-    """Appendix A: whether the shares perturbed in U and V stay as they are when two records swap."""
+    """Appendix A: whether the shares perturbed in U and V stay the same when two records swap."""
     if first.current == other.current:
-        return False  # no swap at all, by Definition 3
+        return False  # not a swap, by Definition 3
     if not first.perturbed and not other.perturbed:
         return False  # rule 1
     if not (first.perturbed and other.perturbed) and not (first.free and other.free):
@@ -116,7 +115,7 @@ def _run_round(records: SwapRecords, record: Ints, current: Ints) -> list[Record
     queues: dict[tuple[_SwapClass, int], tuple[list[int], list[int]]] = {}
 
     def queue(of: _SwapClass, to: int) -> tuple[list[int], list[int]]:
-        """The members of a class in the order of what it costs them to take a category, and these costs."""
+        """The members of a class in the order of their costs to take a category, and these costs."""
         if (of, to) not in queues:
             members = classes[of]
             costs = chances[members, of.current] - chances[members, to]
@@ -136,7 +135,7 @@ Line = tuple[list[int], list[int], list[int], list[int]]
 
 
 def _swap_cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line], current: Ints) -> list[RecordSwap]:
-    """Swap the cheapest pair of records that are both untouched, again and again while the cost is negative."""
+    """Repeatedly swap the cheapest pair of records that are both untouched while the cost is negative."""
     touched: set[int] = set()
     done: list[RecordSwap] = []
     while heap and heap[0][0] < 0:

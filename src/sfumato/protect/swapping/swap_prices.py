@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Prices for swapping: problem (12) with its sums taken out, one price a category and one for every change.
+"""Prices for swapping: the Lagrange relaxation of problem (12), with one price per category and one per change.
 
-Who takes a category pays its price and is paid that of the one given away. Given prices, every record decides for
-itself, and what that costs is a lower bound of problem (12) whatever the prices are (Lagrange). The best prices are
-those of the linear program. They are looked for first in a sample of the records, then in the few of all records that
-are nearly undecided: those who are sure at the old prices stay sure at new ones nearby. Everything is counted in whole
-units, so that the bound is exact.
+A record that takes a category pays its price and receives that of its old one. Given prices, every record decides
+independently, and the total cost is a lower bound of problem (12) for any prices (Lagrange). The best prices are those
+of the linear program. They are computed first in a sample of the records, then in the few records that are nearly
+undecided: records that are decided at the old prices stay decided at nearby ones. All amounts are integers, so that the
+bound is exact.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_records import SwapRecords, sum_exactly
 
 NEVER = 1 << 60
-"""The cost of what is not allowed."""
+"""The cost of a forbidden choice."""
 WHOLE = 1 << 58
-"""The width of a core that has every record."""
+"""The width of a core with every record."""
 _SAMPLE = 3_000
 _MOST = 200_000
-"""Records of a core at the most: a linear program of more takes too long."""
+"""The largest core: a larger linear program takes too long."""
 _FEW = 50
-"""Undecided records that are left to the integer program."""
+"""The number of undecided records left to the integer program."""
 _GROWTH = 4
 _ROUNDS = 40
 _REACH = 3.0
-"""How far prices move in one step, in widths of the core."""
+"""How far prices move in one step, in core widths."""
 
 
 @dataclass(frozen=True, eq=False)
 class SwapPrices:
-    """What it costs to take a category, and to change at all."""
+    """The price of each category, and of a change."""
 
     category: Ints
     change: int
 
     def price_shifts(self) -> Ints:
-        """What it costs beyond the best that a category grows by one record, then that it shrinks by one."""
+        """The cost beyond the best if a category grows by one record, then if it shrinks by one."""
         return np.concatenate([self.category.max() - self.category, self.category - self.category.min()])
 
     def moved(self, category: Floats, change: float) -> SwapPrices:
@@ -54,19 +54,19 @@ class SwapPrices:
 
 @dataclass(frozen=True, eq=False)
 class PricedDecisions:
-    """What every record prefers at some prices."""
+    """The preference of every record at some prices."""
 
     regret: Ints
-    """What each category costs a record beyond its best one; its own category means to stay."""
+    """The cost of each category beyond the record's best one; its own category means no change."""
     second: Ints
-    """The least regret of all categories but the best."""
+    """The smallest regret of all categories but the best."""
     best: Ints
     bound: int
-    """The least that problem (12) can cost."""
+    """A lower bound of problem (12)."""
 
 
 def decide_at_prices(records: SwapRecords, prices: SwapPrices, shift: int) -> PricedDecisions:
-    """Let every record choose; counts of categories may shift by `shift` in all."""
+    """Let every record choose; counts of categories may shift by `shift` in total."""
     everyone = np.arange(len(records.own))
     cost = prices.category - records.chances
     cost += (-cost[everyone, records.own] + prices.change * records.free)[:, None]
@@ -82,7 +82,7 @@ def decide_at_prices(records: SwapRecords, prices: SwapPrices, shift: int) -> Pr
 
 @dataclass(frozen=True, eq=False)
 class UndecidedCore:
-    """The records that are nearly undecided at some prices, those alike taken together; all others take their best."""
+    """The records that are nearly undecided at some prices, equal ones merged; all others take their best."""
 
     members: Ints
     """The records."""
@@ -94,16 +94,16 @@ class UndecidedCore:
     size: Ints
     """How many copies each kind has."""
     of_kind: Ints
-    """Of every option, the kind; an option is a category that is nearly the best."""
+    """The kind of every option; an option is a category that is nearly the best."""
     takes: Ints
-    """Of every option, the category."""
+    """The category of every option."""
     regret: Ints
     shift: Ints
-    """By how much the counts of categories grow through all other records."""
+    """How much all other records increase the counts of categories."""
     changed: int
     """How many free ones of the others change."""
     width: int
-    """The largest regret that an option may have."""
+    """The largest regret of an option."""
 
     @classmethod
     def of(cls, records: SwapRecords, decided: PricedDecisions, width: int) -> UndecidedCore:
@@ -141,7 +141,7 @@ class UndecidedCore:
 
     @property
     def gives(self) -> Ints:
-        """Of every option, the category given away."""
+        """The category that every option gives away."""
         return self.own[self.of_kind]
 
     @property
@@ -151,13 +151,13 @@ class UndecidedCore:
 
 
 def find_prices(records: SwapRecords, shift: int) -> tuple[SwapPrices, PricedDecisions]:
-    """The prices with the highest bound that were found, and what records choose at them.
+    """The prices with the highest bound found, and what records choose at them.
 
-    First in a small sample, then in larger ones: each starts where prices are nearly right.
+    First in a small sample, then in larger ones: each starts with nearly correct prices.
     """
     prices = SwapPrices(np.zeros(records.categories, dtype=np.int64), 0)
     everybody = len(records.own)
-    # Which records are looked at first changes how long it takes, not what is found: no chance of the release.
+    # The order of records affects the running time, not the result: not the randomness of the release.
     order = np.random.default_rng(0).permutation(everybody)
     free = int(records.free.sum())
     sampled = _SAMPLE
@@ -165,7 +165,7 @@ def find_prices(records: SwapRecords, shift: int) -> tuple[SwapPrices, PricedDec
         which = np.sort(order[:sampled])
         share = int(records.free[which].sum()) / max(free, 1)
         part = records.some(which, round(records.changes * share))
-        # A sample that has no solution would drive prices to no end, so its counts may shift as they must.
+        # An infeasible sample would drive prices to infinity, so its counts may shift as needed.
         allowed = max(find_least_shift(part.available, part.changes, part.forced), 2 * round(shift * share / 2))
         prices = _improve_prices(part, allowed, prices)[0]
         sampled *= _GROWTH
@@ -173,7 +173,7 @@ def find_prices(records: SwapRecords, shift: int) -> tuple[SwapPrices, PricedDec
 
 
 def _improve_prices(records: SwapRecords, shift: int, prices: SwapPrices) -> tuple[SwapPrices, PricedDecisions]:
-    """Better and better prices, until the core's linear program costs what the bound says."""
+    """Improve prices until the core's linear program matches the bound."""
     decided = decide_at_prices(records, prices, shift)
     wanted = _SAMPLE
     for step in range(_ROUNDS):
@@ -195,7 +195,7 @@ def _improve_prices(records: SwapRecords, shift: int, prices: SwapPrices) -> tup
 
 
 def _choose_width_for_core(second: Ints, wanted: int) -> int:
-    """The width of a core of about so many records."""
+    """The width of a core of about this many records."""
     if wanted >= len(second):
         return WHOLE
     return min(int(np.partition(second, wanted)[wanted]), WHOLE)
@@ -210,11 +210,11 @@ class _PriceMove:
     left: float
     """How much more the core costs than the bound at the old prices."""
     feasible: bool
-    """Whether the sums come out right without help: then the core is a solution, in fractions."""
+    """Whether the sums are met without slack: then the core is a fractional solution."""
 
 
 def _solve_relaxed_core(core: UndecidedCore, records: SwapRecords, prices: SwapPrices, shift: int) -> _PriceMove:
-    """Solve the core in fractions; regrets are measured by the width, so that the solver sees numbers around 1."""
+    """Solve the core's relaxation; regrets are scaled by the width, so that the solver sees numbers around 1."""
     from scipy import optimize
 
     linprog: Any = optimize.linprog
@@ -232,15 +232,15 @@ def _solve_relaxed_core(core: UndecidedCore, records: SwapRecords, prices: SwapP
         bounds=np.column_stack([np.zeros(len(upper)), upper]),
         method="highs",
     )
-    assert done.x is not None, "with help every sum comes out right"
+    assert done.x is not None, "with slack every sum can be met"
     duals = -np.asarray(done.eqlin.marginals) * scale
     help_used = float(done.x[-2 * categories - 2 :].sum())
     return _PriceMove(duals[:categories], float(duals[categories]), float(done.fun) * scale, help_used < 1e-7)
 
 
 def _build_sum_matrix(core: UndecidedCore, categories: int) -> Any:
-    """The sums as a matrix. After the options: shifts of every category up and down, and help, up and down, for every
-    sum that is off; the last line is the sum of all shifts."""
+    """The sums as a matrix. After the options: shifts of every category up and down, and slack, up and down, for every
+    sum; the last line is the sum of all shifts."""
     from scipy.sparse import coo_array
 
     rows, columns, entries = list_sum_entries(core, categories)

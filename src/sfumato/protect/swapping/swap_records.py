@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What phase II of swapping decides about: the records of U, and of each group of V as many as must be changed.
+"""The records that phase II of swapping decides about: U, and of each group of V as many as must be changed.
 
-All members of a group of V have the same values, so a group is one record with a weight. An answer says which record
-takes which category; its cost is the paper's Σ d(t, r), the loss in posterior of every change.
+All members of a group of V have the same values, so a group is one record with a weight. A solution assigns categories
+to records; its cost is the paper's Σ d(t, r), the loss in posterior of every change.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ class SwapRecords:
     own: Ints
     """The true category."""
     weight: Ints
-    """How many alike; 1 in U."""
+    """The number of equal records; 1 in U."""
     free: Flags
-    """Whether it may stay as it is: true in U, false in V."""
+    """Whether it may stay unchanged: true in U, false in V."""
     changes: int
-    """How many of the free ones are changed."""
+    """How many of the free records are changed."""
 
     @classmethod
     def of(
         cls, identifiable: IdentifiableRecords, codes: Ints, chances: Ints, changes: int, per_group: Ints
     ) -> SwapRecords:
-        """U and then one record for every group of V, of which `per_group` are to be changed."""
+        """U and then one record for every group of V, of which `per_group` are changed."""
         standing = np.concatenate([identifiable.unique, identifiable.first])
         weight = np.concatenate([np.ones(len(identifiable.unique), dtype=np.int64), per_group])
         return cls(chances, codes[standing], weight, np.arange(len(standing)) < len(identifiable.unique), changes)
 
     @property
     def categories(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return int(self.chances.shape[1])
 
     @property
@@ -58,24 +58,24 @@ class SwapRecords:
 
     @property
     def moving(self) -> int:
-        """How many records are changed in all."""
+        """The total number of changed records."""
         return self.changes + int(self.weight[~self.free].sum())
 
     def some(self, which: Ints, changes: int) -> SwapRecords:
-        """A part of them."""
+        """A subset of the records."""
         return SwapRecords(self.chances[which], self.own[which], self.weight[which], self.free[which], changes)
 
 
 @dataclass(frozen=True, eq=False)
 class SwapAnswer:
-    """Who takes which category: one entry a copy of a record, those that stay may be left out."""
+    """The assigned categories: one entry per copy of a record; unchanged ones may be omitted."""
 
     record: Ints
     category: Ints
 
     @classmethod
     def change_nobody(cls) -> SwapAnswer:
-        """Everybody stays."""
+        """The solution without changes."""
         return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
 
     def cost(self, records: SwapRecords) -> int:
@@ -84,13 +84,13 @@ class SwapAnswer:
         return sum_exactly(lost, np.ones(len(lost), dtype=np.int64))
 
     def shift(self, records: SwapRecords) -> Ints:
-        """By how much the count of every category grows."""
+        """The change in the count of every category."""
         gained = np.bincount(self.category, minlength=records.categories)
         return (gained - np.bincount(records.own[self.record], minlength=records.categories)).astype(np.int64)
 
 
 def sum_exactly(amounts: Ints, weights: Ints) -> int:
-    """Σ amount × weight, in two parts because it may be too large for 64 bits."""
+    """Σ amount × weight, in two parts because it may exceed 64 bits."""
     high, low = amounts >> 20, amounts & ((1 << 20) - 1)
     return (int((high * weights).sum()) << 20) + int((low * weights).sum())
 
@@ -102,7 +102,7 @@ def apply_answer(
     answer: SwapAnswer,
     chance: np.random.Generator,
 ) -> Ints:
-    """The confidential column after an answer; which members of a group of V are changed is drawn by lot."""
+    """The confidential column after a solution; the changed members of a group of V are drawn at random."""
     fresh = codes.copy()
     moved = answer.category != records.own[answer.record]
     record, category = answer.record[moved], answer.category[moved]
@@ -112,7 +112,7 @@ def apply_answer(
     order = np.argsort(group, kind="stable")
     group, category = group[order], category[order]
     rank_in_group = np.arange(len(group)) - np.searchsorted(group, group)
-    # Members of a group by lot: sorted by group, and within it by a number drawn for each.
+    # Shuffle members within groups: sort by group, then by a random number.
     of_member = np.repeat(np.arange(identifiable.groups), identifiable.sizes)
     shuffled = identifiable.members[np.lexsort((chance.random(len(of_member)), of_member))]
     fresh[shuffled[identifiable.starts[group] + rank_in_group]] = category

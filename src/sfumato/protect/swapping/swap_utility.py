@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What swapping costs an analyst: how far joint distributions move, and how confidential columns go together."""
+"""The analyst's loss from swapping: how far joint distributions move, and how confidential columns correlate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def measure_joint_distance(columns: Sequence[tuple[Ints, int]], old: Ints, new: 
 
 
 def measure_association(first: Ints, other: Ints, ones: int, others: int) -> float | None:
-    """Cramér's V of two columns over the rows where both are known; None where a column does not vary there."""
+    """Cramér's V of two columns over the rows where both are known; None if a column does not vary there."""
     known = (first < ones) & (other < others)
     counts = np.bincount(first[known] * others + other[known], minlength=ones * others).reshape(ones, others)
     counts = counts[counts.any(axis=1)][:, counts.any(axis=0)].astype(np.float64)

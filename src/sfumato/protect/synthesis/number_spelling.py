@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Numbers that are kept as text: dates, moments, times and amounts, all of a column spelt in one way.
+"""Numbers that are kept as text: dates, timestamps, times and amounts, all of a column in the same format.
 
-A file of text knows no dates, and a table keeps moments and exact amounts as text. Drawn as words they would be
-people's own, day by day. Here they are whole numbers, of days, of the coarsest unit of time in which all are told, or
-of the last digit after the point; and they are spelt again as they were. A column is read so only if every one of its
-texts comes back as it was.
+A text file has no dates, and a table keeps timestamps and exact amounts as text. Drawn as words they would be people's
+own values. Here they become whole numbers: of days, of the coarsest unit of time that all use, or of the last decimal;
+and they are written in the same format again. A column is read this way only if every one of its texts round-trips.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ class NumberSpelling:
     digits: int = 0
     """Digits after the point."""
     pattern: str = "%Y-%m-%d"
-    """A moment in strftime's signs, without what follows the second."""
+    """A timestamp in strftime codes, without what follows the second."""
     day: bool = True
-    """Whether a moment has a day; otherwise it is a time."""
+    """Whether a timestamp has a day; otherwise it is a time."""
     zone: str = ""
-    """What stands at the end of every moment."""
+    """The suffix of every timestamp."""
     step: int = 1
-    """How many of the smallest units a moment is told in."""
+    """How many of the smallest units make up the unit of the timestamps."""
 
     @classmethod
     def of(cls, column: pl.Series) -> NumberSpelling | None:
-        """The way in which a column spells numbers; None if it does not."""
+        """The format in which a column spells numbers; None if it does not."""
         if column.dtype != pl.String or column.null_count() == len(column):
             return None
         texts = column.drop_nulls().unique()
@@ -53,7 +52,7 @@ class NumberSpelling:
         return None
 
     def read(self, texts: pl.Series) -> pl.Series:
-        """The numbers; what is spelt otherwise becomes missing."""
+        """The numbers; texts in another format become missing."""
         if self.kind == "date":
             return texts.str.to_date(self.pattern, strict=False).to_physical().cast(pl.Int64)
         if self.kind == "decimal":
@@ -66,7 +65,7 @@ class NumberSpelling:
         return moments.to_physical().cast(pl.Int64) // self.step
 
     def write(self, numbers: pl.Series) -> pl.Series:
-        """Numbers, spelt in this way."""
+        """Numbers in this format."""
         if self.kind == "date":
             return numbers.cast(pl.Int32).cast(pl.Date).dt.strftime(self.pattern)
         if self.kind == "decimal":
@@ -85,7 +84,7 @@ class NumberSpelling:
         return "ns" if self.digits > 6 else "us"
 
     def _find_coarsest_step(self, numbers: pl.Series) -> NumberSpelling:
-        """Moments that are all told by the minute stay so."""
+        """Timestamps that are all given to the minute stay so."""
         if self.kind != "moment":
             return self
         second = 10**9 if self._unit == "ns" else 10**6
@@ -97,7 +96,7 @@ class NumberSpelling:
 
 
 def _list_fitting_spellings(text: str) -> Iterator[NumberSpelling]:
-    """The ways in which a text may spell a number."""
+    """The formats in which a text may spell a number."""
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
         yield NumberSpelling("date")
     amount = re.fullmatch(r"-?\d+\.(\d+)", text)

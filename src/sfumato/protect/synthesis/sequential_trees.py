@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Sequential trees: foretell each column from those before it, and draw its value from the leaf's people.
+"""Sequential trees: predict each column from the earlier ones, and draw its value from the leaf's people.
 
-A table is drawn column by column. The first is drawn from everybody. For each next one a tree is grown on the columns
-before it; a synthetic row falls into a leaf, and takes the value of one of the people there. Whether a cell is missing
-is drawn first, by a tree of its own. A leaf has at least `min_leaf` people, so no value is drawn from fewer. What
-leaks: values are people's own values unless smoothed, and a leaf whose people all agree tells what they have. Words of
-too few people are nobody's to give: the tree of a column is grown without the people who have them.
-J. P. Reiter, *Using CART to generate partially synthetic public use microdata* (2005); B. Nowok, G. M. Raab, C. Dibben,
-*synthpop* (2016).
+A table is drawn column by column. The first is drawn from everybody. For each next one a tree is grown on the earlier
+columns; a synthetic row falls into a leaf, and takes the value of one of the people there. Whether a cell is missing is
+drawn first, by a separate tree. A leaf has at least `min_leaf` people, so no value is drawn from fewer. What leaks:
+values are people's own values unless smoothed, and a leaf whose people all agree discloses their value. Words of too
+few people are not drawn: the tree of a column is grown without the people who have them. J. P. Reiter, *Using CART to
+generate partially synthetic public use microdata* (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop* (2016).
 """
 
 from __future__ import annotations
@@ -32,23 +31,23 @@ from sfumato.protect.synthesis.synthesis_columns import (
     order_by_mean,
 )
 
-# A cut must explain as much as half of one person's spread. Cuts that explain less follow chance: where many columns
-# are looked at, they give some people far more weight than others, and they copy.
+# A cut must explain at least half of one person's spread. Cuts that explain less follow chance: with many columns, they
+# give some people far more weight than others, and they copy.
 _LEAST_GAIN = 0.5
-# Where more people than that have a word of their own or nearly so, the others' words would say nothing of a column.
+# If more people than that have an almost unique word, the others' words would say nothing about a column.
 _MOST_RARE = 0.75
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeLeaves:
-    """A tree grown on some people, who stand in the order of their leaves."""
+    """A tree grown on some people, who are ordered by leaf."""
 
     tree: Any
-    """None where everybody is in one leaf."""
+    """None if everybody is in one leaf."""
     readers: tuple[tuple[str, Floats | None], ...]
-    """The columns that the tree looks at, with the number of each category; None for a number itself."""
+    """The columns that the tree uses, with the number of each category; None for a number itself."""
     places: Ints
-    """The leaf's place, by the tree's own number of it."""
+    """The leaf's index, by the tree's own number of it."""
     donors: Ints
     """The people's cells, leaf by leaf: codes of their values, in order."""
     starts: Ints
@@ -56,7 +55,7 @@ class TreeLeaves:
 
     @property
     def smallest(self) -> int:
-        """The people of the smallest leaf."""
+        """The number of people in the smallest leaf."""
         return int(self.sizes.min())
 
     def find_leaves(self, rows: Mapping[str, DrawnCells], count: int) -> Ints:
@@ -78,12 +77,12 @@ class TreeGrowth:
     smooth: bool
     seed: int
     rare: bool = False
-    """Whether words that fewer than `min_leaf` people have are drawn, too."""
+    """Whether words that fewer than `min_leaf` people have are also drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ColumnModel:
-    """How one column is drawn once those before it are: first whether it is missing, then the value."""
+    """How one column is drawn after the earlier ones: first whether it is missing, then the value."""
 
     column: SynthesisColumn
     missing: TreeLeaves | None
@@ -94,7 +93,7 @@ class ColumnModel:
     def fit(
         cls, column: SynthesisColumn, before: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
     ) -> ColumnModel:
-        """Grow the trees of a column on those before it."""
+        """Grow the trees of a column on the earlier ones."""
         everybody, known = np.arange(len(column.codes), dtype=np.int64), column.known
         if 0 < len(known) < growth.min_leaf:
             raise ImpossibleRelease(
@@ -117,7 +116,7 @@ class ColumnModel:
         return cls(column, missing, grow_leaves(known, column.codes[known], 0, before, growth), growth)
 
     def draw(self, rows: Mapping[str, DrawnCells], count: int, chance: np.random.Generator) -> DrawnCells:
-        """Draw the column for rows whose columns before it are drawn."""
+        """Draw the column for rows whose earlier columns are drawn."""
         codes = np.full(count, -1.0)
         numbers = np.zeros(count, dtype=self.column.numbers.dtype) if self.column.kind == "number" else np.zeros(0)
         if self.values is None:
@@ -139,9 +138,9 @@ class ColumnModel:
     def _smooth_numbers(
         self, donor_codes: Ints, donor_places: Ints, leaf: Ints, chance: np.random.Generator
     ) -> DrawnCells:
-        """Numbers that few people have, moved towards the nearest other one in the leaf; none beyond the extremes.
+        """Move numbers that few people have towards the nearest other one in the leaf; none beyond the extremes.
 
-        A value of at least `min_leaf` people is nobody's own and stays, so that heaps at round numbers do.
+        A value of at least `min_leaf` people is nobody's own and stays, which preserves heaping at round numbers.
         """
         assert self.values is not None
         column, donors = self.column, self.values.donors
@@ -159,7 +158,7 @@ class ColumnModel:
         )
         low, high = _choose_published_bounds(column, self.growth.min_leaf)
         if column.decimals is None and high > low:
-            # The last bits of a sum of floats would tell what was added to what; nobody needs them.
+            # The last bits of a sum of floats would disclose its terms; nobody needs them.
             moved = np.where(few, np.round(moved, int(np.clip(6 - np.floor(np.log10(high - low)), 0, 300))), moved)
         moved = np.clip(moved, low, high)
         allowed = column.allowed(self.growth.min_leaf)
@@ -176,7 +175,7 @@ def grow_leaves(
     growth: TreeGrowth,
     donated: Ints | None = None,
 ) -> TreeLeaves:
-    """A tree that foretells a target (of so many classes; 0 for a number) of some people from columns before it."""
+    """A tree that predicts a target (of this many classes; 0 for a number) of some people from earlier columns."""
     donated = target if donated is None else donated
     if not before or len(people) < 2 * growth.min_leaf or len(np.unique(target)) < 2:
         return _sort_into_leaves(None, (), np.zeros(len(people), dtype=np.int64), donated)
@@ -205,7 +204,7 @@ def _compute_spread(target: Ints, classes: int) -> float:
 def _choose_reader(
     column: SynthesisColumn, people: Ints, target: Ints, classes: int, growth: TreeGrowth
 ) -> tuple[str, Floats | None]:
-    """How a tree reads a column: numbers as they stand, categories in an order that suits the target."""
+    """How a tree reads a column: numbers as they are, categories in an order that suits the target."""
     if column.kind == "number":
         return column.name, None
     group, count = group_rare_categories(column, growth.min_leaf)
@@ -234,13 +233,13 @@ def _sort_into_leaves(
 
 
 def _draw_donors(leaves: TreeLeaves, leaf: Ints, chance: np.random.Generator) -> tuple[Ints, Ints]:
-    """For each row the cell of one of its leaf's people, all alike, and where that person stands."""
+    """For each row the cell of one of its leaf's people, uniformly, and that person's position."""
     donor_places = leaves.starts[leaf] + (chance.random(len(leaf)) * leaves.sizes[leaf]).astype(np.int64)
     return leaves.donors[donor_places], donor_places
 
 
 def _move_numbers(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals: int | None) -> npt.NDArray[Any]:
-    """Numbers that went part of the way to another one; whole ones come to lie between, where something does."""
+    """Numbers moved part of the way to another one; whole ones end up in between, if possible."""
     if numbers.dtype.kind == "i":
         wide = np.abs(gap) >= 2
         between = np.sign(gap) * (1 + np.floor(part * (np.abs(gap) - 1)))
@@ -250,24 +249,24 @@ def _move_numbers(numbers: npt.NDArray[Any], gap: Floats, part: Floats, decimals
 
 
 def _find_nearest_listed(numbers: npt.NDArray[Any], listed: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The listed number that is nearest to each."""
+    """The nearest listed number."""
     above = np.clip(np.searchsorted(numbers, listed), 1, max(len(numbers) - 1, 1))
     low, high = numbers[above - 1], numbers[np.minimum(above, len(numbers) - 1)]
     return np.asarray(np.where(listed - low <= high - listed, low, high))
 
 
 def _find_shared_extremes(column: SynthesisColumn, fewest: int) -> tuple[int, int]:
-    """The places of the lowest and the highest value that at least so many people reach or go beyond."""
+    """The indices of the lowest and the highest value that at least this many people reach or exceed."""
     from_below = np.cumsum(column.counts)
     from_above = from_below[-1] - from_below + column.counts
     return int(np.argmax(from_below >= fewest)), int(len(from_above) - 1 - np.argmax(from_above[::-1] >= fewest))
 
 
 def _choose_published_bounds(column: SynthesisColumn, fewest: int) -> tuple[Any, Any]:
-    """Between which numbers are published: those that enough people reach, cut inward to a coarse grid.
+    """The limits of published numbers: those that enough people reach, moved inward to a coarse grid.
 
     The number itself would be somebody's own, to whom everybody beyond was pulled back; one that enough people have is
-    nobody's, and stays. The grid is a 1-2-5 number that is a hundredth of what lies between, or more.
+    nobody's own, and stays. The grid is a 1-2-5 number that is a hundredth of the distance between them, or more.
     """
     least, most = _find_shared_extremes(column, fewest)
     low, high = column.numbers[least], column.numbers[most]
@@ -288,7 +287,7 @@ def _list_givers(column: SynthesisColumn, fewest: int, source: str) -> Ints:
         raise ImpossibleRelease(
             f'{source}: {rare} of the {len(column.known)} people that are learnt from have a word of "{column.name}" '
             f"that fewer than min_leaf = {fewest} have; leave the column out, make its words coarser, spell dates and "
-            'amounts all in one way, lower min_leaf, or say rare = "keep" to publish them as they are'
+            'amounts in a single format, lower min_leaf, or set rare = "keep" to publish them unchanged'
         )
     return column.common(fewest)
 
@@ -298,12 +297,12 @@ def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> No
     if low > high:
         raise ImpossibleRelease(
             f'{source}: "{column.name}" has {len(column.known)} numbers, and none that min_leaf = {fewest} people '
-            "reach from below and from above; lower min_leaf, take more people, or say smooth = false"
+            "reach from below and from above; lower min_leaf, add people, or set smooth = false"
         )
 
 
 def _rank_numbers(numbers: npt.NDArray[Any], values: npt.NDArray[Any]) -> Floats:
-    """Where numbers stand among the distinct ones; halfway between two if they are none of them."""
+    """The positions of numbers among the distinct ones; halfway between two if they are none of them."""
     positions = np.searchsorted(numbers, values)
     there = numbers[np.minimum(positions, len(numbers) - 1)] == values
     return np.where(there, positions, positions - 0.5)
@@ -312,7 +311,7 @@ def _rank_numbers(numbers: npt.NDArray[Any], values: npt.NDArray[Any]) -> Floats
 def fit_models(
     columns: Sequence[SynthesisColumn], kept: Sequence[SynthesisColumn], growth: TreeGrowth, source: str
 ) -> tuple[ColumnModel, ...]:
-    """A model for each column, on those that are kept and those before it."""
+    """A model for each column, on the kept and the earlier ones."""
     models: list[ColumnModel] = []
     for index, column in enumerate(columns):
         report_progress("growing trees", index, len(columns))
@@ -323,7 +322,7 @@ def fit_models(
 def draw_rows(
     models: Sequence[ColumnModel], count: int, chance: np.random.Generator, kept: Mapping[str, DrawnCells] | None = None
 ) -> dict[str, DrawnCells]:
-    """So many synthetic rows, column by column."""
+    """Draw synthetic rows, column by column."""
     rows: dict[str, DrawnCells] = dict(kept or {})
     for model in models:
         report_progress("drawing rows")

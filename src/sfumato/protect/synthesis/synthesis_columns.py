@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Columns as sequential trees read and write them: a number for every cell, and the way back to the column's own type.
+"""Columns as sequential trees read and write them: a number for every cell, and the way back to the column's type.
 
-A cell's code is the place of its value among the distinct values of the people that are learnt from; trees look at
-nothing but order, so that dates, large numbers and small ones are alike to them. A number that was smoothed stands
-between two places.
+A cell's code is the index of its value among the distinct values of the people that are learnt from; trees only use the
+order, so dates, large numbers and small ones are treated the same. A smoothed number lies between two indices.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from sfumato.protect.synthesis.number_spelling import NumberSpelling
 
 MISSING = -1
 MOST_CLASSES = 64
-"""How many categories a tree tells apart when it foretells a column; the rarer ones are one group to it."""
+"""How many categories a tree distinguishes when it predicts a column; the rarer ones are one group."""
 _MOST_DECIMALS = 6
 _MOSTLY = 0.5
 
@@ -36,7 +35,7 @@ class SynthesisColumn:
     values: pl.Series
     """The distinct values in order, without missing."""
     codes: Ints
-    """The place of every cell's value among them; −1 for a missing one."""
+    """The index of every cell's value among them; −1 for a missing one."""
     counts: Ints
     """How many people have each value."""
     numbers: npt.NDArray[Any]
@@ -44,7 +43,7 @@ class SynthesisColumn:
     listed: bool
     """Whether the values are listed in a hierarchy."""
     decimals: int | None
-    """To how many digits after the point the numbers are given; 0 for whole ones, None for more than six."""
+    """The number of decimals of the numbers; 0 for whole ones, None for more than six."""
     spelling: NumberSpelling | None = None
     """How text spells the numbers, if it does."""
 
@@ -73,19 +72,19 @@ class SynthesisColumn:
         return np.flatnonzero(self.codes >= 0).astype(np.int64)
 
     def common(self, fewest: int) -> Ints:
-        """The people whose value at least so many have."""
+        """The people whose value at least this many have."""
         known = self.known
         return known[self.counts[self.codes[known]] >= fewest]
 
     def measure_rare_share(self, fewest: int) -> float:
-        """Of the people who have a value, the share who have one of fewer than so many people."""
+        """Of the people who have a value, the share with a value of fewer than this many people."""
         return 1 - len(self.common(fewest)) / max(len(self.known), 1)
 
     def allowed(self, fewest: int) -> npt.NDArray[Any] | None:
-        """The numbers to which drawn ones are moved, since a hierarchy lists them; None if any may be drawn.
+        """The numbers to which drawn ones are moved, if a hierarchy lists them; None if any may be drawn.
 
-        All that are listed where they fill most of their range, as ages do: no number tells more than its neighbour.
-        Else those of enough people, if most people have one. Days of birth are neither.
+        All that are listed if they fill most of their range, as ages do: no number discloses more than its neighbour.
+        Otherwise those of enough people, if most people have one. Days of birth are neither.
         """
         if not self.listed or not len(self.numbers):
             return None
@@ -94,7 +93,7 @@ class SynthesisColumn:
         return self.numbers[self.counts >= fewest] if self.measure_rare_share(fewest) < _MOSTLY else None
 
     def published(self, cells: DrawnCells) -> pl.Series:
-        """What was drawn, in the column's own type."""
+        """The drawn cells in the column's type."""
         unknown = pl.Series(cells.codes < 0)
         if self.kind == "category":
             places = pl.Series(cells.codes.astype(np.int64)).set(unknown, None)
@@ -108,13 +107,13 @@ class DrawnCells:
     """Synthetic cells of one column."""
 
     codes: Floats
-    """Where each value stands among those learnt from: between two places if it is none of them; −1 if missing."""
+    """The index of each value among those learnt from: between two indices if it is none of them; −1 if missing."""
     numbers: npt.NDArray[Any]
     """The value itself, for numbers and dates."""
 
     @classmethod
     def kept(cls, column: SynthesisColumn) -> DrawnCells:
-        """Cells that stay as they are."""
+        """Cells that stay unchanged."""
         places = np.maximum(column.codes, 0)
         numbers = column.numbers[places] if column.kind == "number" and len(column.numbers) else np.zeros(0)
         return cls(column.codes.astype(np.float64), numbers)
@@ -131,20 +130,20 @@ class DrawnCells:
 
 
 def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
-    """No number lies between a finite and an infinite one."""
+    """Refuse infinite numbers: none lies between a finite and an infinite one."""
     for column in frame.get_columns():
         infinite = int(column.is_infinite().sum()) if column.dtype.is_float() else 0
         if infinite:
             raise DataError(
-                f'{source}: "{column.name}" has {infinite} infinite cells, which cannot be placed beside others; make '
+                f'{source}: "{column.name}" has {infinite} infinite cells, which cannot be compared with others; make '
                 "them missing"
             )
 
 
 def settle_decimals(column: pl.Series, learnt: Ints, fewest: int) -> pl.Series:
-    """Numbers with as many digits after the point as at least `fewest` of the people learnt from need; whole if none.
+    """Numbers with as many decimals as at least `fewest` of the people learnt from need; whole if none.
 
-    One person's decimals would else be seen in everybody's. What is cut off is cut towards the middle, so that no
+    Otherwise one person's decimals would appear in everybody's. Numbers are truncated towards the middle, so that no
     number reaches further than before.
     """
     if not column.dtype.is_float() or column.is_nan().any():
@@ -172,7 +171,7 @@ def _read_column_values(column: pl.Series, values: pl.Series, source: str) -> np
 
 
 def _count_decimals(numbers: npt.NDArray[Any]) -> int | None:
-    """The fewest digits after the point that spell every number."""
+    """The smallest number of decimals that spells every number."""
     for digits in range(_MOST_DECIMALS + 1):
         if np.array_equal(np.round(numbers, digits), numbers):
             return digits
@@ -180,15 +179,15 @@ def _count_decimals(numbers: npt.NDArray[Any]) -> int | None:
 
 
 def group_rare_categories(column: SynthesisColumn, fewest: int) -> tuple[Ints, int]:
-    """The categories of a column as a tree tells them apart when it looks at them: those of fewer than `fewest`
-    people are one group, since a code of their own could stand for a single person; missing is a group too."""
+    """The categories of a column that a tree distinguishes as a predictor: those of fewer than `fewest` people are one
+    group, since a separate code could identify a single person; missing is a group too."""
     rare = column.counts < fewest
     group = np.where(rare, 0, np.cumsum(~rare)).astype(np.int64)
     return np.append(group, int(group.max(initial=0)) + 1), int(group.max(initial=0)) + 2
 
 
 def number_target_classes(column: SynthesisColumn, people: Ints) -> tuple[Ints, int]:
-    """The categories as a tree tells them apart when it foretells them."""
+    """The categories that a tree distinguishes when it predicts them."""
     if len(column.values) <= MOST_CLASSES:
         return column.codes[people], len(column.values)
     common = np.sort(np.argsort(-column.counts, kind="stable")[: MOST_CLASSES - 1])
@@ -198,11 +197,11 @@ def number_target_classes(column: SynthesisColumn, people: Ints) -> tuple[Ints, 
 
 
 def order_by_classes(groups: Ints, count: int, classes: Ints, width: int) -> Floats:
-    """A number for each group of a predictor, so that groups with a like make-up of classes stand side by side.
+    """A number for each group of a predictor, so that groups with similar class shares are neighbours.
 
-    The first principal component of the groups' shares, weighted by their size: for two classes it is the share of
-    one, and the best split lies between two neighbours (Breiman and others 1984); for more, as Coppersmith and
-    others (1999).
+    The first principal component of the groups' shares, weighted by their size: for two classes it is the share of one,
+    and the best split lies between two neighbours (Breiman and others 1984); for more, as Coppersmith and others
+    (1999).
     """
     table = np.bincount(groups * width + classes, minlength=count * width).reshape(count, width).astype(np.float64)
     sizes = table.sum(axis=1)

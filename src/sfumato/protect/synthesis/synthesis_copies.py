@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Synthetic rows that are somebody's: find those that equal a unique original, and draw others in their place.
+"""Synthetic rows that equal a unique original: find and redraw them.
 
-Drawing them again without more ado would take from the release what unique people have in common: where a group has
-more of them than others, it would shrink. So a row is replaced by one with the same words and the same cells missing,
-first; if none comes, by one that is so in the first half of the columns; at last by any.
+Simply redrawing them would remove from the release what unique people have in common: a group with more of them than
+others would shrink. So a row is first replaced by one with the same words and the same missing cells; if there is none,
+by one that agrees in the first half of the columns; finally by any.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from sfumato.errors import ImpossibleRelease
 from sfumato.protect.synthesis.sequential_trees import ColumnModel, draw_rows
 from sfumato.protect.synthesis.synthesis_columns import DrawnCells, SynthesisColumn
 
-# How much of a row has to stay, and how often it is tried.
+# How much of a row must stay, and how often it is tried.
 _ROUNDS = ((1.0, 10), (0.5, 5), (0.0, 20))
-# So many are drawn at once for each row to replace, as long as they are not too many.
+# How many candidates are drawn at once for each row to replace, up to a limit.
 _TIMES, _MANY = 5, 50_000
 
 
@@ -39,7 +39,7 @@ def redraw_copies(
     chance: np.random.Generator,
     source: str,
 ) -> int:
-    """Draw rows anew that equal a unique original, in place; how many there were."""
+    """Redraw rows that equal a unique original, in place; return how many there were."""
     names = frame.columns
     unique = frame.filter(frame.is_unique())
     left = first = _find_copied_rows(build_drawn_frame(names, learnt, rows), unique)
@@ -63,13 +63,13 @@ def redraw_copies(
 
 
 def _repeat_others(rows: Mapping[str, DrawnCells], left: Ints, chance: np.random.Generator, source: str) -> None:
-    """What is still somebody's takes the cells of a synthetic row that is nobody's."""
+    """Rows that still equal a unique original take the cells of a synthetic row that does not."""
     count = len(next(iter(rows.values())).codes)
     good = np.setdiff1d(np.arange(count, dtype=np.int64), left)
     if not len(good):
         raise ImpossibleRelease(
-            f"{source}: every one of {count} synthetic rows equals an original that is unique; publish fewer columns, "
-            'or say copies = "allow"'
+            f"{source}: every one of {count} synthetic rows equals a unique original; publish fewer columns, "
+            'or set copies = "allow"'
         )
     taken = good[chance.integers(0, len(good), len(left))]
     for cells in rows.values():
@@ -86,7 +86,7 @@ def _find_copied_rows(published: pl.DataFrame, unique: pl.DataFrame) -> Ints:
 
 
 def _describe_traits(columns: Sequence[SynthesisColumn], rows: Mapping[str, DrawnCells], some: Ints) -> pl.DataFrame:
-    """What has to stay of some rows: the word, or whether a number is there; and which of its like each is."""
+    """What must stay of some rows: the word, or whether a number is present; and the rank among equal ones."""
     cells = [(column, rows[column.name].codes[some]) for column in columns]
     traits = {
         f"x{index}": codes.astype(np.int64) if column.kind == "category" else (codes < 0).astype(np.int64)
@@ -98,7 +98,7 @@ def _describe_traits(columns: Sequence[SynthesisColumn], rows: Mapping[str, Draw
 
 
 def _match_alike_rows(rows: pl.DataFrame, others: pl.DataFrame) -> tuple[Ints, Ints]:
-    """Rows, and for each another one that is like it, none twice."""
+    """Pairs of rows and a similar other one, none used twice."""
     keys = [name for name in rows.columns if name != "row"]
     matches = rows.join(others, on=keys, how="inner", suffix="_other").sort("row")
     return matches["row"].to_numpy().astype(np.int64), matches["row_other"].to_numpy().astype(np.int64)

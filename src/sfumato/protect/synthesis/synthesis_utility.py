@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What synthesis costs: how far the joint distributions of pairs of columns moved. `measure` counts it anew."""
+"""The loss of synthesis: how far the joint distributions of pairs of columns moved. `measure` counts it
+independently."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ import polars as pl
 from sfumato.arrays import Ints
 
 GROUPS = 10
-"""Into how many groups numbers are cut, as many people in each."""
-# Cells of a joint table that are counted one by one, empty or not; larger tables are sorted first.
+"""The number of groups into which numbers are cut, with as many people in each."""
+# Joint tables of at most this many cells are counted densely; larger ones are sorted first.
 _MOST_CELLS = 1_000_000
 
 
 def measure_pair_loss(before: pl.DataFrame, after: pl.DataFrame) -> float:
-    """The total variation between joint distributions, in the mean over all pairs of columns (one column: its own).
+    """The total variation between joint distributions, averaged over all pairs of columns (one column: its own).
 
-    Numbers that are kept as text are to be read before.
+    Numbers that are kept as text must be read before.
     """
     cut = [_group_cells_before_and_after(before[name], after[name]) for name in before.columns]
     pairs = list(combinations(cut, 2)) or [(cut[0], cut[0])]

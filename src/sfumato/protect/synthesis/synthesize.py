@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Synthetic data: publish drawn rows in the place of people's, or drawn values in the place of some of their cells.
+"""Synthetic data: publish drawn rows instead of people's, or drawn values instead of some of their cells.
 
 Against an adversary who looks for somebody's row: with `kind = "full"` no row is anybody's. Columns are drawn one after
-the other from trees grown on the columns before, as synthpop does. What leaks: everything that trees learn about groups
-of `min_leaf` people, and rows that happen to be, or nearly be, somebody's; with `rare = "keep"` or without `smooth`
-also values that few people have. Synthetic is not anonymous by itself; people set aside (`holdout`) show how much is
-learnt of those who were not. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop:
-bespoke creation of synthetic data in R* (Journal of Statistical Software 2016).
+another from trees grown on the earlier columns, as in synthpop. What leaks: everything that trees learn about groups of
+`min_leaf` people, and rows that happen to equal, or nearly equal, somebody's; with `rare = "keep"` or without `smooth`
+also values that few people have. Synthetic data is not anonymous by itself; people set aside (`holdout`) show how much
+is learnt about the others. D. B. Rubin (1993); J. P. Reiter (2005); B. Nowok, G. M. Raab, C. Dibben, *synthpop: bespoke
+creation of synthetic data in R* (Journal of Statistical Software 2016).
 """
 
 from __future__ import annotations
@@ -47,17 +47,18 @@ class Synthesize(Method):
     """Draw a table from trees that were grown on people, column by column.
 
     Guarantee: no column that names a person is published. Every value is drawn from a leaf of at least `min_leaf`
-    people, who agree in what the tree asks of the columns before. No drawn word is one that fewer than `min_leaf`
+    people, who agree in what the tree asks about the earlier columns. No drawn word is one that fewer than `min_leaf`
     people have, unless `rare = "keep"`. With `smooth` no published number lies beyond what at least `min_leaf` people
-    reach; dates, moments and amounts that a column spells as text, all in one way, are numbers, too. With
+    reach; dates, times and amounts that a column spells as text, all in the same format, also count as numbers. With
     `kind = "full"` no row is made from one person, and with `copies = "redraw"` none equals the row of somebody who is
-    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay as they are.
+    unique in the originals. With `kind = "partial"` all cells but those of the named columns stay unchanged.
     Against: an adversary who looks for somebody's row in the release and takes the rest of it for theirs.
-    Limits: synthetic data is not anonymous by itself, and this is no differential privacy. A leaf whose people agree
-    tells their value. Who knows how the release was made learns a little from the absence of a likely row, and that
-    absence moves the data where many people are unique. A partial release shows everybody's other cells, so everybody
-    can be found by them, and every drawn value may be the true one. How much is learnt of people beyond what is learnt
-    of anybody is to be measured, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`, `Inference`.
+    Limits: synthetic data is not anonymous by itself, and this is not differential privacy. A leaf whose people agree
+    discloses their value. Anyone who knows how the release was made learns a little from the absence of a likely row,
+    and that absence changes the data if many people are unique. A partial release shows everybody's other cells, so
+    everybody can be found by them, and every drawn value may be the true one. Measure how much is learnt about people
+    beyond what is learnt about anybody, with people set aside: `CopiedRecords`, `SinglingOut`, `Linkability`,
+    `Inference`.
     Papers: Rubin 1993; Reiter 2005; Nowok, Raab, Dibben 2016.
     """
 
@@ -80,38 +81,38 @@ class Synthesize(Method):
 
     method: Literal["synthesize"] = "synthesize"
     kind: Literal["full", "partial"] = "full"
-    """`full` draws whole rows; `partial` draws only some columns anew, for everybody."""
+    """`full` draws whole rows; `partial` draws only some columns again, for everybody."""
     columns: tuple[str, ...] | None = None
-    """The columns that `partial` draws anew: the quasi_identifying and sensitive ones if it is not said. `full` draws
-    all that are published."""
+    """The columns that `partial` draws again, by default the quasi-identifying and sensitive ones; `full` draws all
+    that are published."""
     order: tuple[str, ...] | None = None
-    """Which columns are drawn first; others follow as they stand in the table, words of many categories last."""
+    """Which columns are drawn first; others follow in the order of the table, words of many categories last."""
     min_leaf: int = Field(default=10, ge=1)
-    """The fewest people from whom a value is drawn."""
+    """The smallest number of people from whom a value is drawn."""
     smooth: bool = True
     """Whether numbers that fewer than `min_leaf` people have are moved towards the next one in their leaf, and numbers
-    beyond what `min_leaf` people reach are pulled back to the next point of a coarse grid within, since the number
-    itself is somebody's. Where a hierarchy lists the values, they stay among them; but where these are few in their
-    range and of few people each, as days of birth are, numbers are moved freely, and the release is without that
-    hierarchy. They have as many digits after the point as `min_leaf` people need, and are whole if that is none. With
-    false, numbers are published as people have them."""
+    beyond what `min_leaf` people reach are pulled back to a point of a coarse grid, since the number itself is
+    somebody's. If a hierarchy lists the values, they stay among them; if these are sparse in their range and of few
+    people each, as days of birth are, numbers move freely, and the release is without that hierarchy. Numbers have as
+    many decimals as `min_leaf` people need, and are whole if that is none. With false, numbers are published
+    unchanged."""
     rows: int | None = Field(default=None, ge=1)
-    """How many rows `full` draws; as many as there are originals if it is not said."""
+    """How many rows `full` draws; by default as many as there are originals."""
     holdout: float | None = Field(default=None, ge=0.0, le=0.5)
-    """The share of people that are set aside, 0.5 at the most: nothing is learnt from them, so that what the release
-    tells of the others can be compared with what it tells of them. 0.2 if it is not said; 0 with `partial`, which shows
-    everybody."""
+    """The share of people that are set aside, at most 0.5: nothing is learnt from them, so that what the release
+    discloses about the others can be compared with what it says about them. By default 0.2; 0 with `partial`, which
+    shows everybody."""
     copies: Literal["redraw", "allow"] | None = None
-    """Whether a row that equals a unique original is drawn again, with the same words and missing cells where it can
-    be; where many people are unique it moves the data. `redraw` with `full` if it is not said; `partial` allows them,
-    since a value that is never the true one would tell which it is not."""
+    """Whether a row that equals a unique original is drawn again, with the same words and missing cells if possible; if
+    many people are unique, this changes the data. By default `redraw` with `full`; `partial` allows copies, since a
+    value that is never the true one would disclose which it is not."""
     most_nearer: float | None = Field(default=None, ge=0.0, le=1.0)
-    """The largest share of synthetic rows that may lie nearer to a person learnt from than to one set aside; 0.5 is
-    fair. If it is given it is claimed, so that a release above it is refused."""
+    """The largest share of synthetic rows that may be nearer to a person learnt from than to one set aside; 0.5 is
+    fair. If given, it is claimed, so that a release above it is refused."""
     rare: Literal["redraw", "keep"] = "redraw"
-    """What becomes of words that fewer than `min_leaf` of the people learnt from have. `redraw` never draws them, but
-    words of others who agree in the columns before; a column in which three of four people have such a word is refused.
-    `keep` publishes them."""
+    """What happens to words that fewer than `min_leaf` of the people learnt from have. `redraw` never draws them, but
+    words of others who agree in the earlier columns; a column in which three of four people have such a word is
+    refused. `keep` publishes them."""
 
     @model_validator(mode="after")
     def _check_kind_options(self) -> Synthesize:
@@ -123,7 +124,7 @@ class Synthesize(Method):
                     f"a partial release keeps everybody's row: {', '.join(given) or 'copies = redraw'} is for full ones"
                 )
         elif self.most_nearer is not None and self.holdout == 0:
-            raise ValueError("most_nearer compares with people set aside: holdout has to be above 0")
+            raise ValueError("most_nearer compares with people set aside: holdout must be above 0")
         return self
 
     @property
@@ -131,7 +132,7 @@ class Synthesize(Method):
         return (0.0 if self.kind == "partial" else 0.2) if self.holdout is None else self.holdout
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
-        """Set people aside, grow a tree for each column on the columns before it, and draw."""
+        """Set people aside, grow a tree for each column on the earlier columns, and draw."""
         chance = (randomness or Randomness.secure()).generator()
         names = self._published(data)
         people = self._split_people(len(data), chance, data.source)
@@ -178,8 +179,8 @@ class Synthesize(Method):
         aside = round(self._set_aside * count)
         if count - aside < self.min_leaf:
             raise ImpossibleRelease(
-                f"{source}: {count - aside} people can be learnt from, and none may be drawn from fewer than "
-                f"min_leaf = {self.min_leaf}; take more people or lower min_leaf"
+                f"{source}: only {count - aside} people can be learnt from, and none may be drawn from fewer than "
+                f"min_leaf = {self.min_leaf}; add people or lower min_leaf"
             )
         order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)
         return _PeopleRows(np.sort(order[aside:]), np.sort(order[:aside]))
@@ -191,14 +192,14 @@ class Synthesize(Method):
             self._refuse_strange("columns", self.columns, names, table)
             if self.kind == "full" and set(self.columns) != set(names):
                 raise PolicyError(
-                    f"{table.source}: a full release draws all {len(names)} columns, and `columns` names "
-                    f"{len(self.columns)}; say kind = partial, or leave `columns` out"
+                    f"{table.source}: a full release draws all {len(names)} columns, but `columns` names "
+                    f"{len(self.columns)}; set kind = partial, or omit `columns`"
                 )
         wanted = set(names)
         if self.kind == "partial":
             wanted = set(self.columns or (*table.quasi_identifying, *table.sensitive))
             if not wanted:
-                raise PolicyError(f"{table.source}: nothing is to be drawn; name `columns`")
+                raise PolicyError(f"{table.source}: there is nothing to draw; name `columns`")
         self._refuse_strange("order", self.order or (), [name for name in names if name in wanted], table)
         first = list(self.order or ())
         rest = [name for name in names if name in wanted and name not in first]
@@ -208,14 +209,14 @@ class Synthesize(Method):
         strange = [name for name in given if name not in known]
         if strange or len(set(given)) < len(given):
             raise PolicyError(
-                f"{table.source}: `{field}` names {quote_names(strange) or 'a column twice'}; it has "
-                "to name different columns that are published and drawn"
+                f"{table.source}: `{field}` names {quote_names(strange) or 'a column twice'}; it must "
+                "name different columns that are published and drawn"
             )
 
     def _drop_unlisted_hierarchies(
         self, published: Table, learnt: Mapping[str, SynthesisColumn], drawn_columns: Sequence[str]
     ) -> Table:
-        """Without the hierarchies that do not list what was drawn."""
+        """Remove the hierarchies that do not list what was drawn."""
         moved = [
             name
             for name in drawn_columns
@@ -240,14 +241,14 @@ class Synthesize(Method):
             arguments = {"fewest": self.min_leaf, "columns": words}
             made.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":
-            meaning = "Nothing but the columns drawn was changed."
+            meaning = "Nothing but the drawn columns was changed."
             made.append(claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept)}, meaning))
         elif self.copies != "allow":
             made.append(
                 claim_with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique.")
             )
         if self.most_nearer is not None:
-            meaning = "No larger share of rows lies nearer to people learnt from than to as many people set aside."
+            meaning = "No larger share of rows is nearer to people learnt from than to as many people set aside."
             made.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
         return (*made, claim_nobody_named(table))
 
@@ -277,7 +278,7 @@ class Synthesize(Method):
     ) -> SynthesisDetails:
         details: dict[str, Any] = {"rows": np.arange(count, dtype=np.int64)}
         if self.kind == "full":
-            # No row is anybody's: these are the people whom attacks try, in no order.
+            # No row is anybody's: these are the people that attacks target, in no order.
             rows = np.resize(chance.permutation(people.learnt), count)
             details = {"rows": rows, "training": people.learnt, "holdout": people.aside}
         grown = {model.column.name: model.values for model in models if model.values is not None}
@@ -320,7 +321,7 @@ def _read_text_numbers(frame: pl.DataFrame, learnt: Mapping[str, SynthesisColumn
 
 
 def _count_rare_cells(before: pl.Series, after: pl.Series, fewest: int) -> int:
-    """How many cells hold a word that fewer than so many people have."""
+    """How many cells hold a word that fewer than this many people have."""
     word_counts = before.drop_nulls().alias("word").value_counts(name="people")
     rare = word_counts.filter(pl.col("people") < fewest)["word"]
     return int(after.is_in(rare.implode()).sum())

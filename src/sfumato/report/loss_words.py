@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: MIT
+"""What each loss means, in words."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LOSSES = {
+    "loss": ("Loss", 'How much detail the cells lost: 0 % is the original, 100 % is nothing but "*".'),
+    "loss_geometric": ("Loss, geometric mean", "The same, averaged as in ARX, for comparison."),
+    "discernibility": (
+        "Discernibility",
+        "Sum of the squared crowd sizes; a suppressed row counts with all rows. Smaller is more precise.",
+    ),
+    "height": ("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
+    "average_class_size": ("Average crowd", "The mean number of people with the same published values."),
+    "suppressed_rows": ("Suppressed rows", "Rows whose quasi-identifying values were all removed."),
+    "derived_entries": (
+        "Entries blanked to protect",
+        "Entries that were not private, blanked so that rules predict no private entry.",
+    ),
+    "private_entries": ("Private entries", "Entries to be hidden; all are blanked."),
+    "derived_share": ("Share blanked to protect", "Of all entries that are not private."),
+    "changes": ("Changes", "Items added to a basket, removed from it, or made unknown."),
+    "removed": ("Removed", "Items taken out of a basket."),
+    "added": ("Added", "Items put into a basket."),
+    "unknown": ("Unknown", "Items marked as unknown: a basket may or may not hold them."),
+    "changed_baskets": ("Changed baskets", "Baskets in which something was changed."),
+    "lost_itemsets": ("Itemsets lost", "Frequent before, and not published or no longer frequent."),
+    "ghost_itemsets": ("Ghost itemsets", "Frequent in the release, and not before."),
+    "changed_supports": ("Supports changed", "Itemsets whose published support is not the true one."),
+    "added_baskets": ("Baskets added", "Invented baskets that raise supports."),
+    "dissimilarity": ("Dissimilarity", "How far item frequencies moved, as a share of their sum."),
+    "dropped_rows": ("Rows left out", "Rows left out because of a missing value (missing = drop)."),
+    "largest_loss": ("Largest loss", "The same in the column that lost most."),
+    "epsilon": (
+        "Privacy budget ε",
+        "All answers of a person together are at most e^ε times as likely for one truth as for another. Less is safer.",
+    ),
+    "redrawn_rows": ("Rows drawn again", "Rows that equalled a unique person and were drawn again."),
+    "rare_words": (
+        "Rare words",
+        "Of the synthetic text cells, the share whose value fewer people have than a leaf must hold.",
+    ),
+    "replaced_words": (
+        "Words replaced",
+        "Of the original text values in synthetic columns, the share that few people have; others replace them.",
+    ),
+    "sse": ("Within groups", "Sum of squared deviations from the published group values (SSE)."),
+    "sst": ("In total", "Sum of squared deviations from the means of the columns (SST)."),
+    "information_loss": ("Information loss", "SSE divided by SST."),
+    "coded_cells": ("Values capped", "Cells that hold a limit instead of their value."),
+    "added_codes": ("Codes added", "Codes beyond one per item."),
+    "feigned_items": ("Feigned items", "Items that filters show although the basket does not hold them."),
+    "bits_set": ("Bits set", "Of all bits of the filters, the share that is set."),
+    "changed_cells": ("Values swapped", "Cells that hold another value than before."),
+    "joint_total_variation": (
+        "Shift beside other columns",
+        "How far the joint distribution of a swapped and another column moved (mean total variation).",
+    ),
+    "marginal_shift": (
+        "Shift in counts",
+        "Sum of the changes in the number of people per swapped value.",
+    ),
+    "objective": (
+        "Cost of swapping",
+        "Sum of how much likelier the true values are than their replacements. Smaller keeps more of the data.",
+    ),
+    "c_avg": ("Average crowd over k", "How many times larger the crowds are, on average, than the promised k."),
+    "precision": ("Precision", "How far cells stay below the top of their hierarchies: 100 % is the original."),
+    "non_uniform_entropy": (
+        "Non-uniform entropy",
+        "How hard originals are to guess from published cells: 0 % is the original, 100 % is nothing published.",
+    ),
+    "total_variation": (
+        "Shift of single columns",
+        "How far the distribution of a column moved (mean total variation): 0 % is the original.",
+    ),
+    "pair_total_variation": (
+        "Shift of pairs of columns",
+        "How far the joint distribution of two columns moved (mean total variation): 0 % is the original.",
+    ),
+    "largest_mean_shift": (
+        "Largest shift of a mean",
+        "The largest shift of a column's mean, in standard deviations.",
+    ),
+    "largest_spread_change": (
+        "Largest change of a spread",
+        "The largest relative change of a column's standard deviation.",
+    ),
+    "largest_correlation_shift": (
+        "Largest shift of a correlation",
+        "The largest change of a correlation of two columns, which lies between −1 and 1.",
+    ),
+    "query_error": (
+        "Error of queries",
+        "The median relative error of random counting queries on the published values.",
+    ),
+}
+
+SHARES = frozenset(
+    {
+        "largest_loss",
+        "precision",
+        "non_uniform_entropy",
+        "rare_words",
+        "replaced_words",
+        "joint_total_variation",
+        "total_variation",
+        "pair_total_variation",
+        "largest_spread_change",
+        "information_loss",
+        "bits_set",
+        "query_error",
+        "derived_share",
+        "dissimilarity",
+    }
+)
+"""Losses that are percentages, besides every `loss…`."""
+
+
+class LossWords(NamedTuple):
+    """What the loss of a method means, and, turned round for a tile, what is left of what."""
+
+    meaning: str
+    kept: str
+    of: str
+
+
+DETAIL = LossWords(LOSSES["loss"][1], "of the detail kept", "mean over the quasi-identifying columns")
+"""The loss of methods that generalize."""
+
+_HIDDEN = LossWords(
+    "Changed items, as a share of all items in the original baskets.",
+    "of the items unchanged",
+    "of all items in the original baskets",
+)
+LOSS_OF = {
+    "add_noise": LossWords(
+        "Of the spread (variance) of the published numbers, the share that is noise.",
+        "of the spread is data",
+        "variance of noisy columns; the rest is noise",
+    ),
+    "discretize": LossWords(
+        "Of the spread (variance) of the numbers, the share that the intervals do not show.",
+        "of the spread is shown",
+        "variance of columns cut into intervals",
+    ),
+    "randomize_response": LossWords(
+        "The share of answers that are drawn at random, whatever the truth is.",
+        "of answers depend on the truth",
+        "the rest are drawn at random",
+    ),
+    "synthesize": LossWords(
+        "How far the joint distribution of two columns moved (total variation), mean over all pairs.",
+        "alike, columns in pairs",
+        "mean overlap of joint distributions",
+    ),
+    "swap_confidential": LossWords(
+        "Of the values in swapped columns, the share that is not the person's own.",
+        "of values left as they were",
+        "in the swapped columns",
+    ),
+    "suppress_entries": LossWords(
+        "Of the entries that had a value, the share that is blank in the release.",
+        "of the entries visible",
+        "of those that had a value",
+    ),
+    "microaggregate": LossWords(
+        "Of the spread (variance) of the quasi-identifying columns, the share that lies within the groups.",
+        "of the spread kept",
+        "variance between groups, quasi-identifying columns",
+    ),
+    "top_code": LossWords(
+        "Of the known values in the capped columns, the share that was capped.",
+        "of values not capped",
+        "in the capped columns",
+    ),
+    "hide_rules": _HIDDEN,
+    "hide_items": _HIDDEN,
+    "publish_patterns": LossWords(
+        "Mean relative error of the supports; a withheld itemset counts as 100 %.",
+        "of the supports kept",
+        "mean over the frequent itemsets",
+    ),
+    "encode_items": LossWords(
+        "Of the published codes, the share that was added to hide supports.",
+        "of the codes stand for items",
+        "the rest were added",
+    ),
+    "encode_bloom": LossWords(
+        "Of the items that a basket does not hold, the share that its filter shows.",
+        "of absent items not shown",
+        "filters show the rest by collision",
+    ),
+    "encode_for_trees": LossWords(
+        "None: the key decodes every code.",
+        "of the detail kept",
+        "for the holder of the key",
+    ),
+    "several": LossWords(
+        "The largest loss of all methods, each by its own measure.",
+        "kept where most was lost",
+        "each method by its own measure",
+    ),
+}
+"""What is lost where it is not detail: by method, by the method's kind where that is more precise, or by several."""
+
+REMEASURED = "suppress_entries"
+"""The only method of `LOSS_OF` whose loss other code measures again on the written file."""
