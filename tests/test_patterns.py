@@ -76,13 +76,13 @@ def test_the_form_is_that_of_spmf(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "match"),
     [
-        ("1 #SUP: 4\n", "how many baskets"),
+        ("1 #SUP: 4\n", "number of baskets"),
         ("@BASKETS=5\n1 2\n", "1 of 1 lines"),
         ("@BASKETS=5\n1 #SUP: x\n", "1 of 1 lines"),
         ("@BASKETS=5\n #SUP: 3\n", "no item"),
         ("@BASKETS=5\n@BASKETS=6\n1 #SUP: 3\n", "2 different numbers"),
         ("@BASKETS=5\n1 #SUP: 6\n", "1 of 1 supports"),
-        ("@BASKETS=5\n1 #SUP: 3\n1 #SUP: 2\n", "1 itemsets are there twice"),
+        ("@BASKETS=5\n1 #SUP: 3\n1 #SUP: 2\n", "1 itemsets are repeated"),
     ],
 )
 def test_bad_files_are_named(tmp_path: Path, text: str, match: str) -> None:

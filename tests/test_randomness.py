@@ -226,7 +226,7 @@ def test_methods_draw_from_the_randomness_they_are_given(path: Path) -> None:
     for line, name in calls_of_chance(path):
         assert name == "np.random.default_rng", f"{path.name}:{line}: {name}"
         assert "np.random.default_rng(0)" in lines[line - 1], f"{path.name}:{line}: not a constant"
-        assert "no chance of the release" in lines[line - 2], f"{path.name}:{line}: say why"
+        assert "not the randomness of the release" in lines[line - 2], f"{path.name}:{line}: say why"
     assert "Generator(np.random." not in "".join(lines)
 
 

@@ -82,7 +82,7 @@ def test_the_repr_shows_counts_only() -> None:
     [
         (["secret"], "a list of elements is expected where a str is"),
         ([["secret", ["secret"]]], "1 of 2 elements are lists"),
-        ([[["secret"], []]], "1 of 2 elements hold no item"),
+        ([[["secret"], []]], "1 of 2 elements are empty"),
         ([["secret", 1.5]], "1 items are neither integers nor text but float"),
     ],
 )

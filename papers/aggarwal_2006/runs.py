@@ -103,12 +103,12 @@ def blank(table: Table, private: Flags, confidence: float, min_support: float, f
 def _blank_first_rules(cells: TableCells, confidence: float, min_support: float, factor: int) -> int:
     """GraDeS as printed: blank until no rule of the first mining is left, and do not mine again."""
     from sfumato.protect.entries.entry_ledger import EntryLedger, RuleMining, RuleQuestion
-    from sfumato.protect.entries.grades import EntryWeighing, blank_heaviest_first
+    from sfumato.protect.entries.grades import WeighingOptions, blank_heaviest_first
 
     question = RuleQuestion(parse_exact_confidence(confidence), compute_least_count(min_support, len(cells.codes)))
     ledger = EntryLedger(cells, question)
     ledger.add(RuleMining(cells, question).rules(cells.states))
-    return len(blank_heaviest_first(ledger, EntryWeighing(batch=factor))[0])
+    return len(blank_heaviest_first(ledger, WeighingOptions(batch=factor))[0])
 
 
 def _method(private: Flags, confidence: float, min_support: float, factor: int) -> SuppressEntries:

@@ -27,7 +27,13 @@ from tests.contract.canaries import (
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.test_methods import released
 
-each = pytest.mark.parametrize("example", METHOD_EXAMPLES, ids=lambda example: example.name)
+LONG = {"k-optimize", "partition"}
+"""Examples that take longer than twenty seconds; others of their family are tried in each run."""
+each = pytest.mark.parametrize(
+    "example",
+    [pytest.param(one, marks=[pytest.mark.slow] if one.name in LONG else []) for one in METHOD_EXAMPLES],
+    ids=lambda example: example.name,
+)
 NAMED = ("female", "nuts", "butter", "bread", "beer")
 """Values that the methods of the examples name."""
 

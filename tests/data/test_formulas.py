@@ -141,7 +141,7 @@ def test_without_the_option_cells_stay_and_are_counted(tmp_path: Path) -> None:
 def test_a_file_without_formulas_gets_no_word_on_the_terminal() -> None:
     assert describe_formulas({"formulas": {"cells": 0, "columns": []}, "data": {}}) == ""
     one = describe_formulas({"formulas": {"cells": 1, "columns": ["\r\x1b"]}, "data": {"escaped_formulas": True}})
-    assert one == '1 cell looks like a spreadsheet formula, in "\\r\\u001b": each has an apostrophe in front.'
+    assert one == '1 cell looks like a spreadsheet formula, in "\\r\\u001b": each is prefixed with an apostrophe.'
     arrow = describe_formulas({"formulas": {"cells": 2, "columns": ["a"]}, "data": {"format": "arrow"}})
     assert "this format keeps them as they are" in arrow
 

@@ -99,8 +99,8 @@ def test_killed_over_an_earlier_release(
 @pytest.mark.parametrize(
     ("place", "stride"),
     [
-        ("fresh", 67),
-        ("both", 67),
+        ("fresh", 151),
+        ("both", 151),
         *(
             pytest.param(place, 13, marks=pytest.mark.slow)
             for place in ("fresh", "earlier release", "both", "foreign folder")

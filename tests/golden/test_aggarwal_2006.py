@@ -14,7 +14,7 @@ from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.cells import TableCells
 from sfumato.protect.entries.entry_ledger import EntryLedger, RuleMining, RuleQuestion
-from sfumato.protect.entries.grades import EntryWeighing, blank_heaviest_first, run_grades
+from sfumato.protect.entries.grades import WeighingOptions, blank_heaviest_first, run_grades
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 from sfumato.table import Table
@@ -65,7 +65,7 @@ def test_employee(ian: str, rules: int, unsafe: int, safe: int, least: int) -> N
     ledger = EntryLedger(cells, question)
     ledger.add(found := mining.rules(cells.states))
     assert len(found) == rules
-    blanked, _ = blank_heaviest_first(ledger, EntryWeighing())
+    blanked, _ = blank_heaviest_first(ledger, WeighingOptions())
     assert len(blanked) == unsafe
     hidden = {(int(entry) // 5, int(entry) % 5) for entry in blanked}
     left = adversarial(employees(ian), PRIVATE, hidden, SIX_TENTHS, 2)
@@ -144,7 +144,7 @@ def test_figure_7(seed: int) -> None:
     for batch in (1, 30):
         ledger = EntryLedger(cells, question)
         ledger.add(found)
-        sizes.append(len(blank_heaviest_first(ledger, EntryWeighing(batch=batch))[0]))
+        sizes.append(len(blank_heaviest_first(ledger, WeighingOptions(batch=batch))[0]))
     assert 3_500 <= len(found) <= 4_500
     assert 520 <= sizes[0] <= 600
     assert 1_200 <= sizes[1] <= 1_450

@@ -226,7 +226,7 @@ def test_methods_of_chance_can_be_combined(tmp_path: Path, methods: tuple[str, .
 
 
 def test_a_swap_after_its_pattern_was_changed_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(PolicyError, match=r'finds records by "age".*name it first'):
+    with pytest.raises(PolicyError, match=r'finds records by "age".*put it first'):
         made(tmp_path, NOISE.format("age"), SWAPPED)
 
 

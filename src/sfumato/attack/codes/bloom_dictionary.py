@@ -60,11 +60,11 @@ class BloomDictionary(Attack):
             )
         wanted = _list_commonest_items(truth, self.items)
         true = build_item_columns(truth, wanted)
-        named_columns = self._named(release, {item: true[item].bit_count() for item in wanted}, len(truth))
+        named_columns = self._name_baskets(release, {item: true[item].bit_count() for item in wanted}, len(truth))
         strangers = None
         if control is not None:
             others = {item: column.bit_count() for item, column in build_item_columns(control, wanted).items()}
-            guesses = self._named(release, others, len(control))
+            guesses = self._name_baskets(release, others, len(control))
             strangers = self._count_agreeing_items(true, guesses)
         whole = build_full_column(len(truth))
         return Outcome(
@@ -75,7 +75,7 @@ class BloomDictionary(Attack):
             facts={"codes": len(release.data.items)},
         )
 
-    def _named(self, release: Release, supports: dict[Item, int], baskets: int) -> dict[Item, Column]:
+    def _name_baskets(self, release: Release, supports: dict[Item, int], baskets: int) -> dict[Item, Column]:
         """The named baskets of each item."""
         columns = build_item_columns(release.data)
         if self.knowledge == "supports":

@@ -318,7 +318,7 @@ class _PopulationModel(PrivacyModel):
 
     @field_validator("population")
     @classmethod
-    def _named(cls, given: Any) -> Any:
+    def _check_population(cls, given: Any) -> Any:
         if not isinstance(given, (str, Table)):
             raise ValueError("the population must be a file name or a Table")
         return given

@@ -133,7 +133,7 @@ class HideRules(Method):
         """Find the baskets of each rule, and change some of them until none shows."""
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
-        rules, itemsets = self._named()
+        rules, itemsets = self._list_secrets()
         secret = number_secret_rules(data, rules, itemsets)
         thresholds = HidingThresholds(
             compute_least_count(self.min_support, len(data)), parse_exact_confidence(self.min_confidence or 1.0)
@@ -160,7 +160,7 @@ class HideRules(Method):
             ),
         )
 
-    def _named(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
+    def _list_secrets(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
         """Everything to hide, including the file's."""
         if self.file is None:
             return self.rules, self.itemsets

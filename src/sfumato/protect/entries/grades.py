@@ -27,7 +27,7 @@ MANY = 1_000_000
 
 
 @dataclass(frozen=True)
-class EntryWeighing:
+class WeighingOptions:
     """How entries are weighed; by default as in the paper."""
 
     fitting: bool = False
@@ -56,7 +56,7 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         ledger.add(rule_arrays)
         if not entries:
             mining.first, bound = ledger.add_hiding_rows(rule_arrays), bound_entry_count(ledger)
-        weighing = EntryWeighing(batch=batch, slack=SLACK if ledger.size > MANY else 0)
+        weighing = WeighingOptions(batch=batch, slack=SLACK if ledger.size > MANY else 0)
         blanked, why = blank_heaviest_first(ledger, weighing)
         entries.append(blanked)
         reasons += [ledger.reason(code) for code in why]
@@ -65,7 +65,7 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
     return DerivedEntries(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
 
 
-def blank_heaviest_first(ledger: EntryLedger, weighing: EntryWeighing) -> tuple[Ints, Codes]:
+def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> tuple[Ints, Codes]:
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
     from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
 

@@ -16,9 +16,9 @@ import numpy as np
 from sfumato.arrays import Ints
 from sfumato.progress import report_progress
 from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, RuleMining
-from sfumato.protect.entries.grades import SLACK, EntryWeighing, blank_heaviest_first, bound_entry_count
+from sfumato.protect.entries.grades import SLACK, WeighingOptions, blank_heaviest_first, bound_entry_count
 
-WEIGHING = EntryWeighing(fitting=True, slack=SLACK, forget=False, reach=2)
+WEIGHING = WeighingOptions(fitting=True, slack=SLACK, forget=False, reach=2)
 _SEED = 0x9E3779B97F4A7C15
 """Randomness only chooses among sets that are all safe; it is fixed, so that a release can be repeated."""
 _CHUNK = 64
