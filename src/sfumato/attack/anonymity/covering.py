@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints, Words
-from sfumato.attack.anonymity.likelihood import expand_classes
+from sfumato.attack.anonymity.row_search import expand_classes
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import Domain, LabelCover, parse_range, parse_set
 from sfumato.table import Missing, Table

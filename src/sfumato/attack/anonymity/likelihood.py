@@ -8,26 +8,23 @@ The cost of a cell is minus the logarithm of how likely it is for the known valu
   likely theirs. A label that does not: so much that no other column makes up for it, where cells are truthful.
 - Averages, swapped and other numbers: half the square of the gap, in deviations of the known numbers.
 - Other values: the more for a value that differs, the rarer agreement by chance is (Fellegi and Sunter 1969).
-
-The adversary takes the rows of least cost. People and rows that are alike are looked at once, and where a column has
-just one label that fits a value, only the rows with that label are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.row_distance import LabelColumn
 from sfumato.data.hierarchy import SUPPRESSED, spell_cells
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
 from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release
-from sfumato.table import Missing, Table
+from sfumato.table import Missing
 
 DENIED = 1e4
 """More than all else together: what a truthful cell rules out."""
@@ -56,6 +53,16 @@ class NumberPrice:
     high: Floats
     law: tuple[float, float, float, float]
 
+    def compute_costs(self, people: slice) -> Floats:
+        """People × rows, as the kernel computes one by one."""
+        known, (scale, wall, one, both) = self.theirs[people, None], self.law
+        gap = np.maximum(np.maximum(self.low - known, known - self.high), 0.0)
+        ratio = gap / (scale or 1.0)
+        costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
+        costs = np.where(gap > 0, wall, 0.0) if scale == 0 else costs
+        unknown, blank = np.isnan(known), np.isnan(self.low)
+        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both, one), costs))
+
     @property
     def sharpness(self) -> float:
         """How few rows are near one another, so that a search that begins with this column ends soon; 0 if none can."""
@@ -74,6 +81,10 @@ class LabelPrice:
     ours: Ints
     costs: Floats
     """Values × labels."""
+
+    def compute_costs(self, people: slice) -> Floats:
+        """People × rows."""
+        return np.asarray(self.costs[self.theirs[people]][:, self.ours])
 
     def find_only_labels(self) -> Ints | None:
         """For each person the one label that is not denied, −1 for none; None where somebody has more."""
@@ -104,6 +115,11 @@ def price_covering(column: KnownColumn, denied: float = DENIED) -> Price:
         return costs
 
     return _tabulate(column, compute_costs)
+
+
+def price_distance(column: KnownColumn) -> Price:
+    """The distance from 0 to 1 that `row_distance` describes, of numbers and labels alike."""
+    return _tabulate(column, lambda labels, values: labels.distances(values))
 
 
 def price_nearness(column: KnownColumn) -> Price:
@@ -238,119 +254,3 @@ def _price_equality(column: KnownColumn, denied: float) -> NumberPrice:
     both = 0.0 if column.missing is Missing.OWN_VALUE else denied
     one, both = (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied, both)
     return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied, one, both))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class LikelihoodSearch:
-    """A release, to be searched for the rows of least cost."""
-
-    published: Table
-    pricing: Mapping[str, Pricing]
-    blanked: frozenset[str] = field(default_factory=frozenset)
-    """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
-
-    def find_rows(self, people: Table) -> tuple[Ints, Ints, Ints]:
-        """For every person: published rows in order, where theirs begin, and how many there are."""
-        names = list(self.pricing)
-        rows = _group_alike(self.published.frame, names)
-        known = _group_alike(people.frame, names)
-        if not rows.height or not known.height:
-            nothing = np.zeros(people.frame.height, dtype=np.int64)
-            return np.zeros(0, dtype=np.int64), nothing, nothing
-        prices = [self._price(name, rows[name], known[name]) for name in names]
-        counts, classes = _search(prices, known.height, rows.height)
-        order, start, count = expand_classes(classes, counts, rows["\0at"])
-        persons = known["\0at"].explode().to_numpy()
-        of_person = np.empty(len(persons), dtype=np.int64)
-        of_person[persons] = np.repeat(np.arange(known.height), known["\0at"].list.len().to_numpy())
-        return order, start[of_person], count[of_person]
-
-    def _price(self, name: str, cells: pl.Series, values: pl.Series) -> Price:
-        missing = Missing.MATCHES_ANY if name in self.blanked else self.published.missing
-        labels = LabelColumn.read(cells, self.published.hierarchies.get(name), missing)
-        return self.pricing[name](KnownColumn(values, labels, cells, missing))
-
-
-def _group_alike(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
-    return frame.select(names).with_row_index("\0at").group_by(names, maintain_order=True).agg("\0at")
-
-
-def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
-    """How many rows cost each person least, and which: rows that a truthful column rules out are passed over."""
-    from sfumato.kernels.anonymity.likeliest import LabelCosts, NumberCosts, list_cheapest_rows
-
-    numbers = sorted((one for one in prices if isinstance(one, NumberPrice)), key=lambda one: -one.sharpness)
-    labels = [one for one in prices if isinstance(one, LabelPrice)]
-    theirs, ours, is_blocked = _block(labels, people, rows)
-    can_sweep = bool(numbers) and numbers[0].sharpness > 0
-    order = np.lexsort((numbers[0].low, ours)) if can_sweep else np.argsort(ours, kind="stable")
-    first, last = (np.searchsorted(ours[order], theirs, side) for side in ("left", "right"))
-    whole = ~is_blocked | (first == last)
-    first, last = np.where(whole, 0, first), np.where(whole, rows, last)
-    sizes = np.asarray([one.costs.size for one in labels], dtype=np.int64)
-    layout = np.column_stack([np.cumsum(sizes) - sizes, [one.costs.shape[1] for one in labels]]) if labels else None
-    counts, cheapest = list_cheapest_rows(
-        NumberCosts(
-            _stack([one.theirs for one in numbers], people),
-            _stack([one.low[order] for one in numbers], rows),
-            _stack([one.high[order] for one in numbers], rows),
-            np.asarray([one.law for one in numbers], dtype=np.float64).reshape(-1, 4),
-        ),
-        LabelCosts(
-            _stack([one.theirs for one in labels], people).astype(np.int64),
-            _stack([one.ours[order] for one in labels], rows).astype(np.int64),
-            np.concatenate([np.zeros(0, np.float32), *(one.costs.ravel().astype(np.float32) for one in labels)]),
-            np.zeros((0, 2), dtype=np.int64) if layout is None else layout.astype(np.int64),
-        ),
-        first.astype(np.int64),
-        last.astype(np.int64),
-        np.full(people, can_sweep) & (~whole | (ours.max(initial=0) == ours.min(initial=0))),
-    )
-    return counts, order[cheapest]
-
-
-def _block(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Flags]:
-    """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
-    theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
-    fits = np.ones(people, dtype=np.bool_)
-    for column in labels:
-        only = column.find_only_labels()
-        if only is None:
-            continue
-        fits &= only >= 0
-        width = column.costs.shape[1] + 1
-        both = np.concatenate([theirs * width + only, ours * width + column.ours])
-        both = np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
-        theirs, ours = both[:people], both[people:]
-    return theirs, ours, fits
-
-
-def _stack(columns: Sequence[Floats | Ints], height: int) -> Floats:
-    if not columns:
-        return np.zeros((height, 0))
-    return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
-
-
-def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Ints, Ints, Ints]:
-    """From the classes of distinct people to the rows in them: rows in order, where each one's begin, how many.
-
-    People with one class share its rows; only those with several have a list of their own.
-    """
-    sizes = members.list.len().cast(pl.Int64).to_numpy()
-    flat = members.explode().to_numpy().astype(np.int64) if len(members) else np.zeros(0, dtype=np.int64)
-    begins = np.cumsum(sizes) - sizes
-    first = np.cumsum(counts) - counts
-    start, count = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts), dtype=np.int64)
-    single = counts == 1
-    start[single], count[single] = begins[classes[first[single]]], sizes[classes[first[single]]]
-    several = classes[np.repeat(counts > 1, counts)]
-    lengths = sizes[several]
-    total = int(lengths.sum())
-    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    order = np.concatenate([flat, flat[np.repeat(begins[several], lengths) + within]])
-    running = np.concatenate([[0], np.cumsum(lengths)])
-    many = counts > 1
-    last = np.cumsum(counts[many])
-    start[many] = len(flat) + running[last - counts[many]]
-    count[many] = running[last] - running[last - counts[many]]
-    return order, start, count

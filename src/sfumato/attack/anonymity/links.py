@@ -11,7 +11,8 @@ import polars as pl
 
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.covering import find_covering_rows
-from sfumato.attack.anonymity.likelihood import LikelihoodSearch, price_nearness
+from sfumato.attack.anonymity.likelihood import price_nearness
+from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.published_labels import parse_range, parse_set
 from sfumato.errors import DataError, quote_names
@@ -92,7 +93,7 @@ def linked(published: Table, people: Table, columns: Sequence[str]) -> Links:
             parts.append(part)
             counts = counts + part[2]
     if not counts.any() and _are_all_numbers(published, people, columns):
-        parts = [LikelihoodSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
+        parts = [RowSearch(published, dict.fromkeys(columns, price_nearness)).find_rows(people)]
         counts = parts[0][2]
     if len(starred):  # only for those whom nothing else fits
         rows = starred

@@ -16,7 +16,6 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.likelihood import (
-    LikelihoodSearch,
     Pricing,
     price_agreement,
     price_by_law,
@@ -26,6 +25,7 @@ from sfumato.attack.anonymity.likelihood import (
 )
 from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchy import spell_cells
 from sfumato.public.answer_channel import list_answered_columns
@@ -58,7 +58,7 @@ def choose_links(release: Release, people: Table, names: Sequence[str]) -> Chose
 
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
     """Look people up in all the ways that are worth trying on a release, the plainest first."""
-    covering = linked(release.data, _cap(release, people, names), names)
+    covering = linked(release.data, cap_values(release, people, names), names)
     for look_up in _list_ways(release, people, names, covering):
         yield ChosenLinks(look_up(people), look_up)
 
@@ -67,14 +67,14 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
     published: Table = release.data
 
     def cover(chosen: Sequence[str]) -> LookUp:
-        return lambda others: linked(published, _cap(release, others, chosen), chosen)
+        return lambda others: linked(published, cap_values(release, others, chosen), chosen)
 
     def cover_all(others: Table) -> Links:
         return found if others is people else cover(names)(others)
 
     def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
-        search = LikelihoodSearch(published, pricing, frozenset(columns.blanked))
-        return lambda others: _gather(search, _cap(release, others, names))
+        search = RowSearch(published, pricing, frozenset(columns.blanked))
+        return lambda others: _gather(search, cap_values(release, others, names))
 
     yield cover_all
     columns = _ColumnKinds.of(release, people, names)
@@ -88,14 +88,19 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
     if 0 < len(columns.truthful) < len(names):
         yield cover(columns.truthful)
     laws = price_by_law(release, columns.by_law)
-    certain = truthful | dict.fromkeys(columns.blanked, price_covering) | laws
     if laws or columns.blanked:
-        yield weigh(certain)
+        yield weigh(columns.price_certain(release))
     if columns.loose:
-        yield weigh(certain | dict.fromkeys(columns.loose, price_loosely))
+        yield weigh(columns.price_all(release))
     if columns.loose or not laws:
         yield weigh(dict.fromkeys(names, price_agreement) | laws)
     yield weigh(dict.fromkeys(names, price_nearness))
+
+
+def search_by_likelihood(release: Release, people: Table, names: Sequence[str]) -> RowSearch:
+    """A search by all that is published about the known columns; people serve to see which cells may be truthful."""
+    columns = _ColumnKinds.of(release, people, names)
+    return RowSearch(release.data, columns.price_all(release), frozenset(columns.blanked))
 
 
 class _ColumnKinds(NamedTuple):
@@ -130,6 +135,14 @@ class _ColumnKinds(NamedTuple):
         truthful, blanked, law, loose = (tuple(chosen) for chosen in found.values())
         return cls(truthful, blanked, law, loose, are_alike)
 
+    def price_certain(self, release: Release) -> dict[str, Pricing]:
+        """What each cell that is truthful or changed by a known law costs."""
+        return dict.fromkeys((*self.truthful, *self.blanked), price_covering) | price_by_law(release, self.by_law)
+
+    def price_all(self, release: Release) -> dict[str, Pricing]:
+        """What each cell costs, by all that is known about its column."""
+        return self.price_certain(release) | dict.fromkeys(self.loose, price_loosely)
+
 
 def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
     """Whether every value that people have is covered by some label."""
@@ -142,7 +155,7 @@ def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
     return all(bool(labels.covers(part).any(axis=1).all()) for part in parts)
 
 
-def _cap(release: Release, people: Table, names: Sequence[str]) -> Table:
+def cap_values(release: Release, people: Table, names: Sequence[str]) -> Table:
     """People as a capped column would show them: its ends are seen in the release."""
     stated = {change.column for change in release.changes if change.kind is ChangeKind.CAPPED}
     capped = []
@@ -173,6 +186,6 @@ def _match_equal(published: Table, people: Table, names: Sequence[str]) -> Links
     return Links(((order, found["\0at"].fill_null(0).to_numpy(), count),), count)
 
 
-def _gather(search: LikelihoodSearch, people: Table) -> Links:
+def _gather(search: RowSearch, people: Table) -> Links:
     part = search.find_rows(people)
     return Links((part,), part[2])
