@@ -6,6 +6,7 @@ As arrays over distinct sets of rows, so that a million people are looked up in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -20,7 +21,7 @@ from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, 
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 Kind = TypeVar("Kind", bound=np.generic)
 _DIGITS = 12
@@ -52,17 +53,23 @@ def look_up_candidates(published: Table, people: Table) -> Links:
     return linked(published, people, _require_known_columns(published))
 
 
-def choose_candidates(release: Release, people: Table) -> ChosenLinks:
+def choose_candidates(release: Release, people: Table, names: Sequence[str] | None = None) -> ChosenLinks:
     """The rows that cover each person; those of the strongest way of linking if the release states that cells changed.
 
-    What all rows that fit have in common is certain only if none of those that cover the person is left out.
+    What all rows that fit have in common is certain only if none of those that cover the person is left out. A missing
+    cell that matches anything is no reason to doubt an equal row, so there the strongest way is taken, too.
     """
-    names = _require_known_columns(release.data)
-    covering = next(try_ways(release, people, names))
+    known = _require_known_columns(release.data) if names is None else tuple(names)
+    covering = next(try_ways(release, people, known))
     is_stated = bool(release.changes or release.public)
-    if not is_stated or bool((covering.links.counts > 0).all()):
+    blank = release.data.missing is Missing.MATCHES_ANY and _has_missing(release.data, known)
+    if not blank and (not is_stated or bool((covering.links.counts > 0).all())):
         return covering
-    return choose_links(release, people, names)
+    return choose_links(release, people, known)
+
+
+def _has_missing(published: Table, names: Sequence[str]) -> bool:
+    return any(published.frame[name].null_count() for name in names)
 
 
 def _require_known_columns(published: Table) -> tuple[str, ...]:
