@@ -13,7 +13,7 @@ import polars as pl
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
-from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.links import linked
 from sfumato.attack.anonymity.similarity import Similarity
 from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.crowd_sizes import crowds

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.change import ChangeKind
 from sfumato.errors import PolicyError
 from sfumato.mine.noise.estimates import estimate_released_columns
 from sfumato.workflow.attack_run import attack_again
@@ -257,6 +258,19 @@ def test_a_repeated_attack_finds_what_the_run_found(tmp_path: Path) -> None:
     again = attack_again(out, tmp_path / "policy.toml")
     assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in again} == first
     assert first["linking"] > 0
+
+
+def test_a_repeated_attack_knows_what_was_done_to_columns(tmp_path: Path) -> None:
+    """Nobody's noisy age is covered by a cell, so homogeneity needs the stated changes to look anybody up."""
+    out = made(
+        tmp_path, NOISE.format("age"), attacks='[[attack]]\nattack = "linking"\n[[attack]]\nattack = "homogeneity"'
+    )
+    found = json.loads((out / "private/record.json").read_text())["found"]["attacks"]
+    first = {one["attack"]: one["successes"] for one in found}
+    again = attack_again(out, tmp_path / "policy.toml")
+    assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in again} == first
+    assert first["homogeneity"] > 0
+    assert {change.kind for change in sf.read_release(out).changes_of("age")} == {ChangeKind.NOISE}
 
 
 def test_a_changed_folder_is_not_read(done: Path) -> None:

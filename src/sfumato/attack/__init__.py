@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from sfumato.attack.anonymity.inference import Inference as Inference
     from sfumato.attack.anonymity.linkability import Linkability as Linkability
     from sfumato.attack.anonymity.linking import Linking as Linking
-    from sfumato.attack.anonymity.linking import Links as Links
-    from sfumato.attack.anonymity.linking import linked as linked
+    from sfumato.attack.anonymity.links import Links as Links
+    from sfumato.attack.anonymity.links import linked as linked
     from sfumato.attack.anonymity.minimality import Minimality as Minimality
     from sfumato.attack.anonymity.similarity import Similarity as Similarity
     from sfumato.attack.anonymity.singling_out import SinglingOut as SinglingOut

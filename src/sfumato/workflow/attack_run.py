@@ -42,7 +42,8 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[tuple
     published, original = certificate.published(root), rules.original()
     kept = _read_kept_details(root.parent / "private")
     details = read_details({**kept, "public": certificate.body.get("public", {})})
-    release = Release(_attach_hierarchies(published, original), rules.methods()[-1], certificate.claims(), {}, details)
+    data = _attach_hierarchies(published, original)
+    release = Release(data, rules.methods()[-1], certificate.claims(), {}, details, certificate.changes())
     return run_attacks(rules.attacks(), release, original)
 
 

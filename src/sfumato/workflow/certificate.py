@@ -21,6 +21,7 @@ from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
+from sfumato.change import Change, ChangeKind
 from sfumato.data.table_reader import list_input_files
 from sfumato.data.table_writer import MARKS
 from sfumato.details import Details
@@ -115,6 +116,12 @@ class Certificate:
             Claim.model_validate({name: claim[name] for name in Claim.model_fields}) for claim in self.body["claims"]
         )
 
+    def changes(self) -> tuple[Change, ...]:
+        """What was done to each column, as the methods stated it."""
+        return tuple(
+            Change(**{**change, "kind": ChangeKind(change["kind"])}) for change in self.body.get("changes", ())
+        )
+
     def published(self, folder: Path) -> Any:
         """The data of the release, read as the certificate describes it."""
         data = self.body["data"]
@@ -142,7 +149,7 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
 
 
 def read_release(folder: str | Path) -> Release:
-    """A release as its recipient has it: the data, its claims, and the published noise parameters.
+    """A release as its recipient has it: the data, its claims, what was done to each column, and the laws of chance.
 
     The method stays with the custodian, so `method` is None. A folder that was changed after it was signed is refused;
     `verify` measures the claims.
@@ -151,7 +158,8 @@ def read_release(folder: str | Path) -> Release:
     certificate = read_unchanged_certificate(root)
     details = Details(public=certificate.body.get("public", {}))
     losses = certificate.body.get("losses", {})
-    return Release(_read_published(root, certificate), None, certificate.claims(), losses, details)
+    data = _read_published(root, certificate)
+    return Release(data, None, certificate.claims(), losses, details, certificate.changes())
 
 
 def read_unchanged_certificate(root: Path) -> Certificate:

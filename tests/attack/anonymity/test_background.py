@@ -83,7 +83,10 @@ def test_people_who_are_not_there() -> None:
 def test_it_succeeds_on_originals_and_fails_on_noise() -> None:
     data = people()
     assert BackgroundKnowledge().run(as_is(data), data).low > 0.5
-    assert BackgroundKnowledge().run(noise(data), data).risk < 0.02
+    fresh = BackgroundKnowledge().run(
+        noise(data), data
+    )  # the nearest row of strangers tells no more than the commonest value
+    assert fresh.successes <= fresh.baseline
 
 
 def test_json_round_trip() -> None:

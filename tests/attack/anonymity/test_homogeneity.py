@@ -173,7 +173,9 @@ def test_a_missing_value_is_never_learnt() -> None:
 def test_it_succeeds_on_originals_and_fails_on_noise() -> None:
     data = people()
     assert Homogeneity().run(as_is(data), data).low > 0.5
-    assert Homogeneity().run(noise(data), data).risk < 0.02
+    # The nearest row of strangers tells no more than the commonest value.
+    fresh = Homogeneity().run(noise(data), data)
+    assert fresh.successes <= fresh.baseline
 
 
 def test_json_round_trip() -> None:

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.anonymity.linkability import Linkability
-from sfumato.attack.anonymity.row_distance import LabelColumn, RowSearch, compare_with_control
+from sfumato.attack.anonymity.row_distance import LabelColumn, compare_with_control
+from sfumato.attack.anonymity.row_search import RowSearch
 from tests.contract.examples import people
 from tests.contract.test_attacks import as_is, noise
 from tests.tables import Small, small_tables
@@ -74,7 +75,7 @@ def test_the_nearest_rows_by_going_through_all(small: Small, neighbours: int) ->
     """No row that was left out is nearer than one that was taken: distances cell by cell in plain Python."""
     table = small.table()
     names = table.quasi_identifying
-    found = RowSearch.of(table, names).rows(table, neighbours, np.random.default_rng(0))
+    found = RowSearch.by_distance(table, names).draw_rows(table, neighbours, np.random.default_rng(0))
 
     def distance(one: tuple[str | None, ...], other: tuple[str | None, ...]) -> int:
         return sum(a != b for a, b in zip(one, other, strict=True))
@@ -89,7 +90,7 @@ def test_rows_at_the_same_distance_are_as_likely() -> None:
     """Four equal rows, 4,000 searches: each is taken a quarter of the time, within five deviations."""
     table = sf.Table.of({"q": ["a"] * 4 + ["b"]}, {"q": "quasi_identifying"})
     person = sf.Table.of({"q": ["a"] * 4000}, {"q": "quasi_identifying"})
-    found = RowSearch.of(table, ["q"]).rows(person, 1, np.random.default_rng(0))
+    found = RowSearch.by_distance(table, ["q"]).draw_rows(person, 1, np.random.default_rng(0))
     counts = np.bincount(found.ravel(), minlength=5)
     assert counts[4] == 0
     assert np.abs(counts[:4] - 1000).max() < 5 * np.sqrt(4000 * 3 / 16)

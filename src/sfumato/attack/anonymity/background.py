@@ -18,10 +18,11 @@ from sfumato.arrays import Flags
 from sfumato.attack.anonymity.candidates import (
     CandidateSets,
     ValueTally,
+    choose_candidates,
     choose_sensitive_columns,
-    look_up_candidates,
     trace_people,
 )
+from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -55,7 +56,8 @@ class BackgroundKnowledge(Attack):
         names = choose_sensitive_columns(published, self.column)
         report_progress("background knowledge")
         people = trace_people(release, truth)
-        sets = CandidateSets.of(look_up_candidates(published, people))
+        links, look_up = choose_candidates(release, people)
+        sets = CandidateSets.of(links)
         hit, pinned, blind = (np.zeros(len(people), dtype=np.bool_) for _ in range(3))
         for name in names:
             tally = sets.tally(published, people, name)
@@ -66,7 +68,7 @@ class BackgroundKnowledge(Attack):
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else self._right(published, control, names),
+            control=None if control is None else self._right(look_up(control), published, control, names),
             facts={"pinned": int(pinned.sum()), "columns": list(names)},
         )
 
@@ -84,8 +86,8 @@ class BackgroundKnowledge(Attack):
         few = tally.sets.spread_to_people(tally.distinct, 0) <= self.excluded + 1
         return np.asarray(few & (tally.find_truth_places() >= 0))
 
-    def _right(self, published: Table, people: Table, names: tuple[str, ...]) -> int:
-        sets = CandidateSets.of(look_up_candidates(published, people))
+    def _right(self, links: Links, published: Table, people: Table, names: tuple[str, ...]) -> int:
+        sets = CandidateSets.of(links)
         hit = np.zeros(len(people), dtype=np.bool_)
         for name in names:
             hit |= self._guessed(sets.tally(published, people, name))

@@ -6,6 +6,7 @@ As arrays over distinct sets of rows, so that a million people are looked up in 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -15,11 +16,12 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.attack.anonymity.linking import Links, linked
+from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, try_ways
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
 from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 Kind = TypeVar("Kind", bound=np.generic)
 _DIGITS = 12
@@ -48,9 +50,32 @@ def choose_sensitive_columns(published: Table, column: str | None) -> tuple[str,
 
 def look_up_candidates(published: Table, people: Table) -> Links:
     """The rows that fit each person in every quasi-identifying column of the release."""
+    return linked(published, people, _require_known_columns(published))
+
+
+def choose_candidates(release: Release, people: Table, names: Sequence[str] | None = None) -> ChosenLinks:
+    """The rows that cover each person; those of the strongest way of linking if the release states that cells changed.
+
+    What all rows that fit have in common is certain only if none of those that cover the person is left out. A missing
+    cell that matches anything is no reason to doubt an equal row, so there the strongest way is taken, too.
+    """
+    known = _require_known_columns(release.data) if names is None else tuple(names)
+    covering = next(try_ways(release, people, known))
+    is_stated = bool(release.changes or release.public)
+    blank = release.data.missing is Missing.MATCHES_ANY and _has_missing(release.data, known)
+    if not blank and (not is_stated or bool((covering.links.counts > 0).all())):
+        return covering
+    return choose_links(release, people, known)
+
+
+def _has_missing(published: Table, names: Sequence[str]) -> bool:
+    return any(published.frame[name].null_count() for name in names)
+
+
+def _require_known_columns(published: Table) -> tuple[str, ...]:
     if not published.quasi_identifying:
         raise DataError(f"{published.source}: no column is quasi_identifying, so nobody can be looked up")
-    return linked(published, people, published.quasi_identifying)
+    return published.quasi_identifying
 
 
 @dataclass(frozen=True)

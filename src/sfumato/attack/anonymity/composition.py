@@ -21,12 +21,12 @@ from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.candidates import (
     CandidateSets,
     ValueTally,
+    choose_candidates,
     choose_sensitive_columns,
     expand_ranges,
-    look_up_candidates,
     trace_people,
 )
-from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.links import Links, linked
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.formulas import unescape_frame
 from sfumato.data.table_reader import TextFormat, read_frame
@@ -45,9 +45,9 @@ class Composition(Attack):
 
     The adversary knows the person's quasi-identifying values, and that the person is in both releases. It takes
     the rows that fit in each, and the sensitive values that stand in both: if there is only one, that is it. Who
-    fits nothing in the other release is judged by the first alone. The risk is the share of people whose one
-    value in common is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under composition.
-    Ganta, Kasiviswanathan, Smith 2008.
+    fits nothing in one release is judged by the other alone, and who has no value in common by the first. The risk is
+    the share of people whose one value left is theirs. Neither k-anonymity nor l-diversity nor t-closeness holds under
+    composition. Ganta, Kasiviswanathan, Smith 2008.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column",)
@@ -75,7 +75,8 @@ class Composition(Attack):
         other = self._explain_other_release(truth)
         names = self._columns(published, other)
         people = trace_people(release, truth)
-        comparisons = _compare_releases(published, other, people, names)
+        links, look_up = choose_candidates(release, people)
+        comparisons = _compare_releases(links, published, other, people, names)
         exposed, before = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         blind = np.zeros(len(people), dtype=np.bool_)
         for comparison in comparisons:
@@ -89,7 +90,9 @@ class Composition(Attack):
             attempts=len(people),
             successes=int(exposed.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else _count_disclosed_people(published, other, control, names),
+            control=None
+            if control is None
+            else _count_disclosed_people(look_up(control), published, other, control, names),
             facts={
                 "people_in_both": int(both.sum()),
                 "exposed_by_one": int(before.sum()),
@@ -156,36 +159,41 @@ class _ReleaseComparison:
 
 
 def _compare_releases(
-    published: Table, other: Table, people: Table, names: tuple[str, ...]
+    links: Links, published: Table, other: Table, people: Table, names: tuple[str, ...]
 ) -> list[_ReleaseComparison]:
-    """Look everybody up in both, and compare column by column."""
+    """Compare both releases column by column, by the rows of everybody in each."""
     known = [name for name in people.quasi_identifying if name in other.frame.columns]
     if not known:
         raise DataError(f"{other.source}: the other release has none of the quasi-identifying columns")
-    mine, theirs = (
-        CandidateSets.of(look_up_candidates(published, people)),
-        CandidateSets.of(linked(other, people, known)),
-    )
+    mine, theirs = CandidateSets.of(links), CandidateSets.of(linked(other, people, known))
     in_both = (mine.of_person >= 0) & (theirs.of_person >= 0)
     comparisons = []
     for name in names:
         tally, two = mine.tally(published, people, name), theirs.tally(other, people, name)
-        before = mine.spread_to_people(tally.distinct, 0)
-        alone = mine.spread_to_people(np.where(tally.distinct == 1, tally.commonest, -2), -2)
-        counts_after, only = before.copy(), alone.copy()
-        counts_after[in_both], only[in_both] = _intersect_value_sets(
-            tally, two, mine.of_person[in_both], theirs.of_person[in_both]
-        )
-        comparisons.append(
-            _ReleaseComparison(
-                in_both, before, counts_after, only == tally.truth, alone == tally.truth, tally.truth == 0
-            )
-        )
+        before, alone = _count_values_alone(tally), _flag_exposed_alone(tally)
+        is_first = mine.of_person >= 0
+        counts_after = np.where(is_first, before, _count_values_alone(two))
+        exposed = np.where(is_first, alone, _flag_exposed_alone(two))
+        shared, only = _intersect_value_sets(tally, two, mine.of_person[in_both], theirs.of_person[in_both])
+        agree = np.flatnonzero(in_both)[shared > 0]  # if nothing is in both, one of them is not truthful
+        counts_after[agree], exposed[agree] = shared[shared > 0], (only == tally.truth[in_both])[shared > 0]
+        comparisons.append(_ReleaseComparison(in_both, before, counts_after, exposed, alone, tally.truth == 0))
     return comparisons
 
 
-def _count_disclosed_people(published: Table, other: Table, people: Table, names: tuple[str, ...]) -> int:
-    comparisons = _compare_releases(published, other, people, names)
+def _count_values_alone(tally: ValueTally) -> Ints:
+    """How many values one release leaves for each person."""
+    return tally.sets.spread_to_people(tally.distinct, 0)
+
+
+def _flag_exposed_alone(tally: ValueTally) -> Flags:
+    """Whose value one release gives away."""
+    only = np.where(tally.distinct == 1, tally.commonest, -2)
+    return np.asarray(tally.sets.spread_to_people(only, -2) == tally.truth)
+
+
+def _count_disclosed_people(links: Links, published: Table, other: Table, people: Table, names: tuple[str, ...]) -> int:
+    comparisons = _compare_releases(links, published, other, people, names)
     return int(np.logical_or.reduce([comparison.exposed for comparison in comparisons]).sum())
 
 

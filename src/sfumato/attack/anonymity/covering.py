@@ -13,9 +13,12 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints, Words
+from sfumato.attack.anonymity.row_search import expand_classes
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain, parse_range, parse_set
+from sfumato.data.published_labels import Domain, LabelCover, parse_range, parse_set
 from sfumato.table import Missing, Table
+
+_BLOCK = 16_000_000
 
 
 def find_covering_rows(
@@ -31,32 +34,27 @@ def find_covering_rows(
     bits, places = _build_class_bitmaps(classes, targets, columns, published)
     counts = np.zeros(targets.height, dtype=np.int64)
     count_covering_classes(bits, places, counts)
-    starts = np.cumsum(counts) - counts
     listed = np.zeros(int(counts.sum()), dtype=np.int64)
-    list_covering_classes(bits, places, starts, listed)
-    order, begin, size = _expand_classes_to_rows(listed, starts, counts, classes["\0at"], rows)
+    list_covering_classes(bits, places, np.cumsum(counts) - counts, listed)
+    order, begin, size = expand_classes(listed, counts, classes["\0at"])
     target = known.join(targets, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
     of_person = target["\0target"].to_numpy()
-    return order, begin[of_person], size[of_person]
+    return rows[order], begin[of_person], size[of_person]
 
 
 def _build_class_bitmaps(
     classes: pl.DataFrame, targets: pl.DataFrame, columns: Sequence[str], published: Table
 ) -> tuple[Words, Ints]:
     """The bitmaps of all values of all columns, and which of them each person's values are."""
-    words = -(-classes.height // 64)
     maps, places, offset = [], np.zeros((targets.height, len(columns)), dtype=np.int64), 0
     for number, name in enumerate(columns):
         domain = _collect_domain(targets[name], classes[name], published.hierarchies.get(name))
-        covers = _mark_covered_values(classes[name], domain, published.missing)
-        padded = np.zeros((covers.shape[1], words * 64), dtype=np.bool_)
-        padded[:, : classes.height] = covers.T
-        maps.append(np.packbits(padded, axis=1, bitorder="little").view(np.uint64))
+        maps.append(_mark_covered_values(classes[name], domain, published.missing))
         leaf = {value: position for position, value in enumerate(domain.leaves)}
         stranger, unknown = len(domain.leaves), len(domain.leaves) + 1
         cells = targets[name].to_list()
         places[:, number] = [offset + (unknown if cell is None else leaf.get(cell, stranger)) for cell in cells]
-        offset += covers.shape[1]
+        offset += len(maps[-1])
     return np.ascontiguousarray(np.concatenate(maps)), places
 
 
@@ -74,38 +72,46 @@ def _collect_domain(known: pl.Series, labels: pl.Series, hierarchy: Hierarchy | 
     return Domain.of(pl.Series(known.name, sorted(spoken), dtype=pl.String))
 
 
-def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) -> Flags:
-    """Classes by values: whether the label covers it; last a value that nobody knows, and a missing one."""
+def _mark_covered_values(labels: pl.Series, domain: Domain, missing: Missing) -> Words:
+    """For each value a bitmap of the classes that cover it; last for a value that nobody knows, and a missing one."""
     distinct = labels.unique(maintain_order=True)
-    known = domain.matrix(distinct)
+    numbers = pl.DataFrame({"label": distinct}).with_row_index("at")
+    label_index = (
+        pl.DataFrame({"label": labels})
+        .join(numbers, on="label", how="left", maintain_order="left", nulls_equal=True)["at"]
+        .to_numpy()
+    )
+    cover = domain.cover(distinct)
     nothing = distinct.is_null().to_numpy()
     leaf = distinct.is_in(list(domain.leaves)).fill_null(False).to_numpy()
-    everything = (distinct == SUPPRESSED).fill_null(False).to_numpy() | (known.all(axis=1) & ~leaf)
+    all_covered = (cover.counts == len(domain.leaves)) & ~leaf
+    everything = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
     if missing is Missing.MATCHES_ANY:
-        known = known | nothing[:, None]
-        unknown = np.ones(len(distinct), dtype=np.bool_)
+        everything_known, unknown = nothing, np.ones(len(distinct), dtype=np.bool_)
     else:
-        unknown = everything | (nothing if missing is not Missing.NEVER_MATCHES else np.zeros_like(nothing))
-    table = np.column_stack([known, everything, unknown])
-    numbers = pl.DataFrame({"label": distinct, "number": np.arange(len(distinct))})
-    label_index = pl.DataFrame({"label": labels}).join(
-        numbers, on="label", how="left", maintain_order="left", nulls_equal=True
-    )
-    chosen: Flags = table[label_index["number"].to_numpy()]
-    return chosen
+        everything_known = np.zeros_like(nothing)
+        unknown = everything | (nothing if missing is not Missing.NEVER_MATCHES else everything_known)
+    bits = np.zeros((len(domain.leaves) + 2, -(-len(labels) // 64)), dtype=np.uint64)
+    step = max(1, _BLOCK // max(len(labels), 1))
+    for begin in range(0, len(domain.leaves), step):
+        inside = _mark_run_of_leaves(cover, begin, min(begin + step, len(domain.leaves)))
+        inside[everything_known] = True
+        bits[cover.order[begin : begin + step]] = _pack(inside, label_index)
+    bits[-2:] = _pack(np.column_stack([everything, unknown]), label_index)
+    return bits
 
 
-def _expand_classes_to_rows(
-    listed: Ints, starts: Ints, counts: Ints, members: pl.Series, rows: Ints
-) -> tuple[Ints, Ints, Ints]:
-    """From classes to the published rows in them, for every person."""
-    sizes = members.list.len().cast(pl.Int64).to_numpy()
-    flat = rows[members.explode().to_numpy()] if len(members) else rows
-    first = np.cumsum(sizes) - sizes
-    length = sizes[listed]
-    total = int(length.sum())
-    within = np.arange(total) - np.repeat(np.cumsum(length) - length, length)
-    order = flat[np.repeat(first[listed], length) + within]
-    running = np.concatenate([[0], np.cumsum(length)])
-    begin = running[starts]
-    return order, begin, running[starts + counts] - begin
+def _mark_run_of_leaves(cover: LabelCover, begin: int, end: int) -> Flags:
+    """Labels × some leaves, neighbours in the cover's order: whether the label covers the leaf."""
+    steps = np.zeros((cover.labels, end - begin + 1), dtype=np.int32)
+    touched = (cover.start < end) & (cover.stop > begin)
+    np.add.at(steps, (cover.label[touched], np.maximum(cover.start[touched] - begin, 0)), 1)
+    np.subtract.at(steps, (cover.label[touched], np.minimum(cover.stop[touched], end) - begin), 1)
+    return np.asarray(np.cumsum(steps[:, :-1], axis=1) > 0)
+
+
+def _pack(covers: Flags, label_index: Ints) -> Words:
+    """Labels × values as a bitmap of classes for each value."""
+    padded = np.zeros((covers.shape[1], -(-len(label_index) // 64) * 64), dtype=np.bool_)
+    padded[:, : len(label_index)] = covers.T[:, label_index]
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)

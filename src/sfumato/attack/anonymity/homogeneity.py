@@ -17,10 +17,12 @@ from sfumato.arrays import Flags
 from sfumato.attack.anonymity.candidates import (
     CandidateSets,
     ValueTally,
+    choose_candidates,
     choose_sensitive_columns,
     look_up_candidates,
     trace_people,
 )
+from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -56,7 +58,8 @@ class Homogeneity(Attack):
         names = choose_sensitive_columns(published, self.column)
         report_progress("homogeneity")
         people = trace_people(release, truth)
-        sets = CandidateSets.of(look_up_candidates(published, people))
+        links, look_up = choose_candidates(release, people)
+        sets = CandidateSets.of(links)
         hit, blind, agree = np.zeros(len(people), bool), np.zeros(len(people), bool), np.zeros(len(sets.sizes), bool)
         for name in names:
             tally = sets.tally(published, people, name)
@@ -67,7 +70,7 @@ class Homogeneity(Attack):
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else count_homogeneous_people(published, control, names, self.share),
+            control=None if control is None else self._count_learnt(look_up(control), published, control, names),
             facts={
                 "homogeneous_classes": int(agree.sum()),
                 "classes": len(agree),
@@ -80,16 +83,19 @@ class Homogeneity(Attack):
         """In which sets of rows enough of them say the same."""
         return np.asarray(np.round(tally.most / tally.sizes - self.share, _DIGITS) >= 0)
 
+    def _count_learnt(self, links: Links, published: Table, people: Table, names: tuple[str, ...]) -> int:
+        """About how many of some people the rows that fit agree, and are right."""
+        sets, hit = CandidateSets.of(links), np.zeros(len(people), bool)
+        for name in names:
+            hit |= self._learnt(sets.tally(published, people, name))
+        return int(hit.sum())
+
     def _learnt(self, tally: ValueTally) -> Flags:
         """Whose value is disclosed, and rightly."""
         guesses = np.where(self._flag_agreeing_sets(tally), tally.commonest, -2)
         return np.asarray(tally.sets.spread_to_people(guesses, -2) == tally.truth)
 
 
-def count_homogeneous_people(published: Table, people: Table, names: tuple[str, ...], share: float = 1.0) -> int:
-    """About how many of some people the rows that fit agree, and are right."""
-    attack, sets = Homogeneity(share=share), CandidateSets.of(look_up_candidates(published, people))
-    hit = np.zeros(len(people), bool)
-    for name in names:
-        hit |= attack._learnt(sets.tally(published, people, name))
-    return int(hit.sum())
+def count_homogeneous_people(published: Table, people: Table, names: tuple[str, ...]) -> int:
+    """About how many of some people the rows that cover them agree, and are right."""
+    return Homogeneity()._count_learnt(look_up_candidates(published, people), published, people, names)

@@ -4,11 +4,12 @@
 The third of the three questions of the Article 29 Working Party (WP216, 2014). Against a release that hides who
 is who but keeps what goes with what. What is learnt of people who are not in the data is knowledge about the
 world, not a breach: the control group tells the two apart. Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter,
-PoPETs 2023); the code is our own. What "nearest" means stands in `linkability`.
+PoPETs 2023); the code is our own. What "nearest" means stands in `row_distance` and `likelihood`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,12 +19,14 @@ from pydantic import Field
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.row_distance import (
     LabelColumn,
-    RowSearch,
     compare_with_control,
     require_known_columns,
     sample_people,
     sample_published_people,
 )
+from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.anonymity.secret_votes import SecretVotes
+from sfumato.attack.anonymity.strongest_links import cap_values, search_by_likelihood
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.errors import DataError
 from sfumato.progress import report_progress
@@ -31,14 +34,20 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
+_Guess = Callable[[Table], Ints]
+"""For each of some people, which published label of the secret is guessed."""
+
 
 class Inference(Attack):
     """A colleague knows somebody's age, sex and home, and reads their salary off the most similar published row.
 
-    The adversary takes the rows nearest to what is known, and guesses the secret that most of them have. A number
-    is right within a tolerance; of a published label that covers several values one is drawn, of a range the
-    middle is taken. The risk is the share of right guesses. The baseline draws from the release's own
-    distribution; the control are people who are not in the data. WP216, 2014; Giomi and others, Anonymeter, 2023.
+    The adversary takes the rows nearest to what is known, by the distance of cells or by how likely they are given all
+    that is published, and guesses the secret that most of them have; or does not look, and guesses the commonest. It
+    does what works best on other people, whose secrets it knows; on those it tries if a release has no more people
+    than twice the attempts, so that the risk is an upper bound there. A number is right within a tolerance; of a
+    published label that covers several values one is drawn, of a range the middle is taken. The risk is the share of
+    right guesses. The baseline guesses the commonest secret for everybody; the control are people who are not in the
+    data. WP216, 2014; Giomi and others, Anonymeter, 2023.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "known", "attempts", "neighbours", "tolerance")
@@ -51,7 +60,7 @@ class Inference(Attack):
     attempts: int = Field(default=500, ge=1)
     """How many people are tried; everybody if there are fewer."""
     neighbours: int = Field(default=1, ge=1)
-    """How many nearest rows are asked; the secret that most of them have is guessed, the nearest's if all differ."""
+    """How many nearest rows are asked, and all that are as near as the last; the secret that most have is guessed."""
     tolerance: float = Field(default=0.05, ge=0.0)
     """How far a guessed number may be from the right one, as a share of it."""
 
@@ -64,15 +73,16 @@ class Inference(Attack):
         require_known_columns((*names, self.column), published, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("inference")
-        nearest, secrets = RowSearch.of(published, names), LabelColumn.of(published, self.column)
-        people = sample_published_people(release, truth, self.attempts, chance)
+        secrets = LabelColumn.of(published, self.column)
+        people, acquaintances = self._draw_people(release, truth, chance)
         if not len(published):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
-        successes = self._count_told_secrets(nearest, secrets, people, chance)
-        blind = secrets.codes[chance.integers(0, len(published), len(people))]
-        baseline = int(self._right(secrets, blind, people.frame[self.column], chance).sum())
+        ways = self._list_ways(release, secrets, people, names)
+        guess = max(ways, key=lambda way: self._count_right(way, secrets, acquaintances, chance))
+        baseline = self._count_right(ways[-1], secrets, people, chance)
+        successes = baseline if guess is ways[-1] else self._count_right(guess, secrets, people, chance)
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        stranger_guesses = None if strangers is None else self._count_told_secrets(nearest, secrets, strangers, chance)
+        stranger_guesses = None if strangers is None else self._count_right(guess, secrets, strangers, chance)
         return Outcome(
             attempts=len(people),
             successes=successes,
@@ -95,12 +105,29 @@ class Inference(Attack):
             raise DataError(f"{published.source}: no column is known to the adversary; name some as `known`")
         return names
 
-    def _count_told_secrets(
-        self, nearest: RowSearch, secrets: LabelColumn, people: Table, chance: np.random.Generator
-    ) -> int:
-        """How many people's secrets the nearest rows tell."""
-        votes = secrets.codes[nearest.rows(people, self.neighbours, chance)]
-        return int(self._right(secrets, _pick_most_voted(votes), people.frame[self.column], chance).sum())
+    def _draw_people(self, release: Release, truth: Table, chance: np.random.Generator) -> tuple[Table, Table]:
+        """The people to try, and others whose secrets the adversary knows; the same ones where too few are left."""
+        both = sample_published_people(release, truth, 2 * self.attempts, chance)
+        if len(both) < 2 * self.attempts:
+            people = sample_people(both, self.attempts, chance)
+            return people, people
+        order = chance.permutation(len(both))
+        people, others = (np.sort(part) for part in (order[: self.attempts], order[self.attempts :]))
+        return both.with_frame(both.frame[people]), both.with_frame(both.frame[others])
+
+    def _list_ways(self, release: Release, secrets: LabelColumn, people: Table, names: Sequence[str]) -> list[_Guess]:
+        """The ways to guess secrets: by either search for the nearest rows, and last without looking."""
+        votes = SecretVotes(secrets, self.tolerance if people.frame[self.column].dtype.is_numeric() else None)
+        blind = votes.choose_blindly()
+
+        def ask(search: RowSearch) -> _Guess:
+            return lambda others: votes.choose(search, cap_values(release, others, names), self.neighbours)
+
+        searches = (RowSearch.by_distance(release.data, names), search_by_likelihood(release, people, names))
+        return [*(ask(search) for search in searches), lambda others: np.full(len(others), blind)]
+
+    def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table, chance: np.random.Generator) -> int:
+        return int(self._right(secrets, guess(people), people.frame[self.column], chance).sum())
 
     def _right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series, chance: np.random.Generator) -> Flags:
         """Which guesses are right; "not known" is no secret, so nobody is right about it."""
@@ -116,9 +143,3 @@ class Inference(Attack):
             close = np.abs(middle - numbers) <= self.tolerance * np.abs(numbers) + 1e-12 * np.abs(numbers)
             right = np.where(np.isfinite(middle), close, right)
         return np.asarray(right & truth.is_not_null().to_numpy())
-
-
-def _pick_most_voted(votes: Ints) -> Ints:
-    """The label that stands most often in each row, the first of several."""
-    counts = (votes[:, :, None] == votes[:, None, :]).sum(axis=2)
-    return np.asarray(votes[np.arange(len(votes)), counts.argmax(axis=1)])

@@ -16,8 +16,9 @@ Rows at the same distance are drawn from, each as likely.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,6 @@ from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 _ANYTHING, _RANGE, _SET = -1, -2, -3
-_BLOCK = 2_000_000
-# Less than any difference that means something: it only orders rows that are equally near.
-_TIE = 1e-9
 
 
 def compare_with_control(successes: int, attempts: int, control: int | None, control_attempts: int) -> dict[str, Any]:
@@ -87,39 +85,6 @@ def sample_published_people(release: Release, truth: Table, attempts: int, chanc
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RowSearch:
-    """A release, ready to be searched for the rows nearest to somebody in some columns."""
-
-    columns: tuple[LabelColumn, ...]
-    count: int
-    """How many rows are published."""
-
-    @classmethod
-    def of(cls, published: Table, names: Sequence[str]) -> RowSearch:
-        """Read the columns once."""
-        return cls(tuple(LabelColumn.of(published, name) for name in names), len(published))
-
-    def rows(self, people: Table, neighbours: int, chance: np.random.Generator) -> Ints:
-        """The nearest rows of each person, the nearest first."""
-        most = min(neighbours, self.count)
-        nearest = np.zeros((len(people), most), dtype=np.int64)
-        for part in self._blocks(len(people)) if most else ():
-            apart = chance.random((part.stop - part.start, self.count)) * _TIE
-            for column in self.columns:
-                apart += column.distances(people.frame[column.name][part])[:, column.codes]
-            if most == 1:
-                nearest[part, 0] = apart.argmin(axis=1)
-                continue
-            near = np.argpartition(apart, most - 1, axis=1)[:, :most]
-            nearest[part] = np.take_along_axis(near, np.take_along_axis(apart, near, 1).argsort(axis=1), 1)
-        return nearest
-
-    def _blocks(self, people: int) -> Iterator[slice]:
-        step = max(1, _BLOCK // max(self.count, 1))
-        return (slice(start, min(start + step, people)) for start in range(0, people, step))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class LabelColumn:
     """The distinct labels of one published column: what each says, and which row bears which."""
 
@@ -145,17 +110,20 @@ class LabelColumn:
     @classmethod
     def of(cls, published: Table, name: str) -> LabelColumn:
         """Read a published column."""
-        cells = spell_cells(published.frame[name])
-        texts = cells.unique(maintain_order=True)
-        known = texts.drop_nulls()
+        return cls.read(published.frame[name], published.hierarchies.get(name), published.missing)
+
+    @classmethod
+    def read(cls, column: pl.Series, hierarchy: Hierarchy | None, missing: Missing) -> LabelColumn:
+        """Read a column of labels."""
+        name, cells = column.name, spell_cells(column)
+        known = cells.unique(maintain_order=True).drop_nulls()
         codes = cells.replace_strict(known, range(len(known)), default=len(known), return_dtype=pl.Int64).to_numpy()
         texts = pl.concat([known, pl.Series(name, [None], dtype=pl.String)])
-        hierarchy = published.hierarchies.get(name)
         levels, sizes, shares = _measure_label_levels(texts.to_list(), hierarchy)
         low, high = _parse_label_bounds(texts, levels)
         span = float(np.nanmax(high) - np.nanmin(low)) if np.isfinite(low).any() else 0.0
         shares = np.where(levels == _RANGE, (high - low) / (span or 1.0), shares)
-        return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, published.missing)
+        return cls(name, codes, texts, levels, shares, sizes, low, high, span or 1.0, hierarchy, missing)
 
     def take(self, places: Ints) -> LabelColumn:
         """Some of the labels only; the rows are left behind."""
@@ -190,12 +158,21 @@ class LabelColumn:
         if level == _RANGE:
             return np.asarray((numbers[:, None] >= self.low[here]) & (numbers[:, None] <= self.high[here]))
         if level == _SET:
-            members = [parse_set(label) or () for label in self.texts[here].to_list()]
-            return np.stack([texts.is_in(member_texts).fill_null(False).to_numpy() for member_texts in members], axis=1)
+            inside = np.zeros((len(texts), len(here)), dtype=np.bool_)
+            found = pl.DataFrame({"text": texts}).with_row_index("at").join(self._members, on="text")
+            inside[found["at"].to_numpy(), found["set"].to_numpy()] = True
+            return inside
         assert self.hierarchy is not None
         above = {row[0]: row[level] for row in self.hierarchy.rows}
         labels = texts.replace_strict(list(above), list(above.values()), default=None, return_dtype=pl.String)
         return np.asarray(_index_texts(labels, self.texts[here])[:, None] == np.arange(len(here)))
+
+    @cached_property
+    def _members(self) -> pl.DataFrame:
+        """Which of the labels that are sets, counted from 0, has which value."""
+        sets = [parse_set(label) or () for label in self.texts.filter(self.levels == _SET).to_list()]
+        texts = pl.Series("text", [list(members) for members in sets], dtype=pl.List(pl.String))
+        return pl.DataFrame([texts]).with_row_index("set").explode("text")
 
     def _with_missing(self, apart: Floats, unknown: Flags) -> Floats:
         blank = self.texts.is_null().to_numpy()

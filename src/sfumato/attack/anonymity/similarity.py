@@ -20,10 +20,12 @@ from sfumato.arrays import Flags, Floats
 from sfumato.attack.anonymity.candidates import (
     CandidateSets,
     ValueTally,
+    choose_candidates,
     choose_sensitive_columns,
     look_up_candidates,
     trace_people,
 )
+from sfumato.attack.anonymity.links import Links
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.data.hierarchy import spell_cells
 from sfumato.errors import DataError
@@ -79,13 +81,14 @@ class Similarity(Attack):
         published: Table = release.data
         report_progress("similarity")
         people = trace_people(release, truth)
-        view = self._make_view(published, people)
+        links, look_up = choose_candidates(release, people)
+        view = self._make_view(links, published, people)
         alike = view.sets.spread_to_people(view.alike)
         return Outcome(
             attempts=len(people),
             successes=int((alike & view.right).sum()),
             baseline=view.blind,
-            control=None if control is None else self._count_disclosed_meanings(published, control),
+            control=None if control is None else self._count_disclosed_meanings(look_up(control), published, control),
             facts={
                 "similar_classes": int(view.alike.sum()),
                 "classes": len(view.alike),
@@ -97,17 +100,17 @@ class Similarity(Attack):
         """What the adversary concludes about each person, right or wrong; people need not have the column."""
         if self.column not in people.frame.columns:
             people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
-        view = self._make_view(published, people)
+        view = self._make_view(look_up_candidates(published, people), published, people)
         conclusions = [view.said(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
         return [conclusions[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
 
-    def _count_disclosed_meanings(self, published: Table, people: Table) -> int:
-        view = self._make_view(published, people)
+    def _count_disclosed_meanings(self, links: Links, published: Table, people: Table) -> int:
+        view = self._make_view(links, published, people)
         return int((view.sets.spread_to_people(view.alike) & view.right).sum())
 
-    def _make_view(self, published: Table, people: Table) -> _SimilarityView:
+    def _make_view(self, links: Links, published: Table, people: Table) -> _SimilarityView:
         choose_sensitive_columns(published, self.column)
-        sets = CandidateSets.of(look_up_candidates(published, people))
+        sets = CandidateSets.of(links)
         if self.groups is not None:
             return _group_by_meaning(sets, published, people, self.column, self.groups)
         assert self.width is not None

@@ -10,15 +10,20 @@ from the release itself helps to decide. That is the idea of minimality (Wong, F
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.anonymity.candidates import CandidateSets, ValueTally, choose_sensitive_columns, trace_people
-from sfumato.attack.anonymity.linking import linked
+from sfumato.attack.anonymity.candidates import (
+    CandidateSets,
+    ValueTally,
+    choose_candidates,
+    choose_sensitive_columns,
+    trace_people,
+)
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.engine.classes import pack_row_keys
 from sfumato.errors import DataError, PolicyError
@@ -28,6 +33,17 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 
+class _LearntValues(NamedTuple):
+    """About each person."""
+
+    hit: Flags
+    """Whether the value is learned."""
+    blind: Flags
+    """Whether it is guessed without looking."""
+    alone: Flags
+    """Whether just one row fits."""
+
+
 class SwapLinkage(Attack):
     """A colleague knows everything about somebody but the salary, finds the one matching row, and reads the salary
     there.
@@ -35,9 +51,10 @@ class SwapLinkage(Attack):
     The adversary knows that the person is in the table, and their non-confidential values. It takes the matching rows
     and believes what most of them say; ties go to the more common value. With `knows = "method"` it first reverts
     likely swaps: among unique rows it takes the share that was swapped, those whose value is least likely compared with
-    another one by a naive Bayes estimate from the release, and believes the likeliest other value. The facts state for
-    how many unique people the estimate alone predicts the value: only what goes beyond that is due to swapping. The
-    baseline guesses the release's most common value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
+    another one by a naive Bayes estimate from the release, and believes the likeliest other value; if that is right
+    less often than what stands there, it reverts nothing. The facts state for how many unique people the estimate alone
+    predicts the value: only what goes beyond that is due to swapping. The baseline guesses the release's most common
+    value for everybody. Li, Sarkar 2004; Wong, Fu, Wang, Pei 2007.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "knows", "share")
@@ -62,15 +79,22 @@ class SwapLinkage(Attack):
         names = self._columns(release)
         report_progress("linkage of swapped records")
         people = trace_people(release, truth)
-        believed = replace(published, frame=self.estimate(release))
-        hit, blind, alone = self._learnt(published, believed, people, names)
+        links, look_up = choose_candidates(release, people, self._known(published, names))
+        sets, believed = CandidateSets.of(links), replace(published, frame=self.estimate(release))
+        hit, blind, alone = self._learnt(sets, believed, people, names)
+        if self.knows == "method" and (read := self._learnt(sets, published, people, names)).hit.sum() > hit.sum():
+            believed, hit = published, read.hit
         facts = {"alone": int(alone.sum()), "alone_right": int((hit & alone).sum()), "columns": list(names)}
         return Outcome(
             attempts=len(people),
             successes=int(hit.sum()),
             baseline=int(blind.sum()),
-            control=None if control is None else int(self._learnt(published, believed, control, names)[0].sum()),
-            facts=facts if self.knows == "release" else facts | self._count_doubts(published, believed, people, names),
+            control=None
+            if control is None
+            else int(self._learnt(CandidateSets.of(look_up(control)), believed, control, names).hit.sum()),
+            facts=facts
+            if self.knows == "release"
+            else facts | self._count_doubts(sets, published, believed, people, names),
         )
 
     def _columns(self, release: Release) -> tuple[str, ...]:
@@ -81,12 +105,14 @@ class SwapLinkage(Attack):
         swapped = tuple(dict.fromkeys(name for name in claimed_columns if isinstance(name, str)))
         return swapped if self.column is None and swapped else choose_sensitive_columns(release.data, self.column)
 
-    def _count_doubts(self, published: Table, believed: Table, people: Table, names: tuple[str, ...]) -> dict[str, int]:
+    def _count_doubts(
+        self, sets: CandidateSets, published: Table, believed: Table, people: Table, names: tuple[str, ...]
+    ) -> dict[str, int]:
         """How many cells were reverted, and for how many unique people the estimate alone predicts the value."""
         known = self._known(published, names)
         columns = [undo_likeliest_swaps(published.frame, name, known, None) for name in names]
         foretold = replace(published, frame=published.frame.with_columns(columns))
-        hit, _, alone = self._learnt(published, foretold, people, names)
+        hit, _, alone = self._learnt(sets, foretold, people, names)
         put_back = sum(int(believed.frame[name].ne_missing(published.frame[name]).sum()) for name in names)
         return {"undone": put_back, "alone_foretold": int((hit & alone).sum())}
 
@@ -100,17 +126,14 @@ class SwapLinkage(Attack):
         known = self._known(published, names)
         return published.frame.with_columns(undo_likeliest_swaps(published.frame, name, known, share) for name in names)
 
-    def _learnt(
-        self, published: Table, believed: Table, people: Table, names: tuple[str, ...]
-    ) -> tuple[Flags, Flags, Flags]:
+    def _learnt(self, sets: CandidateSets, believed: Table, people: Table, names: tuple[str, ...]) -> _LearntValues:
         """For whom the value is learned, for whom it is guessed blindly, and who links to a single row."""
-        sets = CandidateSets.of(linked(published, people, self._known(published, names)))
         hit, blind = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.bool_)
         for name in names:
             tally: ValueTally = sets.tally(believed, people, name)
             hit |= sets.spread_to_people(tally.commonest, -2) == tally.truth
             blind |= tally.truth == 0
-        return hit, blind, sets.spread_to_people(sets.sizes == 1)
+        return _LearntValues(hit, blind, sets.spread_to_people(sets.sizes == 1))
 
     def _known(self, published: Table, names: tuple[str, ...]) -> tuple[str, ...]:
         wanted = published.quasi_identifying if self.knowledge is None else self.knowledge

@@ -17,15 +17,14 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.arrays import Flags, Floats, Ints
+from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.row_distance import (
-    LabelColumn,
-    RowSearch,
     compare_with_control,
     require_known_columns,
     sample_people,
     sample_published_people,
 )
+from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.roles import Role
@@ -35,7 +34,6 @@ from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
 
-_BLOCK = 2_000_000
 # Distances are sums of shares of ranges: rounding must not make an equal row unequal.
 _ROUNDING = 1e-9
 
@@ -78,7 +76,7 @@ class CopiedRecords(Attack):
         people = sample_published_people(release, truth, self.attempts, chance)
         if not len(published):
             return Outcome(attempts=len(people), successes=0, baseline=0, control=None if control is None else 0)
-        nearest = RowSearch.of(published, known)
+        nearest = RowSearch.by_distance(published, known)
         counts = self._count_copies(nearest, published, people, secrets, chance)
         blind = self._right(published, chance.integers(0, len(published), len(people)), people, secrets)
         strangers = None if control is None else sample_people(control, self.attempts, chance)
@@ -117,11 +115,8 @@ class CopiedRecords(Attack):
     def _count_copies(
         self, nearest: RowSearch, published: Table, people: Table, secrets: Sequence[str], chance: np.random.Generator
     ) -> _CopyCounts:
-        rows = nearest.rows(people, 1, chance)[:, 0]
-        apart = np.zeros(len(rows))
-        for column in nearest.columns:
-            apart += _measure_value_distance(column, people.frame[column.name], rows)
-        believed = apart <= self.within * len(nearest.columns) + _ROUNDING
+        rows = nearest.draw_rows(people, 1, chance)[:, 0]
+        believed = nearest.measure_costs(people, rows) <= self.within * len(nearest.pricing) + _ROUNDING
         right = believed & self._right(published, rows, people, secrets)
         return _CopyCounts(int(believed.sum()), int(right.sum()))
 
@@ -146,14 +141,3 @@ class _CopyCounts:
 
     believed: int
     right: int
-
-
-def _measure_value_distance(column: LabelColumn, values: pl.Series, rows: Ints) -> Floats:
-    """How far each person's value is from that of a row."""
-    distances = np.empty(len(values))
-    step = max(1, min(_BLOCK // len(column.texts), 2_000))
-    for start in range(0, len(values), step):
-        part = slice(start, start + step)
-        apart = column.distances(values[start : start + step])
-        distances[part] = apart[np.arange(len(apart)), column.codes[rows[part]]]
-    return distances

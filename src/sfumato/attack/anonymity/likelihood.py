@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""How well a published row fits somebody when cells are noisy, randomized, averaged or moved: a cost per known cell.
+
+The cost of a cell is minus the logarithm of how likely it is for the known value, up to a constant.
+
+- Noise and randomized answers: by the published law, which everybody has.
+- A label that covers the value: the logarithm of how many values it covers, since a row that fits few people is more
+  likely theirs. A label that does not: so much that no other column makes up for it, where cells are truthful.
+- Averages, swapped and other numbers: half the square of the gap, in deviations of the known numbers.
+- Other values: the more for a value that differs, the rarer agreement by chance is (Fellegi and Sunter 1969).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Floats, Ints
+from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.data.hierarchy import SUPPRESSED, spell_cells
+from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
+from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
+from sfumato.release import Release
+from sfumato.table import Missing
+
+DENIED = 1e4
+"""More than all else together: what a truthful cell rules out."""
+_DIFFERS = 3.0
+_WIDTH = 1e-2
+_MAY_BE = 1.0
+_LARGEST_TABLE = 8_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownColumn:
+    """One known column: the values of distinct people, and the labels of distinct published rows."""
+
+    values: pl.Series
+    labels: LabelColumn
+    cells: pl.Series
+    missing: Missing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NumberPrice:
+    """A column whose cost grows with the gap between two numbers; fields as in the kernel's `NumberCosts`."""
+
+    theirs: Floats
+    low: Floats
+    high: Floats
+    law: tuple[float, float, float, float]
+
+    def compute_costs(self, people: slice) -> Floats:
+        """People × rows, as the kernel computes one by one."""
+        known, (scale, wall, one, both) = self.theirs[people, None], self.law
+        gap = np.maximum(np.maximum(self.low - known, known - self.high), 0.0)
+        ratio = gap / (scale or 1.0)
+        costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
+        costs = np.where(gap > 0, wall, 0.0) if scale == 0 else costs
+        unknown, blank = np.isnan(known), np.isnan(self.low)
+        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both, one), costs))
+
+    @property
+    def sharpness(self) -> float:
+        """How few rows are near one another, so that a search that begins with this column ends soon; 0 if none can."""
+        if not len(self.low) or not np.isfinite(self.low).all() or not np.array_equal(self.low, self.high):
+            return 0.0
+        bins = np.floor(self.low / max(self.law[0] / 4, 1e-300))
+        shares = np.unique(bins, return_counts=True)[1] / len(bins)
+        return float(1 / (shares**2).sum())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelPrice:
+    """A column whose cost is looked up by value and label."""
+
+    theirs: Ints
+    ours: Ints
+    costs: Floats
+    """Values × labels."""
+
+    def compute_costs(self, people: slice) -> Floats:
+        """People × rows."""
+        return np.asarray(self.costs[self.theirs[people]][:, self.ours])
+
+    def find_only_labels(self) -> Ints | None:
+        """For each person the one label that is not denied, −1 for none; None where somebody has more."""
+        fits = self.costs < DENIED
+        if not len(fits) or int(fits.sum(axis=1).max(initial=0)) > 1:
+            return None
+        return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), -1)[self.theirs], dtype=np.int64)
+
+
+Price = NumberPrice | LabelPrice
+Pricing = Callable[[KnownColumn], Price]
+
+
+def price_covering(column: KnownColumn, denied: float = DENIED) -> Price:
+    """Nothing for a label that may stand for the value, `denied` for any other."""
+    if len(column.labels.texts) * column.values.n_unique() > _LARGEST_TABLE:
+        numbers = _read_bounds(column, 0.0, denied)
+        return numbers or _price_equality(column, denied)
+    weight = 1.0 if denied == DENIED else _WIDTH
+
+    def compute_costs(labels: LabelColumn, values: pl.Series) -> Floats:
+        fits = labels.covers(values)
+        costs = np.where(fits, weight * np.log(np.maximum(fits.sum(axis=0), 1)), denied)
+        if column.missing is Missing.MATCHES_ANY:
+            may_be = max(weight * np.log(max(len(values), 1)), weight)
+            costs[values.is_null().to_numpy()] = may_be
+            costs[:, labels.texts.is_null().to_numpy()] = may_be
+        return costs
+
+    return _tabulate(column, compute_costs)
+
+
+def price_distance(column: KnownColumn) -> Price:
+    """The distance from 0 to 1 that `row_distance` describes, of numbers and labels alike."""
+    return _tabulate(column, lambda labels, values: labels.distances(values))
+
+
+def price_nearness(column: KnownColumn) -> Price:
+    """The gap between two numbers, in deviations of the known ones; of other values, whether they differ."""
+    scale = 1.0
+    if column.values.dtype.is_numeric():
+        scale = float(column.values.cast(pl.Float64).std() or 0.0)  # type: ignore[arg-type]
+    return _read_bounds(column, max(scale, 1e-12), 0.0) or price_covering(column, 0.5)
+
+
+def price_agreement(column: KnownColumn) -> Price:
+    """Whether the value differs, however near it is: the more, the rarer it is that two rows agree by chance."""
+    shares = np.bincount(column.labels.codes) / max(len(column.labels.codes), 1)
+    return price_covering(column, 1.0 - float(np.log((shares**2).sum() or 1.0)))
+
+
+def price_loosely(column: KnownColumn) -> Price:
+    """Averages, swapped and other cells: numbers by their gap, other values by agreement."""
+    return price_nearness(column) if _read_bounds(column, 1.0, 0.0) else price_agreement(column)
+
+
+def price_noise(noise: Noise) -> Pricing:
+    """By the law of the noise: Gaussian, or flat up to a bound."""
+    half = {"uniform": 1.0, "discretize": 0.5}.get(noise.kind)
+    reach = noise.scale if half is None else half * noise.scale + max(noise.step, noise.grid)
+
+    def price(column: KnownColumn) -> Price:
+        return _read_bounds(column, reach, 0.0 if half is None else DENIED) or price_agreement(column)
+
+    return price
+
+
+def price_answers(channel: AnswerChannel) -> Pricing:
+    """By the channel: how likely the answer, or the bit of the true category, is."""
+
+    def price(column: KnownColumn) -> Price:
+        texts = column.labels.texts
+        if channel.one_answer:
+            said = channel.codes(texts)
+            odds = channel.matrix()[np.maximum(said, 0)]
+        else:
+            bits = np.zeros((len(texts), len(channel.categories)))
+            bits[texts.is_not_null().to_numpy()] = channel.bits(texts)
+            odds = np.where(bits == 1, channel.p / channel.q, (1 - channel.p) / (1 - channel.q))
+            said = np.where(texts.is_null().to_numpy(), NO_ANSWER, 0)
+        costs_of_truth = -np.log(np.maximum(odds.T / max(float(odds.max(initial=0.0)), 1e-12), 1e-12))
+
+        def compute_costs(label: LabelColumn, values: pl.Series) -> Floats:
+            truth = channel.codes(values)
+            costs = costs_of_truth[np.maximum(truth, 0)]
+            # Who gave no answer, or is no category, is known by it.
+            unheard = (truth < 0)[:, None] | (said < 0)
+            return np.where(unheard, np.where(truth[:, None] == said, 0.0, _DIFFERS), costs)
+
+        return _tabulate(column, compute_costs)
+
+    return price
+
+
+def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
+    """Noise that goes together is told apart in directions in which it does not."""
+    turn = np.linalg.inv(np.linalg.cholesky(get_noise_covariance(release, tuple(names))))
+    columns: dict[str, KnownColumn] = {}
+
+    def price_turned(number: int) -> Pricing:
+        def price(column: KnownColumn) -> Price:
+            columns[names[number]] = column
+            given = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
+            theirs, ours = (
+                turn[number, : number + 1] @ np.stack([read_numbers(part) for part in parts])
+                for parts in ([one.values for one in given], [one.cells for one in given])
+            )
+            return NumberPrice(theirs, ours, ours, (1.0, 0.0, _DIFFERS, 0.0))
+
+        return price
+
+    return {name: price_turned(number) for number, name in enumerate(names)}
+
+
+def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
+    """For each of some columns that chance changed by a published law, how its cells are priced."""
+    together = [name for name in names if release.public[name].get("kind") == "correlated"]
+    prices: dict[str, Pricing] = {}
+    for name in names:
+        answers = "categories" in release.public[name]
+        law = release.public[name]
+        prices[name] = price_answers(AnswerChannel.of(law)) if answers else price_noise(get_noise(release, name))
+    numeric = all(release.data.frame[name].dtype.is_numeric() for name in together)
+    return prices | (whiten_noise(release, together) if len(together) > 1 and numeric else {})
+
+
+def _tabulate(column: KnownColumn, compute_costs: Callable[[LabelColumn, pl.Series], Floats]) -> LabelPrice:
+    distinct = column.values.unique(maintain_order=True)
+    index = pl.DataFrame({"value": distinct}).with_row_index("at")
+    theirs = pl.DataFrame({"value": column.values}).join(
+        index, on="value", how="left", maintain_order="left", nulls_equal=True
+    )
+    costs = compute_costs(column.labels, distinct)
+    return LabelPrice(theirs["at"].to_numpy().astype(np.int64), column.labels.codes, costs)
+
+
+def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice | None:
+    """The column as numbers or ranges of numbers, a `*` as all of them; None where it holds anything else."""
+    dates = column.values.dtype == pl.Date and column.cells.dtype == pl.Date
+    if not column.values.dtype.is_numeric() and not dates:
+        return None
+    one = _DIFFERS if wall == 0 else wall
+    apart = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (one, one)}
+    law = (scale, wall, *apart.get(column.missing, (one, 0.0)))
+    theirs = read_numbers(column.values)
+    if column.cells.dtype.is_numeric() or dates:
+        ours = read_numbers(column.cells)
+        return NumberPrice(theirs, ours, ours, law)
+    labels = column.labels
+    anything = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
+    if not (np.isfinite(labels.low) | anything | labels.texts.is_null().to_numpy()).all():
+        return None
+    low, high = np.where(anything, -np.inf, labels.low), np.where(anything, np.inf, labels.high)
+    return NumberPrice(theirs, low[labels.codes], high[labels.codes], law)
+
+
+def _price_equality(column: KnownColumn, denied: float) -> NumberPrice:
+    """So many values that a table would be too large: only whether they are the same, and what is missing."""
+    texts = pl.DataFrame({"text": column.labels.texts.drop_nulls()}).with_row_index("at")
+    known = pl.DataFrame({"text": spell_cells(column.values)})
+    theirs = known.join(texts, on="text", how="left", maintain_order="left")["at"].cast(pl.Float64).fill_null(-1.0)
+    theirs = theirs.zip_with(known["text"].is_not_null(), pl.Series([float("nan")]))
+    blank = column.labels.texts.is_null().to_numpy()[column.labels.codes]
+    hidden = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
+    ours = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
+    low, high = np.where(hidden, -np.inf, ours), np.where(hidden, np.inf, ours)
+    both = 0.0 if column.missing is Missing.OWN_VALUE else denied
+    one, both = (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied, both)
+    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied, one, both))

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""Search a release for the rows that are likeliest to be somebody's: those of least cost, added up over the columns.
+
+People and rows that are alike are looked at once, and where a column has just one label that fits a value, only the
+rows with that label are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Flags, Floats, Ints
+from sfumato.attack.anonymity.likelihood import KnownColumn, LabelPrice, NumberPrice, Price, Pricing, price_distance
+from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.table import Missing, Table
+
+_BLOCK = 2_000_000
+_MOST_PEOPLE = 500
+# Less than any difference that means something: it only orders rows that cost the same.
+_TIE = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RowSearch:
+    """A release, ready to be searched for the rows that cost somebody least."""
+
+    published: Table
+    pricing: Mapping[str, Pricing]
+    blanked: frozenset[str] = field(default_factory=frozenset)
+    """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
+
+    @classmethod
+    def by_distance(cls, published: Table, names: Sequence[str]) -> RowSearch:
+        """By the distance of each cell, which `row_distance` describes."""
+        return cls(published, dict.fromkeys(names, price_distance))
+
+    def find_rows(self, people: Table) -> tuple[Ints, Ints, Ints]:
+        """The rows of least cost for every person: published rows in order, where theirs begin, how many there are."""
+        known = _group_alike(people.frame, list(self.pricing))
+        if not self.classes.height or not known.height:
+            nothing = np.zeros(people.frame.height, dtype=np.int64)
+            return np.zeros(0, dtype=np.int64), nothing, nothing
+        counts, classes = _search(self._price(known), known.height, self.classes.height)
+        order, start, count = expand_classes(classes, counts, self.classes["\0at"])
+        persons = known["\0at"].explode().to_numpy()
+        of_person = np.empty(len(persons), dtype=np.int64)
+        of_person[persons] = np.repeat(np.arange(known.height), known["\0at"].list.len().to_numpy())
+        return order, start[of_person], count[of_person]
+
+    def draw_rows(self, people: Table, neighbours: int, chance: np.random.Generator) -> Ints:
+        """The rows that cost each person least, the cheapest first; rows of the same cost are as likely."""
+        most = min(neighbours, len(self.class_of_row))
+        nearest = np.zeros((len(people), most), dtype=np.int64)
+        for part, costs in self.iterate_costs(people) if most else ():
+            by_row = costs[:, self.class_of_row]
+            by_row += chance.random(by_row.shape) * _TIE
+            if most == 1:
+                nearest[part, 0] = by_row.argmin(axis=1)
+                continue
+            near = np.argpartition(by_row, most - 1, axis=1)[:, :most]
+            nearest[part] = np.take_along_axis(near, np.take_along_axis(by_row, near, 1).argsort(axis=1), 1)
+        return nearest
+
+    def measure_costs(self, people: Table, rows: Ints) -> Floats:
+        """What one row costs each person."""
+        classes, measured = self.class_of_row[rows], np.zeros(len(people))
+        for part, costs in self.iterate_costs(people):
+            measured[part] = costs[np.arange(len(costs)), classes[part]]
+        return measured
+
+    def list_nearest_classes(self, people: Table, neighbours: int) -> tuple[Ints, Ints]:
+        """Pairs of a person and a class: of the rows that cost least, and of all that cost no more than the last."""
+        persons, nearest = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        last = min(neighbours, len(self.class_of_row)) - 1
+        for part, costs in self.iterate_costs(people) if last >= 0 else ():
+            limit = costs.min(axis=1) if last == 0 else np.partition(costs[:, self.class_of_row], last, axis=1)[:, last]
+            person, near = np.nonzero(costs <= limit[:, None] + _TIE)
+            persons.append(person + part.start)
+            nearest.append(near)
+        return np.concatenate(persons), np.concatenate(nearest)
+
+    def iterate_costs(self, people: Table) -> Iterator[tuple[slice, Floats]]:
+        """People × classes, some people at a time."""
+        widest = max(len(self.class_of_row), 1)
+        for begin in range(0, len(people), _MOST_PEOPLE):
+            chosen = people.frame[begin : begin + _MOST_PEOPLE]
+            prices = self._price(chosen)
+            step = max(1, _BLOCK // widest)
+            for first in range(0, chosen.height, step):
+                part = slice(first, min(first + step, chosen.height))
+                costs = np.zeros((part.stop - first, self.classes.height))
+                for price in prices:
+                    costs += price.compute_costs(part)
+                yield slice(begin + first, begin + part.stop), costs
+
+    @cached_property
+    def classes(self) -> pl.DataFrame:
+        """The distinct published rows, and which rows they are."""
+        return _group_alike(self.published.frame, list(self.pricing))
+
+    @cached_property
+    def class_of_row(self) -> Ints:
+        """The class of each published row."""
+        sizes = self.classes["\0at"].list.len().to_numpy()
+        of_row = np.empty(int(sizes.sum()), dtype=np.int64)
+        of_row[self.classes["\0at"].explode().to_numpy()] = np.repeat(np.arange(len(sizes)), sizes)
+        return of_row
+
+    @cached_property
+    def _labels(self) -> Mapping[str, LabelColumn]:
+        hierarchies = self.published.hierarchies
+        return {
+            name: LabelColumn.read(self.classes[name], hierarchies.get(name), self._get_missing(name))
+            for name in self.pricing
+        }
+
+    def _get_missing(self, name: str) -> Missing:
+        return Missing.MATCHES_ANY if name in self.blanked else self.published.missing
+
+    def _price(self, people: pl.DataFrame) -> list[Price]:
+        return [
+            price(KnownColumn(people[name], self._labels[name], self.classes[name], self._get_missing(name)))
+            for name, price in self.pricing.items()
+        ]
+
+
+def _group_alike(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
+    return frame.select(names).with_row_index("\0at").group_by(names, maintain_order=True).agg("\0at")
+
+
+def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
+    """How many rows cost each person least, and which: rows that a truthful column rules out are passed over."""
+    from sfumato.kernels.anonymity.likeliest import LabelCosts, NumberCosts, list_cheapest_rows
+
+    numbers = sorted((one for one in prices if isinstance(one, NumberPrice)), key=lambda one: -one.sharpness)
+    labels = [one for one in prices if isinstance(one, LabelPrice)]
+    theirs, ours, is_blocked = _block(labels, people, rows)
+    can_sweep = bool(numbers) and numbers[0].sharpness > 0
+    order = np.lexsort((numbers[0].low, ours)) if can_sweep else np.argsort(ours, kind="stable")
+    first, last = (np.searchsorted(ours[order], theirs, side) for side in ("left", "right"))
+    whole = ~is_blocked | (first == last)
+    first, last = np.where(whole, 0, first), np.where(whole, rows, last)
+    sizes = np.asarray([one.costs.size for one in labels], dtype=np.int64)
+    layout = np.column_stack([np.cumsum(sizes) - sizes, [one.costs.shape[1] for one in labels]]) if labels else None
+    counts, cheapest = list_cheapest_rows(
+        NumberCosts(
+            _stack([one.theirs for one in numbers], people),
+            _stack([one.low[order] for one in numbers], rows),
+            _stack([one.high[order] for one in numbers], rows),
+            np.asarray([one.law for one in numbers], dtype=np.float64).reshape(-1, 4),
+        ),
+        LabelCosts(
+            _stack([one.theirs for one in labels], people).astype(np.int64),
+            _stack([one.ours[order] for one in labels], rows).astype(np.int64),
+            np.concatenate([np.zeros(0, np.float32), *(one.costs.ravel().astype(np.float32) for one in labels)]),
+            np.zeros((0, 2), dtype=np.int64) if layout is None else layout.astype(np.int64),
+        ),
+        first.astype(np.int64),
+        last.astype(np.int64),
+        np.full(people, can_sweep) & (~whole | (ours.max(initial=0) == ours.min(initial=0))),
+    )
+    return counts, order[cheapest]
+
+
+def _block(labels: Sequence[LabelPrice], people: int, rows: int) -> tuple[Ints, Ints, Flags]:
+    """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
+    theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    fits = np.ones(people, dtype=np.bool_)
+    for column in labels:
+        only = column.find_only_labels()
+        if only is None:
+            continue
+        fits &= only >= 0
+        width = column.costs.shape[1] + 1
+        both = np.concatenate([theirs * width + only, ours * width + column.ours])
+        both = np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
+        theirs, ours = both[:people], both[people:]
+    return theirs, ours, fits
+
+
+def _stack(columns: Sequence[Floats | Ints], height: int) -> Floats:
+    if not columns:
+        return np.zeros((height, 0))
+    return np.ascontiguousarray(np.stack(columns, axis=1), dtype=np.float64)
+
+
+def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> tuple[Ints, Ints, Ints]:
+    """From the classes of distinct people to the rows in them: rows in order, where each one's begin, how many.
+
+    People with one class share its rows; only those with several have a list of their own.
+    """
+    sizes = members.list.len().cast(pl.Int64).to_numpy()
+    flat = members.explode().to_numpy().astype(np.int64) if len(members) else np.zeros(0, dtype=np.int64)
+    begins = np.cumsum(sizes) - sizes
+    first = np.cumsum(counts) - counts
+    start, count = np.zeros(len(counts), dtype=np.int64), np.zeros(len(counts), dtype=np.int64)
+    single = counts == 1
+    start[single], count[single] = begins[classes[first[single]]], sizes[classes[first[single]]]
+    several = classes[np.repeat(counts > 1, counts)]
+    lengths = sizes[several]
+    total = int(lengths.sum())
+    within = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    order = np.concatenate([flat, flat[np.repeat(begins[several], lengths) + within]])
+    running = np.concatenate([[0], np.cumsum(lengths)])
+    many = counts > 1
+    last = np.cumsum(counts[many])
+    start[many] = len(flat) + running[last - counts[many]]
+    count[many] = running[last] - running[last - counts[many]]
+    return order, start, count

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Which secret most of some rows tell: the guess that is right for the most of them.
+
+Of labels that cover several values, one would be drawn, so a vote for them counts the less. A number is right for all
+rows whose number it is close to. "Not known" is no guess where there is another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from sfumato.arrays import Floats, Ints
+from sfumato.attack.anonymity.candidates import expand_ranges
+from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.table import Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SecretVotes:
+    """The published secrets, ready to be counted among some rows."""
+
+    secrets: LabelColumn
+    tolerance: float | None
+    """How far a guessed number may be from the right one, as a share of it; None if secrets are not numbers."""
+
+    def choose_blindly(self) -> int:
+        """The best guess for everybody alike."""
+        labels, counts = np.unique(self.secrets.codes, return_counts=True)
+        return int(self._elect(np.zeros(len(labels), dtype=np.int64), labels, counts, 1)[0])
+
+    def choose(self, search: RowSearch, people: Table, neighbours: int) -> Ints:
+        """For each person the best guess by the nearest rows, and all that are as near as the last of them."""
+        persons, classes = search.list_nearest_classes(people, neighbours)
+        width = len(self.secrets.texts)
+        keys, times = np.unique(search.class_of_row * width + self.secrets.codes, return_counts=True)
+        first = np.searchsorted(keys, np.arange(search.classes.height + 1) * width)
+        lengths = np.diff(first)[classes]
+        pairs = expand_ranges(first[classes], lengths)
+        votes = np.repeat(persons, lengths) * width + keys[pairs] % width
+        distinct, place = np.unique(votes, return_inverse=True)
+        counts = np.bincount(place, weights=times[pairs])
+        return self._elect(distinct // width, distinct % width, counts, len(people))
+
+    def _elect(self, persons: Ints, labels: Ints, counts: Floats | Ints, people: int) -> Ints:
+        """The label of each person that is right for the most rows, the commoner one in the release of several."""
+        scores = counts / self.secrets.sizes[labels]
+        if self.tolerance is not None:
+            scores = self._count_close_rows(persons, labels, counts, scores)
+        scores[self.secrets.texts.is_null().to_numpy()[labels]] = 0.0
+        order = np.lexsort((labels, -self._totals[labels], -scores, persons))
+        first = np.searchsorted(persons[order], np.arange(people))
+        return np.asarray(labels[order][first])
+
+    @cached_property
+    def _totals(self) -> Ints:
+        """How many rows have each label."""
+        return np.bincount(self.secrets.codes, minlength=len(self.secrets.texts))
+
+    def _count_close_rows(self, persons: Ints, labels: Ints, counts: Floats | Ints, otherwise: Floats) -> Floats:
+        """For each person and number, the rows of that person whose number it would be right for."""
+        numbers = ((self.secrets.low + self.secrets.high) / 2)[labels]
+        reach = (self.tolerance or 0.0) * np.abs(numbers) * (1 + 1e-9)
+        close = otherwise.copy()
+        bounds = np.searchsorted(persons, np.arange(int(persons.max(initial=-1)) + 2))
+        for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            here = begin + np.flatnonzero(np.isfinite(numbers[begin:end]))
+            if len(here) < 2:
+                continue
+            begun = _sum_up_to((numbers - reach)[here], counts[here], numbers[here], "right")
+            close[here] = begun - _sum_up_to((numbers + reach)[here], counts[here], numbers[here], "left")
+        return close
+
+
+def _sum_up_to(points: Floats, weights: Floats | Ints, limits: Floats, side: Literal["left", "right"]) -> Floats:
+    """The weight of the points up to each limit; those at the limit only on the right side."""
+    order = np.argsort(points, kind="stable")
+    running = np.concatenate([[0.0], np.cumsum(weights[order], dtype=np.float64)])
+    return np.asarray(running[np.searchsorted(points[order], limits, side)])

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""The strongest of several ways to look people up: by what cells cover, by their likelihood, by the nearest row.
+
+Which way is the best for a release cannot always be told without the originals. So all are tried, and the one that is
+right most often is reported: an upper bound on an adversary who has to choose. Where every cell is truthful, rows that
+cover the person are taken, and of several kinds the narrowest if that finds more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from sfumato.arrays import Ints
+from sfumato.attack.anonymity.likelihood import (
+    Pricing,
+    price_agreement,
+    price_by_law,
+    price_covering,
+    price_loosely,
+    price_nearness,
+)
+from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.row_distance import LabelColumn
+from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.change import ChangeKind
+from sfumato.data.hierarchy import spell_cells
+from sfumato.public.answer_channel import list_answered_columns
+from sfumato.public.noise_law import list_noisy_columns
+from sfumato.release import Release
+from sfumato.table import Missing, Table
+
+_TRUTHFUL = {ChangeKind.KEPT, ChangeKind.GENERALIZED, ChangeKind.RANGES, ChangeKind.CAPPED}
+LookUp = Callable[[Table], Links]
+
+
+class ChosenLinks(NamedTuple):
+    """The rows of each person, and how other people are looked up in the same way."""
+
+    links: Links
+    look_up: LookUp
+
+
+def choose_links(release: Release, people: Table, names: Sequence[str]) -> ChosenLinks:
+    """Look up the people behind the published rows, in the rows' order, in the way that finds most of them."""
+    ways = try_ways(release, people, names)
+    best = next(ways)
+    most = best.links.count_expected_hits()
+    for way in ways:
+        hits = way.links.count_expected_hits()
+        if hits > most * (1 + 1e-9):
+            best, most = way, hits
+    return best
+
+
+def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
+    """Look people up in all the ways that are worth trying on a release, the plainest first."""
+    covering = linked(release.data, cap_values(release, people, names), names)
+    for look_up in _list_ways(release, people, names, covering):
+        yield ChosenLinks(look_up(people), look_up)
+
+
+def _list_ways(release: Release, people: Table, names: Sequence[str], found: Links) -> Iterator[LookUp]:
+    published: Table = release.data
+
+    def cover(chosen: Sequence[str]) -> LookUp:
+        return lambda others: linked(published, cap_values(release, others, chosen), chosen)
+
+    def cover_all(others: Table) -> Links:
+        return found if others is people else cover(names)(others)
+
+    def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
+        search = RowSearch(published, pricing, frozenset(columns.blanked))
+        return lambda others: _gather(search, cap_values(release, others, names))
+
+    yield cover_all
+    columns = _ColumnKinds.of(release, people, names)
+    if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
+        yield lambda others: _match_equal(published, others, names).or_else(cover_all(others))
+    truthful: dict[str, Pricing] = dict.fromkeys(columns.truthful, price_covering)
+    if len(truthful) == len(names) and bool((found.counts > 0).all()):
+        if bool((found.counts > _count_equal_rows(published, names)).any()):
+            yield weigh(truthful)
+        return
+    if 0 < len(columns.truthful) < len(names):
+        yield cover(columns.truthful)
+    laws = price_by_law(release, columns.by_law)
+    if laws or columns.blanked:
+        yield weigh(columns.price_certain(release))
+    if columns.loose:
+        yield weigh(columns.price_all(release))
+    if columns.loose or not laws:
+        yield weigh(dict.fromkeys(names, price_agreement) | laws)
+    yield weigh(dict.fromkeys(names, price_nearness))
+
+
+def search_by_likelihood(release: Release, people: Table, names: Sequence[str]) -> RowSearch:
+    """A search by all that is published about the known columns; people serve to see which cells may be truthful."""
+    columns = _ColumnKinds.of(release, people, names)
+    return RowSearch(release.data, columns.price_all(release), frozenset(columns.blanked))
+
+
+class _ColumnKinds(NamedTuple):
+    """What is public about the known columns: which cells are truthful, and of which the law of chance is known."""
+
+    truthful: tuple[str, ...]
+    blanked: tuple[str, ...]
+    """Truthful but for missing cells, which may be anything."""
+    by_law: tuple[str, ...]
+    loose: tuple[str, ...]
+    are_alike: bool
+    """Whether all labels of each column stand at one level, so that none is narrower than another."""
+
+    @classmethod
+    def of(cls, release: Release, people: Table, names: Sequence[str]) -> _ColumnKinds:
+        laws = {*list_noisy_columns(release), *list_answered_columns(release)}
+        found: dict[str, list[str]] = {"truthful": [], "blanked": [], "law": [], "loose": []}
+        are_alike = True
+        for name in names:
+            labels = LabelColumn.of(release.data, name)
+            present = labels.levels[np.unique(labels.codes)]
+            are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
+            kinds = {change.kind for change in release.changes_of(name)}
+            if name in laws:
+                kind = "law"
+            elif kinds:
+                blank = "blanked" if kinds <= _TRUTHFUL | {ChangeKind.BLANKED} else "loose"
+                kind = "truthful" if kinds <= _TRUTHFUL else blank
+            else:  # nothing is stated: cells are truthful if they may be
+                kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
+            found[kind].append(name)
+        truthful, blanked, law, loose = (tuple(chosen) for chosen in found.values())
+        return cls(truthful, blanked, law, loose, are_alike)
+
+    def price_certain(self, release: Release) -> dict[str, Pricing]:
+        """What each cell that is truthful or changed by a known law costs."""
+        return dict.fromkeys((*self.truthful, *self.blanked), price_covering) | price_by_law(release, self.by_law)
+
+    def price_all(self, release: Release) -> dict[str, Pricing]:
+        """What each cell costs, by all that is known about its column."""
+        return self.price_certain(release) | dict.fromkeys(self.loose, price_loosely)
+
+
+def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
+    """Whether every value that people have is covered by some label."""
+    distinct = values.drop_nulls().unique()
+    strange = distinct.filter(~spell_cells(distinct).is_in(labels.texts.drop_nulls().implode()))
+    if (labels.levels == 0).all():
+        return not len(strange)
+    step = max(1, 4_000_000 // max(len(labels.texts), 1))
+    parts = (strange[begin : begin + step] for begin in range(0, len(strange), step))
+    return all(bool(labels.covers(part).any(axis=1).all()) for part in parts)
+
+
+def cap_values(release: Release, people: Table, names: Sequence[str]) -> Table:
+    """People as a capped column would show them: its ends are seen in the release."""
+    stated = {change.column for change in release.changes if change.kind is ChangeKind.CAPPED}
+    capped = []
+    for name in (name for name in names if name in stated):
+        cells, values = release.data.frame[name].drop_nulls(), people.frame[name]
+        if cells.dtype.is_numeric() and values.dtype.is_numeric() and len(cells):
+            capped.append(values.clip(cells.min(), cells.max()))
+    return people.with_frame(people.frame.with_columns(capped)) if capped else people
+
+
+def _count_equal_rows(published: Table, names: Sequence[str]) -> Ints:
+    """How many rows look like each row: if no more fit its person, none of them is to be preferred."""
+    return published.frame.select(pl.len().over(list(names)).cast(pl.Int64)).to_series().to_numpy()
+
+
+def _match_equal(published: Table, people: Table, names: Sequence[str]) -> Links:
+    """The rows whose cells are the person's own values, and the missing ones too: before any that may be."""
+    cells, known = (
+        pl.DataFrame([spell_cells(table.frame[name]).alias(name) for name in names]) for table in (published, people)
+    )
+    nulls = published.missing is not Missing.NEVER_MATCHES
+    rows = cells.with_row_index("\0at").group_by(list(names), maintain_order=True).agg("\0at")
+    sizes = rows["\0at"].list.len().cast(pl.Int64)
+    order = rows["\0at"].explode().to_numpy().astype(np.int64)
+    rows = rows.with_columns((sizes.cum_sum() - sizes).alias("\0at"), sizes.alias("\0count"))
+    found = known.join(rows, on=list(names), how="left", maintain_order="left", nulls_equal=nulls)
+    count = found["\0count"].fill_null(0).to_numpy()
+    return Links(((order, found["\0at"].fill_null(0).to_numpy(), count),), count)
+
+
+def _gather(search: RowSearch, people: Table) -> Links:
+    part = search.find_rows(people)
+    return Links((part,), part[2])

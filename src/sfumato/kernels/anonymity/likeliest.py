@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Which published rows are the likeliest to be somebody's: those of least cost, added up over the columns."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.arrays import FloatGrid, IntGrid, Singles
+from sfumato.kernels.compilation import compile_cached, record
+
+_TIE = 1e-9
+
+
+@record
+class NumberCosts(NamedTuple):
+    """Columns whose cost grows with the gap between a known number and a published one, or a published range."""
+
+    theirs: FloatGrid
+    """People × columns; NaN where the number is missing."""
+    low: FloatGrid
+    """Rows × columns."""
+    high: FloatGrid
+    laws: FloatGrid
+    """Columns × scale, cost of a gap beyond the scale (0: the cost is half the square of gap / scale), cost of one
+    missing number, cost of two."""
+
+
+@record
+class LabelCosts(NamedTuple):
+    """Columns whose cost is looked up by the known value and the published label."""
+
+    theirs: IntGrid
+    ours: IntGrid
+    costs: Singles
+    """A table of values × labels for each column, one after another."""
+    layout: IntGrid
+    """Columns × where the table begins, how many labels it has."""
+
+
+@compile_cached("float64(NumberCosts, int64, int64, int64)")
+def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
+    """The cost of one known number against one published cell; it never falls as the gap grows."""
+    known, low = numbers.theirs[person, column], numbers.low[row, column]
+    if np.isnan(known) or np.isnan(low):
+        return numbers.laws[column, 3 if np.isnan(known) and np.isnan(low) else 2]
+    gap = max(low - known, known - numbers.high[row, column])
+    if gap <= 0.0:
+        return 0.0
+    scale, wall = numbers.laws[column, 0], numbers.laws[column, 1]
+    if scale == 0.0:
+        return wall
+    ratio = gap / scale
+    if wall == 0.0:
+        return 0.5 * ratio * ratio
+    # Within the wall all gaps are equally likely; the nearer is taken, so that millions of rows need not be listed.
+    return 1e-6 * ratio * ratio + (wall if ratio > 1.0 + 1e-9 else 0.0)
+
+
+@compile_cached("float64(NumberCosts, LabelCosts, int64, int64, float64)")
+def price_row(numbers, labels, person, row, most):  # type: ignore[no-untyped-def]
+    """The cost of a row for a person, added up only until it is more than `most`."""
+    cost = 0.0
+    for column in range(numbers.theirs.shape[1]):
+        cost += price_number(numbers, person, row, column)
+        if cost > most:
+            return cost
+    for column in range(labels.theirs.shape[1]):
+        begin, width = labels.layout[column, 0], labels.layout[column, 1]
+        cost += labels.costs[begin + labels.theirs[person, column] * width + labels.ours[row, column]]
+        if cost > most:
+            return cost
+    return cost
+
+
+@compile_cached("Tuple((int64[::1], int64[::1]))(NumberCosts, LabelCosts, int64[::1], int64[::1], boolean[::1])")
+def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore[no-untyped-def]
+    """How many rows share the least cost for each person, and these rows, one person after another.
+
+    A person is compared with the rows from `first` to `last`. Where those are sorted by the first number, the search
+    begins at the person's own and goes both ways until that number alone costs too much.
+    """
+    people, ties = len(first), np.empty(max(labels.ours.shape[0], 1), np.int64)
+    counts, listed, total = np.zeros(people, np.int64), np.empty(max(people, 1), np.int64), 0
+    for person in range(people):
+        best, count = np.inf, 0
+        begin, end = first[person], last[person]
+        sweep = is_sorted[person] and not np.isnan(numbers.theirs[person, 0])
+        right = begin
+        if sweep:
+            right += np.searchsorted(numbers.low[begin:end, 0], numbers.theirs[person, 0])
+        left = right - 1
+        while left >= begin or right < end:
+            row = right
+            if right >= end or (
+                left >= begin
+                and numbers.theirs[person, 0] - numbers.low[left, 0] < numbers.low[right, 0] - numbers.theirs[person, 0]
+            ):
+                row = left
+                left -= 1
+            else:
+                right += 1
+            if sweep and price_number(numbers, person, row, 0) > best + _TIE:
+                break
+            cost = price_row(numbers, labels, person, row, best + _TIE)
+            if cost < best - _TIE:
+                best, count = cost, 0
+            if cost <= best + _TIE:
+                ties[count] = row
+                count += 1
+        if total + count > len(listed):
+            grown = np.empty(2 * (total + count), np.int64)
+            grown[:total] = listed[:total]
+            listed = grown
+        listed[total : total + count] = ties[:count]
+        total += count
+        counts[person] = count
+    return counts, listed[:total].copy()
