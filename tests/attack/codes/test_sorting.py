@@ -32,7 +32,8 @@ def test_the_seeds_example() -> None:
     assert found[5] == pytest.approx(5 / 36)
     outcome = Sorting(radius=2 / 43).run(release(codes), truth(values))
     assert outcome.facts["columns"]["x"]["median"] == pytest.approx(sum(found) / 9)
-    assert outcome.successes == int(sum(found))
+    # Spread evenly, sorted codes stand for 1, 6.4, 11.8, 17.1, 22.5, 27.9 …: three true values are within 2.
+    assert outcome.successes == 3 and outcome.facts["evenly_spread"]["x"] == pytest.approx(3 / 9)
 
 
 def test_without_gaps_every_rank_is_the_value() -> None:
@@ -40,15 +41,19 @@ def test_without_gaps_every_rank_is_the_value() -> None:
     outcome = Sorting(radius=0.001).run(release(np.sqrt(values)), truth(values))
     assert outcome.risk == 1.0 and outcome.facts["evenly_spread"]["x"] == 1.0
     falling = Sorting(radius=0.001).run(release(-values), truth(values))
-    assert falling.risk < 0.05
+    assert falling.risk == 1.0 and falling.facts["columns"]["x"]["best_guess"].endswith("falling")
     blind = Sorting(radius=0.001, knows_range=False).run(release(values * 3), truth(values))
     assert blind.risk < 0.05
 
 
 def test_gaps_and_values_that_changed_places_shelter() -> None:
     lot = np.random.default_rng(1)
-    values = np.sort(lot.choice(4000, 400, replace=False)).astype(float)
-    assert Sorting().run(release(values * 2), truth(values)).risk < 0.1
+    even = np.sort(lot.choice(4000, 400, replace=False)).astype(float)
+    drawn = Sorting().run(release(even * 2), truth(even))
+    assert drawn.facts["columns"]["x"]["median"] < 0.1 < drawn.risk  # even gaps shelter from draws alone
+    uneven = np.round(np.linspace(0, 200, 400) ** 2) + np.arange(400)
+    outcome = Sorting().run(release(uneven * 2), truth(uneven))
+    assert outcome.successes == outcome.baseline < 100
     full = np.arange(400.0)
     assert Sorting(radius=0.01).run(release(lot.permutation(full)), truth(full)).risk < 0.1
 
@@ -61,3 +66,24 @@ def test_it_fails_on_noise_and_counts_control() -> None:
     assert outcome.successes == outcome.attempts == 800
     assert outcome.control is not None and outcome.control < 20
     assert outcome.baseline == pytest.approx(3.2, abs=1)
+
+
+def test_a_column_that_is_read_is_not_hidden_by_one_with_many_codes() -> None:
+    """Every age is read, while salaries have a hundred times as many codes: the risk is that of the ages."""
+    lot = np.random.default_rng(3)
+    frame = {"age": lot.integers(20, 66, 3000), "salary": lot.uniform(0, 1e6, 3000)}
+    shuffled = np.unique(frame["salary"], return_inverse=True)[1]
+    codes = {"age": frame["age"] * 3 + 1, "salary": lot.permutation(3000)[shuffled] * 7.0}
+    outcome = Sorting().run(sf.Release(sf.Table.of(codes), None, (), {}), sf.Table.of(frame))
+    assert outcome.facts["column"] == "age" and outcome.attempts == outcome.successes == 3000
+    assert outcome.facts["columns"]["salary"]["people_read"] < 0.1 * 3000
+    alone = Sorting(column="salary").run(sf.Release(sf.Table.of(codes), None, (), {}), sf.Table.of(frame))
+    assert alone.successes == outcome.facts["columns"]["salary"]["people_read"]
+
+
+def test_people_count_not_codes() -> None:
+    """Nine of ten people have one of 20 common values that are read; 20 rare values far off are not."""
+    values = np.concatenate([np.tile(np.arange(20.0), 45), 1000.0 * np.arange(1, 101)])
+    outcome = Sorting(radius=0.001, column="x").run(release(values * 2), truth(values))
+    assert outcome.attempts == 1000 and outcome.successes >= 900
+    assert outcome.facts["columns"]["x"]["median"] < 0.3

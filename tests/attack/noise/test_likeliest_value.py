@@ -106,6 +106,52 @@ def test_crowds_draw_values_to_them(kind: Shape, scale: float) -> None:
     assert mean.facts["rmse_estimate"]["x"] <= mode.facts["rmse_estimate"]["x"]
 
 
+@given(priors, st.sampled_from(["gaussian", "uniform"]), st.floats(0.5, 5), st.floats(-1, 20), st.floats(0.3, 3))
+@settings(max_examples=60, deadline=None)
+def test_no_window_on_a_fine_grid_is_heavier(told: Any, kind: Shape, scale: float, seen: float, reach: float) -> None:
+    lies, added = prior(told), Noise(kind=kind, scale=scale)
+    found = float(estimate_likeliest_values(np.array([seen]), lies, added, "window", reach)[0])
+    points = np.linspace(lies.low, lies.high, 4001)
+    points = (points[:-1] + points[1:]) / 2
+    weights = lies.density[np.searchsorted(lies.edges, points) - 1] * added.density(seen - points)
+    running = np.concatenate([[0.0], np.cumsum(weights)])
+
+    def weight(middle: Floats) -> Floats:
+        return np.asarray(
+            running[np.searchsorted(points, middle + reach)] - running[np.searchsorted(points, middle - reach)]
+        )
+
+    if weights.sum() > 1e-100:
+        assert float(weight(np.array([found]))[0]) >= 0.9 * float(weight(points).max())
+
+
+def test_a_window_holds_two_ages() -> None:
+    """With a tolerance of half a year, a guess between two ages is right about both."""
+    lies = ColumnPrior(np.linspace(-0.5, 3.5, 5), np.array([0.3, 0.0, 0.3, 0.4]))
+    added = Noise(kind="uniform", scale=50.0, step=1)
+    found = estimate_likeliest_values(np.array([2.0]), lies, added, "window", 0.5)
+    assert found.tolist() == [2.5]
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "uniform"])
+def test_it_is_as_strong_as_a_plain_reconstruction(kind: Shape) -> None:
+    """Plain EM to the end and the heaviest window tell crowds apart that a smooth reconstruction blurs."""
+    true, scale = crowds(1500), 8.0
+    seen = true + Noise(kind=kind, scale=scale).draw(np.random.default_rng(8), 1500)
+    grid = np.arange(9.25, 41, 0.5)
+    likely = Noise(kind=kind, scale=scale).density(seen[:, None] - grid) + 1e-300
+    shares = np.full(len(grid), 1 / len(grid))
+    for _ in range(500):
+        shares = (likely * shares / (likely @ shares)[:, None]).mean(axis=0)
+    near = np.abs(grid[:, None] - grid) <= 0.2 * true.std()
+    plain = grid[(likely * shares @ near).argmax(axis=1)]
+    told = {"kind": kind, "scale": scale, "step": 0, "range": [9, 41]}
+    outcome = LikeliestValue(attempts=1500).run(one_column(seen, told), truth(true))
+    smooth = LikeliestValue(attempts=1500, statistic="mode").run(one_column(seen, told), truth(true))
+    assert outcome.successes >= int((np.abs(plain - true) <= 0.2 * true.std()).sum())
+    assert outcome.successes > smooth.successes >= smooth.baseline
+
+
 def test_even_data_leaves_little() -> None:
     """Inside of a flat range any value is as likely: what is published is the best guess, but for its ends."""
     chance = np.random.default_rng(3)
@@ -144,7 +190,7 @@ def test_missing_cells_dates_and_whole_numbers() -> None:
     assert found.schema == {"x": pl.Date}
     assert found["x"].null_count() == 40
     ages = one_column(pl.Series([20, 31, None, 64]), {"kind": "gaussian", "scale": 3.0, "step": 1, "range": [20, 60]})
-    rounded = LikeliestValue().estimate(ages)["x"]
+    rounded = LikeliestValue(statistic="mode").estimate(ages)["x"]
     assert rounded.dtype == pl.Float64
     assert all(value == round(value) and 20 <= value <= 60 for value in rounded.drop_nulls())
 

@@ -2,7 +2,9 @@
 """Attacks on codes: many trials of guessing every code of every column, and their median.
 
 What an adversary happens to know is random, so an attack runs many trials. The result is the median trial; its
-distribution-free interval (from order statistics) and the spread of the trials are reported with it.
+distribution-free interval (from order statistics) and the spread of the trials are reported with it. People are counted
+column by column, and the column in which most are read is the result: many codes of one column must not hide that every
+value of another is known. Papers count distinct codes; the facts do so too.
 """
 
 from __future__ import annotations
@@ -23,40 +25,69 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 _Z = 1.959963984540054
+_BLIND = "one value for all"
 _CELLS = 4_000_000
 """The most guesses made at once: trials times codes."""
 
-Cracking = Callable[[CodedColumn, CodedColumn, int], Floats]
-"""Counts the cracked codes of a column in each trial; the second column judges the guesses."""
+
+@dataclass(frozen=True)
+class Cracks:
+    """What one way of guessing finds out about a column, by trial."""
+
+    codes: Floats
+    """How many distinct codes are cracked."""
+    people: Floats
+    """How many people's values are read."""
+
+    @classmethod
+    def of(cls, judge: CodedColumn, guesses: Floats, radius: float) -> Cracks:
+        """Judge guesses, one for each code, of one trial or of many."""
+        trials = np.atleast_2d(guesses)
+        return cls(judge.cracked(trials, radius).sum(axis=1).astype(np.float64), judge.count_read(trials, radius))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Cracks]) -> Cracks:
+        """The trials of all parts."""
+        return cls(np.concatenate([part.codes for part in parts]), np.concatenate([part.people for part in parts]))
+
+
+Cracking = Callable[[CodedColumn, CodedColumn, int], Mapping[str, Cracks]]
+"""Tries to crack a column in several ways, the attack's own first; the second column judges the guesses."""
 
 
 @dataclass(frozen=True)
 class CrackTrials:
-    """How many codes of a column were cracked, by trial."""
+    """How a column was attacked: by the attack's own way of guessing, and by the best one."""
 
     column: CodedColumn
-    cracked: Floats
+    ways: Mapping[str, Cracks]
 
     @property
-    def median(self) -> float:
-        """The share of codes cracked in the median trial."""
-        return float(np.median(self.cracked)) / len(self.column.codes)
+    def best(self) -> str:
+        """The way of guessing that reads most people's values."""
+        return max(self.ways, key=self.count_read)
+
+    def count_read(self, way: str) -> int:
+        """How many people's values are read in the median trial."""
+        return int(np.floor(np.median(self.ways[way].people)))
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """A 95 % interval of the median, from order statistics."""
-        many, ordered = len(self.cracked), np.sort(self.cracked) / len(self.column.codes)
-        reach = _Z * sqrt(many) / 2
-        low, high = int(np.floor(many / 2 - reach)), int(np.ceil(many / 2 + reach))
-        return float(ordered[max(low, 0)]), float(ordered[min(high, many - 1)])
+    def risk(self) -> float:
+        """The share of people whose value is read."""
+        return self.count_read(self.best) / self.column.people
 
     def as_json(self) -> dict[str, Any]:
-        """Shares for a report; nothing that reveals a value."""
-        shares = self.cracked / len(self.column.codes)
-        low, high = self.interval
+        """Counts of people, and shares of distinct codes that the attack's own way cracks; nothing that reveals a
+        value.
+        """
+        shares = next(iter(self.ways.values())).codes / len(self.column.codes)
+        low, high = _bound_median(shares)
         return {
+            "people": self.column.people,
+            "people_read": self.count_read(self.best),
+            "best_guess": self.best,
             "codes": len(self.column.codes),
-            "median": self.median,
+            "median": float(np.median(shares)),
             "median_low": low,
             "median_high": high,
             "tenth": float(np.quantile(shares, 0.1)),
@@ -64,9 +95,17 @@ class CrackTrials:
         }
 
 
-def split_trials(trials: int, codes: int) -> Iterator[int]:
+def _bound_median(values: Floats) -> tuple[float, float]:
+    """A 95 % interval of the median, from order statistics."""
+    many, ordered = len(values), np.sort(values)
+    reach = _Z * sqrt(many) / 2
+    low, high = int(np.floor(many / 2 - reach)), int(np.ceil(many / 2 + reach))
+    return float(ordered[max(low, 0)]), float(ordered[min(high, many - 1)])
+
+
+def split_trials(trials: int, column: CodedColumn) -> Iterator[int]:
     """Split trials so that their guesses fit into memory."""
-    step = max(1, _CELLS // max(codes, 1))
+    step = max(1, _CELLS // max(len(column.pairs.code), 1))
     for done in range(0, trials, step):
         yield min(step, trials - done)
 
@@ -81,47 +120,42 @@ def attack_code_columns(
     cracking: Cracking,
     facts: Mapping[str, Any],
 ) -> Outcome:
-    """Attack every column; count the codes cracked in the median trial."""
+    """Attack every column; count the people whose value is read, in the column where most are."""
     columns = list_coded_columns(release.data, truth, release.details, column)
-    trials_by_column = _try_code_columns(columns, columns, trials, cracking)
+    attacked = []
+    for done, coded in enumerate(columns):
+        report_progress("guessing codes", done, len(columns))
+        attacked.append(_try_code_column(coded, coded, radius, trials, cracking))
+    worst = max(attacked, key=lambda column_trials: column_trials.risk)
     return Outcome(
-        attempts=sum(len(column.codes) for column in columns),
-        successes=sum(_count_median_cracked(trials_of_column) for trials_of_column in trials_by_column),
-        baseline=sum(round(column.by_chance(radius)) for column in columns),
-        control=None if control is None else _count_control_cracked(columns, control, trials, cracking),
+        attempts=worst.column.people,
+        successes=worst.count_read(worst.best),
+        baseline=worst.count_read(_BLIND),
+        control=None if control is None else _count_read_strangers(worst, control, radius, trials, cracking),
         facts={
             **facts,
             "radius": radius,
             "trials": trials,
-            "columns": {
-                trials_of_column.column.name: trials_of_column.as_json() for trials_of_column in trials_by_column
-            },
+            "column": worst.column.name,
+            "columns": {column_trials.column.name: column_trials.as_json() for column_trials in attacked},
         },
     )
 
 
-def _try_code_columns(
-    columns: Sequence[CodedColumn], judges: Sequence[CodedColumn], trials: int, cracking: Cracking
-) -> list[CrackTrials]:
-    all_trials = []
-    for done, (column, judge) in enumerate(zip(columns, judges, strict=True)):
-        report_progress("guessing codes", done, len(columns))
-        all_trials.append(CrackTrials(column, cracking(column, judge, trials)))
-    return all_trials
+def _try_code_column(
+    column: CodedColumn, judge: CodedColumn, radius: float, trials: int, cracking: Cracking
+) -> CrackTrials:
+    """The attack's ways of guessing, and what anyone would try first: codes are values, or everybody has one value."""
+    same = np.full(len(column.codes), column.find_common_value(radius))
+    simple = {"as published": column.codes, _BLIND: same}
+    ways = {way: Cracks.of(judge, guesses, radius) for way, guesses in simple.items()}
+    return CrackTrials(column, {**cracking(column, judge, trials), **ways})
 
 
-def _count_median_cracked(trials: CrackTrials) -> int:
-    return int(np.floor(np.median(trials.cracked)))
-
-
-def _count_control_cracked(columns: Sequence[CodedColumn], control: Table, trials: int, cracking: Cracking) -> int:
+def _count_read_strangers(worst: CrackTrials, control: Table, radius: float, trials: int, cracking: Cracking) -> int:
     """The same guesses, compared with the values of people who are not in the data."""
-    judges = []
-    for column in columns:
-        values = control.frame[column.name].drop_nulls().to_numpy().astype(np.float64)
-        strange = np.resize(Randomness.seeded(0).generator().permutation(values), len(column.codes))
-        judges.append(replace(column, low=strange, high=strange))
-    return sum(
-        _count_median_cracked(trials_of_column)
-        for trials_of_column in _try_code_columns(columns, judges, trials, cracking)
-    )
+    column = worst.column
+    values = control.frame[column.name].drop_nulls().to_numpy().astype(np.float64)
+    strange = np.resize(Randomness.seeded(0).generator().permutation(values), len(column.codes))
+    judge = replace(column, low=strange, high=strange, several=None)
+    return _try_code_column(column, judge, radius, trials, cracking).count_read(worst.best)

@@ -7,6 +7,7 @@ Lakshmanan, Ng and Ramesh, *Preservation of patterns and input-output privacy* (
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attack_code_columns, split_trials
+from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns, split_trials
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import FITS, Fit, KnowledgePoints, fit_curve
 from sfumato.randomness import Randomness
@@ -31,8 +32,8 @@ class CurveFitting(Attack):
 
     The adversary has a few knowledge points: codes with values that are right within the radius (good) or more than
     five radii off (bad). It fits a regression line, a polyline or a cubic spline, and reads the value of every code off
-    it. Without points it takes codes as values. The risk is the share of distinct codes whose guess is within the
-    radius, in the median of many trials with points at random codes. Bu et al. 2007.
+    it. Without points it takes codes as values. The risk is the share of people whose value is read within the
+    radius, in the median of many trials with points at random codes and in the column where most are. Bu et al. 2007.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "fit", "knowledge", "bad", "radius", "trials")
@@ -54,14 +55,12 @@ class CurveFitting(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Draw points, fit, guess every code; count cracks in the median trial."""
+        """Draw points, fit, guess every code; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            parts = split_trials(trials, len(column.codes))
-            return np.concatenate(
-                [judge.cracked(self._guess_by_curve(column, n, chance), self.radius).sum(1) for n in parts]
-            )
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+            guesses = (self._guess_by_curve(column, n, chance) for n in split_trials(trials, column))
+            return {self.fit: Cracks.joined([Cracks.of(judge, guess, self.radius) for guess in guesses])}
 
         facts = {"fit": self.fit, "good_points": POINTS[self.knowledge], "bad_points": self.bad}
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
@@ -74,10 +73,11 @@ class CurveFitting(Attack):
 class CurveCombination(Attack):
     """A miner draws three curves through the known points, and believes a value if two of them agree.
 
-    Regression line, polyline and spline through the same knowledge points. A code counts as cracked if at least two of
-    the three guesses are within the radius of the truth: then they agree, and the adversary knows which to believe. The
-    facts state what at least one of the three cracks (`any`), what trusting each equally gives (`expected`), and the
-    parts of the Venn diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
+    Regression line, polyline and spline through the same knowledge points. A value counts as read if at least two of
+    the three guesses are within the radius of the truth: then they agree, and the adversary knows which to believe. Or
+    it trusts one of the curves throughout; the best of the four counts. The facts state what share of distinct codes at
+    least one of the three cracks (`any`), what trusting each equally gives (`expected`), and the parts of the Venn
+    diagram. Bu et al. 2007, Section 6.2.2 and Figure 10.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knowledge", "bad", "radius", "trials")
@@ -101,24 +101,41 @@ class CurveCombination(Attack):
         chance = (randomness or Randomness.seeded(0)).generator()
         venns: dict[str, dict[str, float]] = {}
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            parts = [self._parts(column, judge, some, chance) for some in split_trials(trials, len(column.codes))]
-            venn = np.concatenate(parts, axis=1) / len(column.codes)
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+            parts = [self._try_curves(column, judge, some, chance) for some in split_trials(trials, column)]
+            venn = np.concatenate([part.venn for part in parts], axis=1) / len(column.codes)
             venns.setdefault(column.name, _summarize_agreement(venn))
-            return np.asarray(venn[[_number_curve_set(which) for which in _SEVERAL]].sum(axis=0) * len(column.codes))
+            return {way: Cracks.joined([part.ways[way] for part in parts]) for way in parts[0].ways}
 
         facts = {"good_points": POINTS[self.knowledge], "bad_points": self.bad, "venn": venns}
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
 
-    def _parts(self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
-        """The number of codes in each part of the Venn diagram, by trial."""
+    def _try_curves(
+        self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator
+    ) -> _CurveTrials:
         points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
         which = np.zeros((trials, len(column.codes)), dtype=np.int64)
-        for number, fit in enumerate(FITS):
-            which += judge.cracked(fit_curve(points, column.codes, fit), self.radius) << number
-        return np.array([(which == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
+        guesses = {fit: fit_curve(points, column.codes, fit) for fit in FITS}
+        for number, guess in enumerate(guesses.values()):
+            which += judge.cracked(guess, self.radius) << number
+        venn = np.array([(which == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
+        agreed = sum(judge.flag_read(guess, self.radius).astype(np.int64) for guess in guesses.values()) >= _AGREEING
+        several = Cracks(
+            venn[[_number_curve_set(curves) for curves in _SEVERAL]].sum(axis=0),
+            np.asarray(agreed @ judge.pairs.rows, dtype=np.float64),
+        )
+        single = {str(fit): Cracks.of(judge, guess, self.radius) for fit, guess in guesses.items()}
+        return _CurveTrials(venn, {"two agree": several} | single)
 
 
+@dataclass(frozen=True)
+class _CurveTrials:
+    venn: Floats
+    """The number of codes in each part of the Venn diagram, by trial."""
+    ways: dict[str, Cracks]
+
+
+_AGREEING = 2
 _SEVERAL: tuple[tuple[Fit, ...], ...] = (
     ("regression", "polyline"),
     ("regression", "spline"),

@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.arrays import Floats, Ints
+from sfumato.arrays import Ints
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attack_code_columns
+from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns
 from sfumato.errors import PolicyError
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_frequency, number_runs
+from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_frequency, guess_by_quantile, number_runs
 from sfumato.mine.codes.learner_columns import find_class_ranges
 from sfumato.progress import report_progress
 from sfumato.randomness import Randomness
@@ -33,8 +33,9 @@ class FrequencyMatching(Attack):
 
     The adversary has a sample of true values with their frequencies, here a share of the rows, without codes. The
     release shows the classes, and so which runs of codes belong to one class and may be permuted. Within each run it
-    matches codes and values by frequency; everywhere else by quantile. The risk is the share of distinct codes whose
-    guess is within the radius, in the median of many samples.
+    matches codes and values by frequency; everywhere else by quantile. It also tries to match all codes by frequency,
+    and all by quantile. The risk is the share of people whose value is read within the radius by the best of these, in
+    the median of many samples and in the column where most are.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "target", "share", "radius", "trials")
@@ -54,17 +55,20 @@ class FrequencyMatching(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Draw samples, match frequencies; count cracks in the median trial."""
+        """Draw samples, match frequencies; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
         classes = self._classes(release.data)
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            runs, cracked = _number_class_runs(column, classes), np.zeros(trials)
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+            ways: dict[str, list[Cracks]] = {"within classes": [], "by frequency alone": [], "by quantile": []}
+            runs, whole = _number_class_runs(column, classes), np.zeros(len(column.codes), dtype=np.int64)
             for done in range(trials):
                 report_progress("matching frequencies", done, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
-                cracked[done] = judge.cracked(guess_by_frequency(column, sample, runs), self.radius).sum()
-            return cracked
+                guesses = (guess_by_frequency(column, sample, runs), guess_by_frequency(column, sample, whole))
+                for way, guess in zip(ways, (*guesses, guess_by_quantile(column, sample)), strict=True):
+                    ways[way].append(Cracks.of(judge, guess, self.radius))
+            return {way: Cracks.joined(parts) for way, parts in ways.items()}
 
         trials = 1 if self.share == 1 else self.trials
         return attack_code_columns(

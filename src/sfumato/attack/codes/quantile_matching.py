@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
-from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attack_code_columns
+from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns
 from sfumato.mine.codes.coded_columns import CodedColumn
 from sfumato.mine.codes.crack_functions import draw_rival_samples, guess_by_quantile
 from sfumato.progress import report_progress
@@ -28,9 +26,10 @@ class QuantileMatching(Attack):
     """A rival hospital with its own patients sorts the codes, and reads the values off its own sorted column.
 
     The adversary has a sample of true values, here a share of the rows, without codes or classes. A code with a tenth
-    of the rows below it gets the value that has a tenth of the sample below it. The risk is the share of distinct codes
-    whose guess is within the radius, in the median of many samples. A single curve or random breakpoints do not
-    protect, since they keep the order; permuted values do.
+    of the rows below it gets the value that has a tenth of the sample below it, or above it if codes fall while values
+    rise. The risk is the share of people whose value is read within the radius, in the median of many samples and in
+    the column where most are. A single curve or random breakpoints do not protect, since they keep the order; permuted
+    values do.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "share", "radius", "trials")
@@ -48,16 +47,17 @@ class QuantileMatching(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Draw samples, match quantiles; count cracks in the median trial."""
+        """Draw samples, match quantiles; count whose values are read in the median trial."""
         chance = (randomness or Randomness.seeded(0)).generator()
 
-        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> Floats:
-            cracked = np.zeros(trials)
+        def cracking(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
+            rising, falling, turned = [], [], column.turned()
             for done in range(trials):
                 report_progress("matching quantiles", done, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
-                cracked[done] = judge.cracked(guess_by_quantile(column, sample), self.radius).sum()
-            return cracked
+                rising.append(Cracks.of(judge, guess_by_quantile(column, sample), self.radius))
+                falling.append(Cracks.of(judge, guess_by_quantile(turned, sample)[::-1], self.radius))
+            return {"by quantile": Cracks.joined(rising), "by quantile, falling": Cracks.joined(falling)}
 
         trials = 1 if self.share == 1 else self.trials
         return attack_code_columns(

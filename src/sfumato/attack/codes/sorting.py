@@ -15,9 +15,9 @@ from pydantic import Field
 
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.codes.code_guesses import attack_code_columns
+from sfumato.attack.codes.code_guesses import Cracks, attack_code_columns
 from sfumato.mine.codes.coded_columns import CodedColumn
-from sfumato.mine.codes.crack_functions import bound_by_rank, spread_evenly
+from sfumato.mine.codes.crack_functions import CodeRanges, bound_by_rank, spread_evenly
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Table
@@ -27,9 +27,11 @@ class Sorting(Attack):
     """A miner knows that the data has employees of every age from 20 to 65; the codes, sorted, are the ages.
 
     The adversary knows the smallest and the largest true value (the worst case), and the step of the domain. The number
-    of codes below and above a code bounds its value; the guess is drawn from this range. The risk is the expected share
-    of codes whose guess is within the radius: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off, it uses the smallest
-    and largest code instead. The facts state what evenly spread guesses crack. Bu et al. 2007.
+    of codes below and above a code bounds its value; the guess is drawn from this range, is its lower or its upper end,
+    or codes are spread evenly over the domain; all this with rising and with falling values. The risk is the share of
+    people whose value is read within the radius by the best of these, in the column where most are. For guesses drawn
+    from ranges it is the expected share: |R_g ∩ R_ρ| / |R_g|, summed. With `knows_range` off, it uses the smallest and
+    largest code instead. The facts state what share of distinct codes is cracked. Bu et al. 2007.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("column", "knows_range", "radius")
@@ -45,19 +47,29 @@ class Sorting(Attack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Sort the codes, and count how many would be cracked."""
+        """Sort the codes, and count whose values that reads."""
         spread: dict[str, float] = {}
 
-        def cracking(column: CodedColumn, judge: CodedColumn, _: int) -> Floats:
+        def cracking(column: CodedColumn, judge: CodedColumn, _: int) -> dict[str, Cracks]:
             many = len(column.codes)
             least, greatest = self._choose_ends(column)
-            even = judge.cracked(spread_evenly(many, least, greatest), self.radius)
-            spread.setdefault(column.name, float(even.mean()))
-            expected = bound_by_rank(many, least, greatest, column.unit).chance(judge, self.radius).sum()
-            return np.array([expected])
+            ranges, even = bound_by_rank(many, least, greatest, column.unit), spread_evenly(many, least, greatest)
+            spread.setdefault(column.name, float(judge.cracked(even, self.radius).mean()))
+            rising = self._crack_in_order(judge, ranges, even)
+            falling = self._crack_in_order(judge, ranges.reversed(), even[::-1])
+            return rising | {f"{way}, falling": cracks for way, cracks in falling.items()}
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
         return attack_code_columns(release, truth, control, self.column, self.radius, 1, cracking, facts)
+
+    def _crack_in_order(self, judge: CodedColumn, ranges: CodeRanges, even: Floats) -> dict[str, Cracks]:
+        expected = ranges.chance(judge, self.radius).sum(), ranges.expect_read(judge, self.radius)
+        return {
+            "drawn from the range": Cracks(*(np.array([count]) for count in expected)),
+            "spread evenly": Cracks.of(judge, even, self.radius),
+            "counted up": Cracks.of(judge, ranges.low, self.radius),
+            "counted down": Cracks.of(judge, ranges.high, self.radius),
+        }
 
     def _choose_ends(self, column: CodedColumn) -> tuple[float, float]:
         known = column.domain if self.knows_range else column.codes

@@ -3,92 +3,198 @@
 
 Against additive noise in a single column; no other column is needed. Reconstruction, which is what analysts are meant
 to do with the release, gives the adversary a prior; with it, every published value has a posterior distribution of true
-values. Where data is uneven, a value between two clusters most likely came from the nearer one. The mode is right most
-often; the mean has the smallest error. Agrawal, Srikant (SIGMOD 2000) for the prior; Agrawal, Aggarwal (PODS 2001) for
-the privacy that remains once it is known.
+values. Where data is uneven, a value between two clusters most likely came from the nearer one. The middle of the
+heaviest window is close to the truth most often; the mean has the smallest error. Agrawal, Srikant (SIGMOD 2000) for
+the prior; Agrawal, Aggarwal (PODS 2001) for the privacy that remains once it is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 from pydantic import Field
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Floats, Ints
+from sfumato.attack.noise.heaviest_window import HeaviestWindow
 from sfumato.attack.noise.noisy_numbers import (
     ColumnPrior,
     ValueAttack,
     choose_noisy_columns,
     filter_noisy_columns,
     read_number_matrix,
-    reconstruct_prior,
     replace_estimated_columns,
 )
+from sfumato.mine.noise.reconstruction_em import Stop
 from sfumato.progress import report_progress
 from sfumato.public.noise_law import Noise, get_noise
 from sfumato.release import Release
-from sfumato.table import Table
 
+Statistic = Literal["window", "mode", "mean"]
 _STEP = "likeliest value"
 _CELLS = 1_000_000
+_SHARPER = (200, 2_000, 8_000)
+"""Steps of reconstruction: the more, the sharper the clusters, and the more chance is taken for them."""
+_MOST_BINS = 400
+_MOST_VALUES = 5_000
 
 
 class LikeliestValue(ValueAttack):
     """An employer sees that salaries cluster at the steps of a pay scale, and assigns a noisy one to the likeliest
     step.
 
-    The adversary reconstructs every column's distribution from the release, and takes for each published value the most
-    likely true value, or with `statistic = "mean"` the posterior mean. One cell of each person is tried; a guess is
-    right within a share of the column's standard deviation. The baseline is the better of reading the release and
-    guessing the mean. Intervals (`discretize`) give this attack nothing to weigh. Agrawal, Aggarwal 2001.
+    The adversary reconstructs every column's distribution from the release, and guesses for each published value where
+    most of the probability of its true value is: the middle of the heaviest window as wide as the tolerance allows
+    (`statistic = "window"`), the most likely value (`"mode"`) or the posterior mean (`"mean"`). How far a
+    reconstruction should go depends on the data, so windows are tried under smooth and sharp ones. One cell of each
+    person is tried; a guess is right within a share of the column's standard deviation. The best guess of each column
+    counts. The baseline is the better of reading the release and guessing the mean, and both are among the guesses.
+    Intervals (`discretize`) give this attack nothing to weigh. Agrawal, Aggarwal 2001.
     """
 
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
 
     attack: Literal["likeliest_value"] = "likeliest_value"
-    statistic: Literal["mode", "mean"] = "mode"
-    """The likeliest value (the mode), or the mean of all values weighted by their probability."""
+    statistic: Statistic = "window"
+    """The middle of the heaviest window of the tolerance's width, the likeliest value (the mode), or the mean of all
+    values weighted by their probability."""
     bins: int = Field(default=100, ge=2)
-    """The number of bins in which a column's distribution is reconstructed; for integers, at most one bin per value."""
+    """The number of bins in which a column's distribution is reconstructed; for integers, at most one bin per value.
+    For windows narrower than a bin, more are tried as well."""
 
     def estimated(self, release: Release) -> tuple[pl.DataFrame, Mapping[str, Any]]:
         """Weigh every value that a published one could have been."""
-        published: Table = release.data
-        frame = published.frame
+        frame: pl.DataFrame = release.data.frame
         for name in filter_noisy_columns(release, choose_noisy_columns(release, self.columns)):
             report_progress(f'{_STEP} of "{name}"', 0, frame.height)
-            noise, cells = get_noise(release, name), read_number_matrix(frame, (name,), published.source)[:, 0]
-            there = np.isfinite(cells)
-            if noise.kind == "discretize" or not there.any():
-                continue
-            estimates = np.full(len(cells), np.nan)
-            low, high = release.public[name].get("range") or (0.0, 1.0)
-            if low == high:  # everybody has the same value, and the release reveals it
-                estimates[there] = low
-            else:
-                prior = reconstruct_prior(release, name, cells[there], self.bins)
-                estimates[there] = estimate_likeliest_values(cells[there], prior, noise, self.statistic)
-            frame = replace_estimated_columns(frame, (name,), iter([estimates[None, :]]))
+            column = NoisyColumn.of(release, name)
+            if column.weighable:
+                (prior,) = column.reconstruct(self.bins, ("chi2",))
+                estimates = self._estimate_under(prior, column, np.arange(len(column.cells)))
+                frame = replace_estimated_columns(frame, (name,), iter([estimates[None, :]]))
         return frame, {"statistic": self.statistic}
+
+    def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
+        """The heaviest windows under sharper reconstructions, and the mode."""
+        if self.statistic != "window" or not filter_noisy_columns(release, (name,)):
+            return {}
+        column = NoisyColumn.of(release, name)
+        if not column.weighable:
+            return {}
+        fine = min(2 * column.count_windows(self.tolerance), _MOST_BINS)
+        guesses = {
+            f"after {steps} steps on {bins} bins": self._estimate_under(prior, column, rows)
+            for bins in sorted({self.bins, max(self.bins, fine)})
+            for steps, prior in zip(_SHARPER, column.reconstruct(bins, _SHARPER), strict=True)
+        }
+        (smooth,) = column.reconstruct(self.bins, ("chi2",))
+        return guesses | {"the mode": self._estimate_under(smooth, column, rows, "mode")}
+
+    def _estimate_under(
+        self, prior: ColumnPrior, column: NoisyColumn, rows: Ints, statistic: Statistic | None = None
+    ) -> Floats:
+        """The estimates of some cells; missing cells stay missing."""
+        cells = column.cells[rows]
+        there, estimates = np.isfinite(cells), np.full(len(rows), np.nan)
+        reach = self.tolerance * (column.deviation or prior.deviation)
+        estimates[there] = estimate_likeliest_values(
+            cells[there], prior, column.noise, statistic or self.statistic, reach
+        )
+        return estimates
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyColumn:
+    """A published column, and what the release says of its noise."""
+
+    cells: Floats
+    """Missing ones are NaN."""
+    noise: Noise
+    low: float
+    """The lower end of the public range of true values, or else of the published ones."""
+    high: float
+
+    @classmethod
+    def of(cls, release: Release, name: str) -> NoisyColumn:
+        """Read a column of a release."""
+        cells = read_number_matrix(release.data.frame, (name,), release.data.source)[:, 0]
+        known = cells[np.isfinite(cells)]
+        low, high = release.public[name].get("range") or (known.min(initial=np.inf), known.max(initial=-np.inf))
+        return cls(cells, get_noise(release, name), float(low), float(high))
+
+    @property
+    def weighable(self) -> bool:
+        """Whether there is anything to weigh: an interval does not say where in it a value lies."""
+        return self.noise.kind != "discretize" and bool(np.isfinite(self.cells).any())
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation of true values, from that of published values and noise; 0 if noise hides it."""
+        added = self.noise.variance + self.noise.step**2 / 12
+        return float(np.sqrt(max(float(np.nanvar(self.cells)) - added, 0.0)))
+
+    def count_windows(self, tolerance: float) -> int:
+        """How many windows of this tolerance fit into the range, at most 1,000; 0 if their width is unknown."""
+        reach = tolerance * self.deviation
+        return int(min((self.high - self.low) / reach, 1000)) if reach > 0 else 0
+
+    def reconstruct(self, bins: int, stops: Sequence[Stop]) -> Iterator[ColumnPrior]:
+        """The distribution of true values, after ever more steps."""
+        if self.low == self.high:  # everybody has the same value, and the release reveals it
+            yield from (ColumnPrior(np.array([self.low, self.low]), np.ones(1)) for _ in stops)
+            return
+        from sfumato.mine.noise.reconstruction import (
+            binned_em,
+            build_noisy_edges,
+            build_true_edges,
+            channel_of,
+            count_in_bins,
+        )
+
+        edges = build_true_edges(self.low, self.high, bins, self.noise.step)
+        seen = build_noisy_edges(self.noise, edges)
+        counts = count_in_bins(self.cells[np.isfinite(self.cells)], seen)
+        channel, now, done = channel_of(self.noise, edges, seen), None, 0
+        for stop in stops:
+            now = binned_em(counts, channel, now, stop - done if isinstance(stop, int) else stop)
+            done = stop if isinstance(stop, int) else done
+            yield ColumnPrior(edges, now)
 
 
 def estimate_likeliest_values(
-    values: Floats, prior: ColumnPrior, noise: Noise, statistic: Literal["mode", "mean"] = "mode"
+    values: Floats, prior: ColumnPrior, noise: Noise, statistic: Statistic = "mode", reach: float = 0.0
 ) -> Floats:
-    """The mode or the mean of the true values behind each noisy one; an impossible value goes to the nearest end."""
+    """The mode or the mean of the true values behind each noisy one, or the middle of the heaviest window that reaches
+    this far to both sides; an impossible value goes to the nearest end.
+    """
+    if prior.low == prior.high:
+        return np.full_like(values, prior.low)
+    if statistic == "window":
+        values = _merge_close_values(values)
     distinct, value_index = np.unique(values, return_inverse=True)
     estimates = np.empty_like(distinct)
-    weigh = _estimate_modes if statistic == "mode" else _estimate_posterior_means
-    step = max(1, _CELLS // len(prior.edges))
+    windows = HeaviestWindow(prior, noise, reach)
+    step = max(1, _CELLS // len(windows.middles))
     for start in range(0, len(distinct), step):
         report_progress(_STEP, start, len(distinct))
         part = distinct[start : start + step]
-        guess = weigh(part[:, None], prior, noise)
+        if statistic == "window":
+            guess = windows.estimate(part)
+        else:
+            weigh = _estimate_modes if statistic == "mode" else _estimate_posterior_means
+            guess = weigh(part[:, None], prior, noise)
         estimates[start : start + step] = np.where(np.isfinite(guess), guess, np.clip(part, prior.low, prior.high))
     return np.asarray(estimates[value_index.reshape(-1)])
+
+
+def _merge_close_values(values: Floats) -> Floats:
+    """Many values, on a grid that is finer than any window told apart."""
+    width = np.ptp(values) / _MOST_VALUES if len(values) > _MOST_VALUES else 0.0
+    return np.asarray(np.rint(values / width) * width) if width else values
 
 
 def _estimate_modes(seen: Floats, prior: ColumnPrior, noise: Noise) -> Floats:

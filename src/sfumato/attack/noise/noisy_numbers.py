@@ -11,7 +11,7 @@ Dates are days. A missing cell stays missing, and no guess about it is right.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +32,7 @@ from sfumato.release import Release
 from sfumato.table import Table
 
 _CELLS = 2_000_000
-_DIGITS = 12
+_SIMPLE = ("as published", "the mean")
 
 
 class NumberAttack(Attack):
@@ -61,14 +61,31 @@ class ValueAttack(NumberAttack):
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None
     ) -> Outcome:
-        """Estimate the release's numbers; count the people for whom the estimate is about right."""
+        """Estimate the release's numbers; count the people for whom the best guess of each column is about right."""
         names = choose_noisy_columns(release, self.columns)
         require_known_columns(names, release.data, truth, control)
         people = trace_people(release, truth)
         estimate, facts = self.estimated(release)
         chance = (randomness or Randomness.seeded(0)).generator()
         judged = [judge_estimate(release, people, estimate, name) for name in names]
-        return count_value_outcome(judged, people, control, self.attempts, self.tolerance, chance, facts)
+        target = ValueTarget(
+            people, self.attempts, self.tolerance, lambda *cells: self.guess_otherwise(release, *cells)
+        )
+        return count_value_outcome(judged, target, control, chance, facts)
+
+    def guess_otherwise(self, release: Release, name: str, rows: Ints) -> Mapping[str, Floats]:
+        """Other estimates of some cells of one column, by name, that the adversary may prefer."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class ValueTarget:
+    """Whom an adversary tries, and what else it may guess."""
+
+    people: Table
+    attempts: int
+    tolerance: float
+    guess_otherwise: Callable[[str, Ints], Mapping[str, Floats]]
 
 
 def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tuple[str, ...]:
@@ -117,6 +134,13 @@ class ColumnPrior:
         return np.asarray(self.probabilities / np.diff(self.edges))
 
     @property
+    def deviation(self) -> float:
+        """The standard deviation of the true values."""
+        within, middles = np.diff(self.edges) ** 2 / 12, (self.edges[:-1] + self.edges[1:]) / 2
+        apart = (middles - self.probabilities @ middles) ** 2
+        return float(np.sqrt(self.probabilities @ (within + apart)))
+
+    @property
     def low(self) -> float:
         """The lower end of the true values."""
         return float(self.edges[0])
@@ -125,23 +149,6 @@ class ColumnPrior:
     def high(self) -> float:
         """The upper end of the true values."""
         return float(self.edges[-1])
-
-
-def reconstruct_prior(release: Release, name: str, values: Floats, bins: int, stop: Any = "chi2") -> ColumnPrior:
-    """Reconstruct a column's distribution from its published values, over the published range or else theirs."""
-    from sfumato.mine.noise.reconstruction import (
-        binned_em,
-        build_noisy_edges,
-        build_true_edges,
-        channel_of,
-        count_in_bins,
-    )
-
-    noise = get_noise(release, name)
-    low, high = release.public[name].get("range") or (float(values.min()), float(values.max()))
-    edges = build_true_edges(float(low), float(high), bins, noise.step)
-    seen = build_noisy_edges(noise, edges)
-    return ColumnPrior(edges, binned_em(count_in_bins(values, seen), channel_of(noise, edges, seen), stop=stop))
 
 
 def read_number_matrix(frame: pl.DataFrame, names: Sequence[str], source: str = "table") -> Floats:
@@ -271,45 +278,56 @@ def compute_rmse(errors: Floats) -> float:
 
 def count_value_outcome(
     judged: Sequence[JudgedColumn],
-    people: Table,
+    target: ValueTarget,
     control: Table | None,
-    attempts: int,
-    tolerance: float,
     chance: np.random.Generator,
     facts: Mapping[str, Any],
 ) -> Outcome:
-    """Draw people and one cell of each; count for whom the estimate, the published value and the mean are right.
+    """Draw people and one cell of each; count for whom the best guess of its column is right.
 
-    The baseline is the better of the last two. A stranger has no row, so the only guess is the release's mean.
+    A guess is the estimate, the published value, the release's mean, or what else the adversary may prefer. The
+    baseline is the better of the published value and the mean, again of each column. A stranger has no row, so the only
+    guess is the mean.
     """
-    rows = np.sort(chance.choice(len(people), min(attempts, len(people)), replace=False))
+    rows = np.sort(chance.choice(len(target.people), min(target.attempts, len(target.people)), replace=False))
     which = chance.integers(0, len(judged), len(rows))
-    counts = {"estimate": 0, "as published": 0, "the mean": 0}
-    for position, column in enumerate(judged):
-        mine = rows[which == position]
-        counts["estimate"] += int(column.hits(column.estimate[mine], mine, tolerance).sum())
-        counts["as published"] += int(column.hits(column.published[mine], mine, tolerance).sum())
-        counts["the mean"] += int(
-            column.hits(np.full(len(mine), average_present_cells(column.published)), mine, tolerance).sum()
-        )
-    best = max(("as published", "the mean"), key=counts.__getitem__)
-    strangers = None if control is None else sample_people(control, attempts, chance)
-    right_strangers = None if strangers is None else _count_right_strangers(judged, strangers, tolerance, chance)
+    hits = {
+        column.name: _count_right_guesses(column, target, rows[which == position])
+        for position, column in enumerate(judged)
+    }
+    simple = {name: {guess: counts[guess] for guess in _SIMPLE} for name, counts in hits.items()}
+    right = sum(max(counts.values()) for counts in hits.values())
+    strangers = None if control is None else sample_people(control, target.attempts, chance)
+    right_strangers = None if strangers is None else _count_right_strangers(judged, strangers, target.tolerance, chance)
     return Outcome(
         attempts=len(rows),
-        successes=counts["estimate"],
-        baseline=counts[best],
+        successes=right,
+        baseline=sum(max(counts.values()) for counts in simple.values()),
         control=right_strangers,
         facts={
             "columns": [column.name for column in judged],
-            "baseline_is": best,
-            **compare_with_control(
-                counts["estimate"], len(rows), right_strangers, 0 if strangers is None else len(strangers)
-            ),
+            "baseline_is": " or ".join(sorted({_name_best_guess(counts) for counts in simple.values()})),
+            "best_guess": {name: _name_best_guess(counts) for name, counts in hits.items()},
+            **compare_with_control(right, len(rows), right_strangers, 0 if strangers is None else len(strangers)),
             **summarize_errors(judged),
             **facts,
         },
     )
+
+
+def _name_best_guess(counts: Mapping[str, int]) -> str:
+    return max(counts, key=counts.__getitem__)
+
+
+def _count_right_guesses(column: JudgedColumn, target: ValueTarget, rows: Ints) -> dict[str, int]:
+    """For how many of some people each guess is close enough, by the name of the guess."""
+    guesses = {
+        "the estimate": column.estimate[rows],
+        **target.guess_otherwise(column.name, rows),
+        "as published": column.published[rows],
+        "the mean": np.full(len(rows), average_present_cells(column.published)),
+    }
+    return {name: int(column.hits(guess, rows, target.tolerance).sum()) for name, guess in guesses.items()}
 
 
 def _count_right_strangers(

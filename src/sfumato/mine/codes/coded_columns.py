@@ -3,13 +3,13 @@
 
 A guess for a code is a crack if it lies within a radius of the true value, a share of the column's dynamic range (Bu et
 al. 2007, Definition 1). If the rows of one code have several true values, as with noise, this must hold for all of
-them.
+them. A person's value is read if the guess for the code is within the radius of that person's own value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,17 @@ from sfumato.mine.codes.learner_columns import is_learnable_type
 from sfumato.table import Table
 
 _MOST_DECIMALS = 9
+
+
+@dataclass(frozen=True)
+class CodePairs:
+    """The pairs of a code and a true value that occur."""
+
+    code: Ints
+    """The index of the code."""
+    value: Floats
+    rows: Ints
+    """How many rows have the pair."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,8 @@ class CodedColumn:
     """The distinct true values in order."""
     domain_rows: Ints
     """The number of rows of each."""
+    several: CodePairs | None = None
+    """What rows hold if a code has several true values."""
 
     @classmethod
     def of(cls, name: str, codes: pl.Series, truth: pl.Series) -> CodedColumn:
@@ -57,7 +70,8 @@ class CodedColumn:
         np.minimum.at(low, code_index, true[known])
         np.maximum.at(high, code_index, true[known])
         domain, times = np.unique(true[known], return_counts=True)
-        return cls(name, distinct, low, high, np.bincount(code_index), places, domain, times)
+        pairs = None if (low == high).all() else _count_code_pairs(code_index, true[known])
+        return cls(name, distinct, low, high, np.bincount(code_index), places, domain, times, pairs)
 
     @property
     def width(self) -> float:
@@ -69,23 +83,55 @@ class CodedColumn:
         reach = radius * self.width * (1 + 1e-12)
         return np.asarray((guesses - reach <= self.low) & (self.high <= guesses + reach))
 
-    def by_chance(self, radius: float) -> float:
-        """How many codes would be cracked by guesses drawn uniformly from the dynamic range."""
-        if not self.width:
-            return float(len(self.codes))
-        reach, first, last = radius * self.width, self.domain[0], self.domain[-1]
-        begin = np.maximum(self.high - reach, first)
-        return float(np.maximum(np.minimum(self.low + reach, last) - begin, 0).sum() / self.width)
+    @cached_property
+    def pairs(self) -> CodePairs:
+        """The pairs of a code and a true value that occur."""
+        return self.several or CodePairs(np.arange(len(self.codes)), self.low, self.rows)
+
+    @property
+    def people(self) -> int:
+        """How many rows have a code."""
+        return int(self.rows.sum())
+
+    def count_read(self, guesses: Floats, radius: float) -> Floats:
+        """How many people's values a guess for each code reads, for each trial."""
+        return np.asarray(self.flag_read(guesses, radius) @ self.pairs.rows, dtype=np.float64)
+
+    def flag_read(self, guesses: Floats, radius: float) -> Flags:
+        """Which pairs' values a guess for each code reads, for each trial; the radius is a share of the range."""
+        reach = radius * self.width * (1 + 1e-12)
+        value = guesses[..., self.pairs.code]
+        return np.asarray((value - reach <= self.pairs.value) & (self.pairs.value <= value + reach))
+
+    def find_common_value(self, radius: float) -> float:
+        """The value that most people's true values are within the radius of."""
+        reach = radius * self.width * (1 + 1e-12)
+        running = np.concatenate([[0], np.cumsum(self.domain_rows)])
+        # A window that holds most people can begin at somebody's value.
+        ends = np.searchsorted(self.domain, self.domain + 2 * reach, side="right")
+        first = int((running[ends] - running[:-1]).argmax())
+        return float((self.domain[first] + self.domain[ends[first] - 1]) / 2)
 
     @cached_property
     def middle(self) -> Floats:
         """For each code, the share of rows below it, with half of its own."""
         return compute_shares_below(self.rows)
 
+    def turned(self) -> CodedColumn:
+        """The same codes with their signs changed: they fall where they rose."""
+        return replace(self, codes=-self.codes[::-1], low=self.low[::-1], high=self.high[::-1], rows=self.rows[::-1])
+
     @cached_property
     def unit(self) -> float:
         """The step of the column's domain: 1 for whole numbers, 0.01 for two decimals."""
         return find_unit(self.domain)
+
+
+def _count_code_pairs(code_index: Ints, values: Floats) -> CodePairs:
+    order = np.lexsort((values, code_index))
+    code, value = code_index[order], values[order]
+    first = np.flatnonzero(np.append(True, (np.diff(code) != 0) | (np.diff(value) != 0)))
+    return CodePairs(code[first], value[first], np.diff(np.append(first, len(code))))
 
 
 def compute_shares_below(rows: Ints) -> Floats:

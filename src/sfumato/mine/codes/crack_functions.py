@@ -116,11 +116,26 @@ class CodeRanges:
         """For each code, the probability that a guess drawn from its range is a crack: |R_g ∩ R_ρ| / |R_g| (Section
         5.4).
         """
-        reach = np.floor(radius * column.width / self.unit * (1 + 1e-12)) * self.unit
-        begin = np.maximum(self.low, column.high - reach)
-        both = np.floor((np.minimum(self.high, column.low + reach) - begin) / self.unit * (1 + 1e-12) + 1e-6) + 1
-        whole = np.rint((self.high - self.low) / self.unit) + 1
+        every = np.arange(len(self.low))
+        return self._measure_overlap(every, column.low, column.high, radius * column.width)
+
+    def expect_read(self, column: CodedColumn, radius: float) -> float:
+        """How many people's values guesses drawn from the ranges are expected to read."""
+        pairs = column.pairs
+        return float(self._measure_overlap(pairs.code, pairs.value, pairs.value, radius * column.width) @ pairs.rows)
+
+    def _measure_overlap(self, code: Ints, least: Floats, greatest: Floats, reach: float) -> Floats:
+        """The share of some codes' ranges that is within reach of all true values from the least to the greatest."""
+        reach = np.floor(reach / self.unit * (1 + 1e-12)) * self.unit
+        low, high = self.low[code], self.high[code]
+        begin = np.maximum(low, greatest - reach)
+        both = np.floor((np.minimum(high, least + reach) - begin) / self.unit * (1 + 1e-12) + 1e-6) + 1
+        whole = np.rint((high - low) / self.unit) + 1
         return np.asarray(np.maximum(both, 0) / whole)
+
+    def reversed(self) -> CodeRanges:
+        """The ranges if codes fall while values rise."""
+        return CodeRanges(self.low[::-1], self.high[::-1], self.unit)
 
 
 def bound_by_rank(codes: int, least: float, greatest: float, unit: float) -> CodeRanges:
