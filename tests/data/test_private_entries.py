@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from sfumato.arrays import Flags
-from sfumato.data.private_entries import AnyEntries, PrivateEntries, build_private_mask
+from sfumato.data.private_entries import AnyEntries, PrivateEntries, build_private_mask, require_private_mask
 from sfumato.errors import DataError, PolicyError
 
 FRAME = pl.DataFrame(
@@ -43,10 +43,56 @@ def marks() -> Flags:
     return mask
 
 
-@pytest.mark.parametrize("kind", [np.asarray, pl.DataFrame, pd.DataFrame, lambda mask: pa.table(pl.DataFrame(mask))])
+def as_polars(mask: Flags) -> pl.DataFrame:
+    return pl.DataFrame(mask, schema=FRAME.columns)
+
+
+def as_arrow(mask: Flags) -> pa.Table:
+    return pa.table(as_polars(mask))
+
+
+@pytest.mark.parametrize("kind", [np.asarray, as_polars, pd.DataFrame, as_arrow])
 def test_a_mask(kind: Any) -> None:
     """A missing cell has nothing to hide, whoever marks it: (2, 1) and (3, 2)."""
     assert places(mask_of(kind(marks()))) == {(0, 1), (2, 0)}
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_a_mask_frame_is_matched_by_its_names(library: Any) -> None:
+    """Columns in another order, and one left out: by position the neighbour would be hidden."""
+    mask = library({"asked": [False, True, False, False], "name": [True, False, False, False]})
+    assert places(mask_of(mask)) == {(0, 0), (1, 2)}
+    with pytest.raises(PolicyError, match='"wage"'):
+        mask_of(library({"wage": [True] * 4, "name": [True] * 4}))
+    assert READ.validate_python(mask) != READ.validate_python(np.asarray(mask))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        0.0,
+        {"share": 0.01},
+        {"columns": ["name"], "where": {"asked": "yes"}},
+        {"columns": ["name"], "where": {"salary": "[10, 20]"}},
+        {"cells": []},
+        np.zeros((4, 3), dtype=bool),
+        [(2, "salary")],
+        [{"columns": ["asked"]}, {"columns": ["name"], "where": {"salary": "11"}}],
+    ],
+    ids=str,
+)
+def test_where_nothing_would_be_private_a_method_stops(given: Any) -> None:
+    with pytest.raises(PolicyError, match="nothing would be private"):
+        require_private_mask(READ.validate_python(given), FRAME, np.random.default_rng(0), "table", FRAME.columns)
+
+
+def test_columns_that_do_not_leave_hold_nothing_to_hide() -> None:
+    entries = READ.validate_python([[0, "name"]])
+    with pytest.raises(PolicyError, match=r"nothing would be private: the specification \(cells\)"):
+        require_private_mask(entries, FRAME, np.random.default_rng(0), "table", ["salary", "asked"])
+    mask = require_private_mask(entries, FRAME, np.random.default_rng(0), "table", ["name"])
+    assert places(mask) == {(0, 0)}
 
 
 def test_a_mask_is_kept_as_it_was() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,8 @@ class PrivateEntries(Description):
     """A CSV, TSV or Parquet file of entries with the columns `row` (counted from 0) and `column`."""
     mask: npt.NDArray[Any] | None = Field(default=None, exclude=True, repr=False)
     """A boolean for every entry, rows by columns, in the table's order (Python only)."""
+    mask_columns: tuple[str, ...] | None = Field(default=None, exclude=True, repr=False)
+    """The table's columns that the mask is about, in the mask's order; all of them by default."""
 
     @model_validator(mode="before")
     @classmethod
@@ -70,7 +72,7 @@ class PrivateEntries(Description):
             alike = self.mask is other.mask
         else:
             alike = np.array_equal(self.mask, other.mask)
-        return alike and self.model_dump() == other.model_dump()
+        return alike and self.mask_columns == other.mask_columns and self.model_dump() == other.model_dump()
 
     def __hash__(self) -> int:
         """Hash everything but the mask."""
@@ -85,6 +87,11 @@ class PrivateEntries(Description):
             raise ValueError("specify private entries in one way: cells, or a file, or a mask, or columns/where/share")
         return self
 
+    def describe_way(self) -> str:
+        """How the entries are specified, without any entry."""
+        ways = ("columns", "where", "share", "cells", "file", "mask")
+        return " and ".join(name for name in ways if getattr(self, name) is not None)
+
     def mask_frame(
         self,
         frame: pl.DataFrame,
@@ -94,7 +101,7 @@ class PrivateEntries(Description):
     ) -> Flags:
         """A boolean for every entry of a frame; by default all its columns are published."""
         if self.mask is not None:
-            return _check_mask_shape(self.mask, frame, source)
+            return _place_mask(self.mask, frame, source, self.mask_columns)
         if self.cells is not None:
             return _mask_cells([row for row, _ in self.cells], [column for _, column in self.cells], frame, source)
         if self.file is not None:
@@ -132,8 +139,7 @@ def parse_private_entries(given: Any) -> Any:
         return (given,)
     # A boolean frame of any library: iterating over it would give the names of its columns.
     if isinstance(given, np.ndarray) or len(getattr(given, "shape", ())) == 2:
-        given = np.asarray(given)
-        return (PrivateEntries(mask=given),)
+        return (PrivateEntries(mask=np.asarray(given), mask_columns=_name_mask_columns(given)),)
     if isinstance(given, str | Path):
         return (PrivateEntries(file=str(given)),)
     if isinstance(given, float):
@@ -141,6 +147,14 @@ def parse_private_entries(given: Any) -> Any:
     if isinstance(given, Iterable):
         return _parse_several_entries(list(given))
     raise ValueError("private entries are a mask, (row, column) pairs, a file, column names, a share, or a condition")
+
+
+def _name_mask_columns(given: Any) -> tuple[str, ...] | None:
+    """The column names of a frame; an array has none, and neither has a frame whose columns are only numbered."""
+    names = getattr(given, "column_names", getattr(given, "columns", None))
+    if names is None or not any(isinstance(name, str) for name in names):
+        return None
+    return tuple(str(name) for name in names)
 
 
 def _parse_several_entries(many: list[Any]) -> tuple[Any, ...]:
@@ -181,6 +195,37 @@ def build_private_mask(
     return np.asarray(mask & ~_mask_empty_cells(frame), dtype=bool)
 
 
+def require_private_mask(
+    entries: Sequence[PrivateEntries],
+    frame: pl.DataFrame,
+    chance: np.random.Generator,
+    source: str,
+    published: Sequence[str],
+) -> Flags:
+    """The same, but each specification must name an entry that would be published.
+
+    Otherwise a slip, such as a misspelled value, would publish what was meant to be hidden.
+    """
+    if not entries:
+        _refuse_nothing_private(source, "the list of private entries is empty")
+    mask = np.zeros((frame.height, frame.width), dtype=bool)
+    shown = np.isin(frame.columns, list(published))
+    for number, entry in enumerate(entries, 1):
+        chosen = build_private_mask([entry], frame, chance, source, published)
+        if not chosen[:, shown].any():
+            which = f"specification {number} of {len(entries)}" if len(entries) > 1 else "the specification"
+            _refuse_nothing_private(source, f"{which} ({entry.describe_way()}) fits no published cell that has a value")
+        mask |= chosen
+    return mask
+
+
+def _refuse_nothing_private(source: str, why: str) -> NoReturn:
+    raise PolicyError(
+        f"{source}: nothing would be private: {why}; check the spelling of columns and values, and whether a share is "
+        "large enough for one entry"
+    )
+
+
 def _mask_empty_cells(frame: pl.DataFrame) -> Flags:
     empty = np.zeros((frame.height, frame.width), dtype=bool)
     for index, column in enumerate(frame.get_columns()):
@@ -189,13 +234,22 @@ def _mask_empty_cells(frame: pl.DataFrame) -> Flags:
     return empty
 
 
-def _check_mask_shape(mask: npt.NDArray[Any], frame: pl.DataFrame, source: str) -> Flags:
-    if mask.dtype != np.bool_ or mask.shape != (frame.height, frame.width):
+def _place_mask(
+    mask: npt.NDArray[Any], frame: pl.DataFrame, source: str, columns: tuple[str, ...] | None = None
+) -> Flags:
+    """A mask in the order of the frame's columns; columns that it does not name hold nothing private."""
+    width = frame.width if columns is None else len(columns)
+    if mask.dtype != np.bool_ or mask.shape != (frame.height, width):
         raise DataError(
             f"{source}: the mask of private entries holds {mask.dtype} and has the shape {mask.shape}; it must hold "
-            f"booleans and have {frame.height} rows and {frame.width} columns"
+            f"booleans and have {frame.height} rows and {width} columns"
         )
-    return mask.astype(bool)
+    if columns is None:
+        return mask.astype(bool)
+    _refuse_unknown_entry_columns(columns, frame, source)
+    placed = np.zeros((frame.height, frame.width), dtype=bool)
+    placed[:, [frame.columns.index(name) for name in columns]] = mask
+    return placed
 
 
 def _mask_cells(rows: Sequence[int], columns: Sequence[Column], frame: pl.DataFrame, source: str) -> Flags:

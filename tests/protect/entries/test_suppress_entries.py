@@ -174,7 +174,6 @@ def test_missing_entries_are_neither_seen_nor_hidden() -> None:
 @pytest.mark.parametrize(
     "fields",
     [
-        {"private": np.zeros((30, 3), dtype=bool)},
         {"private": np.ones((30, 3), dtype=bool)},
         {"private": [(4, "D1"), (4, "D2"), (4, "D3")]},
         {"private": ["D1"]},
@@ -193,6 +192,12 @@ def test_odd_requests(search: str, fields: dict[str, Any]) -> None:
     table = zipf(30, 3)
     release = suppress(table, search=search, **fields)
     assert all(finding.holds for finding in sf.check(release, table))
+
+
+@pytest.mark.parametrize("private", [[], 0.001, {"where": {"D1": "nobody"}}, np.zeros((30, 3), dtype=bool)], ids=str)
+def test_a_release_in_which_nothing_is_private_is_refused(private: Any) -> None:
+    with pytest.raises(sf.PolicyError, match="nothing would be private"):
+        suppress(zipf(30, 3), private=private)
 
 
 @each

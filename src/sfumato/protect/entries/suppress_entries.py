@@ -24,7 +24,7 @@ from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretization import cut_at, cut_equal_width
 from sfumato.data.hierarchy import spell_cells
-from sfumato.data.private_entries import AnyEntries, build_private_mask
+from sfumato.data.private_entries import AnyEntries, require_private_mask
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
@@ -125,7 +125,7 @@ class SuppressEntries(Method):
     def described(self) -> dict[str, Any]:
         """The method without the entries: naming them in a certificate would disclose them."""
         description = self.model_dump(mode="json", exclude={"private"})
-        return description | {"private": sorted({_describe_way(entry) for entry in self.private})}
+        return description | {"private": sorted({entry.describe_way() for entry in self.private})}
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Mine the rules that predict private entries, blank entries until none is left, and publish the rest."""
@@ -133,7 +133,7 @@ class SuppressEntries(Method):
         names = [name for name in data.frame.columns if name not in data.identifying]
         if not len(data):
             raise DataError(f"{data.source}: the table has no rows")
-        mask = build_private_mask(self.private, data.frame, chance, data.source, names)
+        mask = require_private_mask(self.private, data.frame, chance, data.source, names)
         private = mask[:, [data.frame.columns.index(name) for name in names]]
         table = data.with_frame(self._discretize_numbers(data.frame.select(names), private, data.source))
         cells = TableCells.of(table, private)
@@ -298,12 +298,6 @@ class SuppressEntries(Method):
             complete=mining.complete,
             sensitive_entries=count_sensitive_entries(cells, first),
         )
-
-
-def _describe_way(entries: Any) -> str:
-    """How private entries were specified, without any entry."""
-    ways = ("columns", "where", "share", "cells", "file", "mask")
-    return " and ".join(name for name in ways if getattr(entries, name) is not None)
 
 
 def _list_hidden_values(frame: pl.DataFrame, private: Flags) -> pl.DataFrame:
