@@ -25,7 +25,7 @@ from sfumato.data.roles import Role
 from sfumato.lazy import find_kind
 from sfumato.table import Missing, Table
 
-FORMAT = "sfumato certificate 2"
+FORMAT = "sfumato certificate 3"
 STEP = 0.05
 """Figures measured against the originals leave in steps of this size."""
 FEWEST = 200
@@ -110,6 +110,8 @@ class CertifiedAttack(_OutgoingPart):
     parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
     risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
     """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
+    guessing: Annotated[float | None, OutgoingRule.COARSE]
+    """The success of blind guessing, rounded to a step; None if it stays with the custodian."""
 
 
 class CertifiedLimit(_OutgoingPart):
@@ -129,10 +131,31 @@ class CertifiedSuppression(_OutgoingPart):
     why: Annotated[str, OutgoingRule.RELEASED]
 
 
+class CertifiedUniqueRows(_OutgoingPart):
+    """Published columns, and the share of rows that are unique by them."""
+
+    columns: Annotated[tuple[str, ...], OutgoingRule.RELEASED]
+    share: Annotated[float, OutgoingRule.RELEASED]
+
+
+class CertifiedVerdict(_OutgoingPart):
+    """The verdict on the whole release, without what was measured against the originals."""
+
+    status: Annotated[Literal["passed", "passed with warnings"], OutgoingRule.HELD]
+    unique_rows: tuple[CertifiedUniqueRows, ...] = ()
+    """For one, two and three published columns, those by which the most rows are unique."""
+    not_counted: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
+    """Columns of noise, drawn values or codes, by which nobody can look a person up."""
+    accepted: Annotated[Mapping[str, str], OutgoingRule.POLICY] = Field(default_factory=dict)
+    """Column → why it may leave although it contradicts its role, from the policy."""
+    warnings: Annotated[tuple[str, ...], OutgoingRule.HELD] = ()
+    unchecked: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
+
+
 class OutgoingCertificate(_OutgoingPart):
     """Everything that a release states besides its data."""
 
-    format: Annotated[Literal["sfumato certificate 2"], OutgoingRule.POLICY]
+    format: Annotated[Literal["sfumato certificate 3"], OutgoingRule.POLICY]
     title: Annotated[str, OutgoingRule.POLICY]
     created: Annotated[str, OutgoingRule.POLICY]
     versions: Annotated[Mapping[str, str], OutgoingRule.POLICY]
@@ -156,6 +179,9 @@ class OutgoingCertificate(_OutgoingPart):
     suppression: CertifiedSuppression
     attacks: tuple[CertifiedAttack, ...] = ()
     gate: tuple[CertifiedLimit, ...] = ()
+    verdict: CertifiedVerdict
+    purpose: Annotated[str | None, OutgoingRule.POLICY] = None
+    recipient: Annotated[str | None, OutgoingRule.POLICY] = None
 
 
 LAWS = frozenset({
@@ -193,12 +219,13 @@ def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> Out
         suppression=_build_outgoing_suppression(record),
         attacks=tuple(_build_outgoing_attack(attack, people if crowds else 0) for attack in record["attacks"]),
         gate=tuple(CertifiedLimit(gate=g["gate"], limit=g["limit"], open=g["open"]) for g in record["gate"]),
+        verdict=_build_outgoing_verdict(record["verdict"]),
     )
 
 
 _AS_THEY_ARE = (
     "title", "created", "versions", "maturity", "for_publication", "input_commitment", "roles", "missing",
-    "removed_columns", "levels", "heights",
+    "removed_columns", "levels", "heights", "purpose", "recipient",
 )  # fmt: skip
 
 
@@ -281,8 +308,19 @@ def _build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedA
     """An attack with the upper bound of its risk."""
     kept = select_outgoing_parameters(attack["parameters"])
     kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # the columns that "all" means
-    risk = round_up_to_step(float(attack["high"]), min(people, int(attack["attempts"])))
-    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk)
+    tries = int(attack["attempts"])
+    risk = round_up_to_step(float(attack["high"]), min(people, tries))
+    guessing = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))
+    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk, guessing=guessing)
+
+
+def _build_outgoing_verdict(verdict: Mapping[str, Any]) -> CertifiedVerdict:
+    """The verdict, as far as anyone can compute it from the release, and whether there were warnings."""
+    kept = {name: verdict[name] for name in ("status", "not_counted", "accepted", "warnings", "unchecked")}
+    rows = tuple(CertifiedUniqueRows(**unique_rows) for unique_rows in verdict["unique_rows"])
+    if kept["status"] == "refused":  # such a certificate is not written
+        kept["status"] = "passed with warnings"
+    return CertifiedVerdict(**kept, unique_rows=rows)
 
 
 _KNOWN = ("known", "knowledge")
