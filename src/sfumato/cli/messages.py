@@ -118,7 +118,7 @@ def _print_verdict(done: Run) -> None:
     """Print the verdict on the whole release, its warnings, and what nobody checked."""
     verdict = done.verdict
     _print_things("", f"Verdict: {verdict.headline}")
-    _print_things(*(f"! {sentence}" for sentence in verdict.warnings))
+    _print_things(*(f"! {sentence}" for sentence in (*verdict.warnings, *verdict.alarms)))
     _print_things(*(f"? {sentence}" for sentence in verdict.unchecked))
 
 

@@ -16,12 +16,13 @@ STATUS_CLASS = {"passed": "good", "passed with warnings": "warned", "refused": "
 def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
     """The verdict for the head of the page and its first section; `body` is the private record or the certificate."""
     verdict = body["verdict"]
+    alarms = verdict.get("alarms", ())
     return {
-        "kind": STATUS_CLASS[verdict["status"]],
+        "kind": "warned" if alarms and verdict["status"] == "passed" else STATUS_CLASS[verdict["status"]],
         "headline": verdict.get("headline") or _write_outgoing_headline(body),
         "hold": f"{_count_kept_claims(body['claims'])} {wording.format_moment(body['created'])}.",
         "refusals": [wording.clean_label(sentence) for sentence in _list_refusals(body)],
-        "warnings": [wording.clean_label(sentence) for sentence in verdict["warnings"]],
+        "warnings": [wording.clean_label(sentence) for sentence in (*verdict["warnings"], *alarms)],
         "unchecked": [wording.clean_label(sentence) for sentence in verdict["unchecked"]],
         "unique": list_unique_rows(verdict),
         "not_counted": wording.list_names(verdict["not_counted"], most=20),

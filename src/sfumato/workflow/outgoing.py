@@ -141,14 +141,14 @@ class CertifiedUniqueRows(_OutgoingPart):
 class CertifiedVerdict(_OutgoingPart):
     """The verdict on the whole release, without what was measured against the originals."""
 
-    status: Annotated[Literal["passed", "passed with warnings"], OutgoingRule.HELD]
+    status: Annotated[Literal["passed", "passed with warnings"], OutgoingRule.RELEASED]
     unique_rows: tuple[CertifiedUniqueRows, ...] = ()
     """For one, two and three published columns, those by which the most rows are unique."""
     not_counted: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
     """Columns of noise, drawn values or codes, by which nobody can look a person up."""
     accepted: Annotated[Mapping[str, str], OutgoingRule.POLICY] = Field(default_factory=dict)
     """Column → why it may leave although it contradicts its role, from the policy."""
-    warnings: Annotated[tuple[str, ...], OutgoingRule.HELD] = ()
+    warnings: Annotated[tuple[str, ...], OutgoingRule.COARSE] = ()
     unchecked: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
 
 
@@ -203,8 +203,7 @@ def round_up_to_step(risk: float, people: int) -> float | None:
 
 def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
     """The certificate that leaves, from the custodian's record of a run and the released data."""
-    kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
-    crowds, people = all(kind is not None and kind.hides_in_crowds for kind in kinds), int(record["data"]["rows"])
+    people = count_hidden_people(record)
     return OutgoingCertificate(
         **{name: record[name] for name in _AS_THEY_ARE if name in record},
         format=FORMAT,
@@ -214,13 +213,19 @@ def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> Out
         claims=tuple(_build_outgoing_claim(claim, published) for claim in record["claims"]),
         public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
         changes=tuple(_outgoing_change(change) for change in record["changes"]),
-        losses=_select_outgoing_losses(record["losses"], people if crowds else 0),
-        utility=_select_outgoing_utility(record["utility"], people if crowds else 0),
+        losses=_select_outgoing_losses(record["losses"], people),
+        utility=_select_outgoing_utility(record["utility"], people),
         suppression=_build_outgoing_suppression(record),
-        attacks=tuple(_build_outgoing_attack(attack, people if crowds else 0) for attack in record["attacks"]),
+        attacks=tuple(build_outgoing_attack(attack, people) for attack in record["attacks"]),
         gate=tuple(CertifiedLimit(gate=g["gate"], limit=g["limit"], open=g["open"]) for g in record["gate"]),
         verdict=_build_outgoing_verdict(record["verdict"]),
     )
+
+
+def count_hidden_people(record: Mapping[str, Any]) -> int:
+    """How many people the steps of coarse figures are counted in; 0, so that none leaves, if no crowd hides them."""
+    kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
+    return int(record["data"]["rows"]) if all(kind is not None and kind.hides_in_crowds for kind in kinds) else 0
 
 
 _AS_THEY_ARE = (
@@ -304,7 +309,7 @@ def _build_outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppressi
     )
 
 
-def _build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
+def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
     """An attack with the upper bound of its risk."""
     kept = select_outgoing_parameters(attack["parameters"])
     kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # the columns that "all" means

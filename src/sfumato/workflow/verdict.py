@@ -20,6 +20,7 @@ from sfumato.errors import PolicyError, quote_names
 from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
 from sfumato.progress import report_progress
 from sfumato.table import Table
+from sfumato.workflow.outgoing import build_outgoing_attack, count_hidden_people
 
 UNIQUE_LIMIT = 0.1
 """The share of unique rows from which exact columns are refused or warned of."""
@@ -81,7 +82,9 @@ class Verdict:
     accepted: Mapping[str, str] = field(default_factory=dict)
     """Column → why it may leave although it contradicts its role, from the policy."""
     warnings: tuple[str, ...] = ()
-    """What the custodian should know before the release leaves."""
+    """What everybody should know about the release: computed from what leaves."""
+    alarms: tuple[str, ...] = ()
+    """What only the custodian may know: attacks that are alarming, and whose outcomes do not leave."""
     objections: tuple[Objection, ...] = ()
     """Why the release was refused, besides the limits of the gate."""
     unchecked: tuple[str, ...] = ()
@@ -109,7 +112,12 @@ def judge_release(
         )
     elif accepted:
         raise PolicyError("[accept] names columns, and only a table has columns; remove it")
-    verdict = replace(verdict, warnings=_list_warnings(record, verdict), unchecked=list_unchecked(record, published))
+    verdict = replace(
+        verdict,
+        warnings=_list_warnings(record, verdict),
+        alarms=_list_alarms(record),
+        unchecked=list_unchecked(record, published),
+    )
     status = _choose_status(verdict, gate_open=gate_open)
     verdict = replace(verdict, status=status)
     return replace(verdict, headline=_write_headline(verdict))
@@ -211,11 +219,13 @@ def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords
 
 
 def _list_warnings(record: Mapping[str, Any], verdict: Verdict) -> tuple[str, ...]:
-    """Warnings that are no refusals; only the one about attacks depends on more than the released file."""
+    """Warnings that are no refusals, from what leaves alone: a warning must not disclose more than the release."""
     made = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in verdict.accepted.items()]
     made += [text for text in (warn_of_unique_rows(verdict.unique_rows),) if text]
-    if any(describe_attack(attack).alarming for attack in record["attacks"]):
-        made.append(ALARM)
+    people = count_hidden_people(record)
+    for attack in (build_outgoing_attack(attack, people) for attack in record["attacks"]):
+        if attack.risk_at_most is not None and attack.risk_at_most - (attack.guessing or 0.0) > ALARMING:
+            made.append(f"The attack {attack.attack.replace('_', ' ')} may be right much more often than guessing.")
     if not record["suppression"]["safe"]:
         made.append(record["suppression"]["why"])
     if record["maturity"] != "stable":
@@ -225,7 +235,13 @@ def _list_warnings(record: Mapping[str, Any], verdict: Verdict) -> tuple[str, ..
     return tuple(made)
 
 
-ALARM = "An attack is right much more often than blind guessing."
+def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
+    told = [describe_attack(attack) for attack in record["attacks"]]
+    return tuple(
+        f"The attack {words.attack.replace('_', ' ')} is right for {words.risk:.1%}, by guessing {words.guessing:.1%}."
+        for words in told
+        if words.alarming
+    )
 
 
 def warn_of_unique_rows(unique: Sequence[UniqueRows]) -> str:
