@@ -293,7 +293,7 @@ def read_damaged_texts(folder: Path, count: int, seed: int) -> Iterator[bool]:
 def read_damaged_keys_and_certificates(folder: Path, count: int, seed: int) -> int:
     chance = random.Random(seed)
     raw = sign_certificate(
-        {"format": "sfumato certificate 2", "title": CANARY, "n": [1, 2.5]}, Ed25519PrivateKey.generate()
+        {"format": "sfumato certificate 3", "title": CANARY, "n": [1, 2.5]}, Ed25519PrivateKey.generate()
     )
     key = folder / "k.json"
     refusals = 0

@@ -208,11 +208,11 @@ EDITS: dict[str, Edit] = {
     "certificate list": certificate_of("[]"),
     "certificate number": certificate_of("1e999"),
     "certificate text": certificate_of('"sfumato"'),
-    "certificate only format": certificate_of('{"format": "sfumato certificate 2"}'),
+    "certificate only format": certificate_of('{"format": "sfumato certificate 3"}'),
     "certificate nested deep": certificate_of("[" * 100_000 + "]" * 100_000),
-    "certificate of NaN": certificate_of('{"format": "sfumato certificate 2", "x": NaN}'),
-    "certificate of huge digits": certificate_of('{"format": "sfumato certificate 2", "x": ' + "9" * 5000 + "}"),
-    "certificate of lone surrogate": certificate_of('{"format": "sfumato certificate 2", "x": "\\ud800"}'),
+    "certificate of NaN": certificate_of('{"format": "sfumato certificate 3", "x": NaN}'),
+    "certificate of huge digits": certificate_of('{"format": "sfumato certificate 3", "x": ' + "9" * 5000 + "}"),
+    "certificate of lone surrogate": certificate_of('{"format": "sfumato certificate 3", "x": "\\ud800"}'),
 }
 
 

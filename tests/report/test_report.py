@@ -55,6 +55,7 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "high": 0.13,
         "smallest_match": 2,
         "highest_risk": 0.5,
+        "words": "better than guessing by 10 points",
     }
     return {
         "title": "A test",
@@ -89,6 +90,15 @@ def certificate(**changes: Any) -> dict[str, Any]:
         "gate": [],
         "public": {},
         "formulas": {"cells": 0, "columns": []},
+        "verdict": {
+            "status": "passed",
+            "headline": "Passed.",
+            "unique_rows": [{"columns": ["town"], "share": 0.125}],
+            "not_counted": [],
+            "accepted": {},
+            "warnings": [],
+            "unchecked": ["No attack tried to infer disease."],
+        },
     } | changes
 
 
@@ -264,19 +274,22 @@ def test_headings_are_in_order_and_pictures_have_words() -> None:
 
 def test_a_refusal_is_told() -> None:
     gate = [shut("max_linking_risk", 0.12, 0.13), opened("max_record_risk", 0.6, 0.5), shut("max_loss", 0.2, 0.3)]
-    text = Reader(page_of(account(body={"gate": gate}), internal=True)).text
-    assert "Refused by the gate" in text
+    verdict = certificate()["verdict"] | {"status": "refused", "headline": "Refused.", "objections": []}
+    text = Reader(page_of(account(body={"gate": gate, "verdict": verdict}), internal=True)).text
+    assert text.count("Nothing was released.") == 2
+    assert "The certificate is signed" not in text
     assert text.count("✗ exceeded") == 2
     assert text.count("✓ within") == 1
     open_gate = Reader(page_of(account(body={"gate": [opened("max_linking_risk", 0.13, 0.12)]}), internal=True)).text
-    assert "Refused by the gate" not in open_gate
+    assert "Nothing was released." not in open_gate
 
 
 def test_a_broken_claim_and_a_seed_are_told() -> None:
     broken = certificate()["claims"][0] | {"measured": 1, "holds": False}
-    text = Reader(page_of(account(body={"claims": [broken], "for_publication": False}), internal=True)).text
+    verdict = certificate()["verdict"] | {"warnings": ["Random numbers came from a seed: not for publication."]}
+    text = Reader(page_of(account(body={"claims": [broken], "verdict": verdict}), internal=True)).text
     assert "1 claim does not hold" in text
-    assert "Not for publication" in text
+    assert "not for publication" in text
     assert "claims hold" not in text
 
 

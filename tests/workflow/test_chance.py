@@ -187,6 +187,9 @@ town = {{ kind = "prefix", keep = [1] }}
 {"".join(f"[[protect]]{chr(10)}{method}{chr(10)}" for method in methods)}
 {attacks}
 {more}
+[accept]
+born = "invented people"
+pay = "invented people"
 [output]
 path = "out"
 """

@@ -105,12 +105,21 @@ def print_run(done: Run) -> None:
         )
     for sentence in done.kept:
         _print_things(f"Note: {sentence}.")
+    _print_verdict(done)
     for refusal in done.refusals:
-        _print_things(f"Refused by the gate: {refusal}.")
+        _print_things(f"Refused: {str(refusal).removesuffix('.')}.")
     if not done.published:
         _print_things(f"Nothing was released. The internal report is in {done.out / 'refused'}.")
         if (done.out / "release").is_dir():
             _print_things(f"An earlier release is still in {done.out / 'release'}; this run did not change it.")
+
+
+def _print_verdict(done: Run) -> None:
+    """Print the verdict on the whole release, its warnings, and what nobody checked."""
+    verdict = done.verdict
+    _print_things("", f"Verdict: {verdict.headline}")
+    _print_things(*(f"! {sentence}" for sentence in (*verdict.warnings, *verdict.alarms)))
+    _print_things(*(f"? {sentence}" for sentence in verdict.unchecked))
 
 
 def describe_formulas(body: Mapping[str, Any]) -> str:
@@ -141,12 +150,17 @@ _SHOWN_IF_ANY = ("exposed_rules", "marginal_shift")
 
 def print_attacks(attacks: Sequence[tuple[Attack, Outcome]]) -> None:
     """Print the outcome of each attack."""
-    grid = _make_grid("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", title="\nAttacks")
+    from sfumato.workflow.verdict import describe_attack
+
+    heads = ("attack", "tried", "hit", "risk", "95 % interval", "by blind guessing", "in words")
+    grid = _make_grid(*heads, title="\nAttacks")
     for attack, outcome in attacks:
         blind = f"{outcome.baseline / outcome.attempts:.4f}" if outcome.attempts else "–"
         interval = f"{outcome.low:.4f} to {outcome.high:.4f}"
         counts = (f"{outcome.attempts:,}", f"{outcome.successes:,}")
-        grid.add_row(attack.model_dump()["attack"], *counts, f"{outcome.risk:.4f}", interval, blind)
+        tag = attack.model_dump()["attack"]
+        words = describe_attack({"attack": tag, **outcome.as_json()}).words
+        grid.add_row(tag, *counts, f"{outcome.risk:.4f}", interval, blind, words)
     _print_things(grid)
 
 

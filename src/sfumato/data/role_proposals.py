@@ -53,6 +53,8 @@ class RoleProposal:
     """Different values per value that is not missing; 0 if all are missing."""
     missing: int
     """How many rows have no value (null, or not a number)."""
+    by_counts: bool = False
+    """Whether only the number of different values spoke for the role, neither the name nor the look of the values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class _ColumnProfile:
 class _RoleGuess:
     role: Role
     why: str
+    by_counts: bool = False
 
 
 def propose_roles(frame: pl.DataFrame) -> tuple[RoleProposal, ...]:
@@ -102,6 +105,7 @@ def _propose_role(column: _ColumnProfile) -> RoleProposal:
         distinct=column.distinct,
         distinct_share=column.distinct / column.filled if column.filled else 0.0,
         missing=column.missing,
+        by_counts=verdict.by_counts,
     )
 
 
@@ -129,7 +133,9 @@ def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
         why = "Its name does not show what it is; assume that others know it unless you know better."
     elif column.nearly_unique and (column.whole or not column.dtype.is_numeric()):
         return _RoleGuess(
-            Role.IDENTIFYING, "Nearly every value is different, as in a number or name given to each row."
+            Role.IDENTIFYING,
+            "Nearly every value is different, as in a number or name given to each row.",
+            by_counts=True,
         )
     elif column.nearly_unique:
         why = (
@@ -140,7 +146,7 @@ def _judge_by_count(column: _ColumnProfile) -> _RoleGuess:
         why = "It divides the rows into a few groups; others may know a person's group."
     else:
         why = "Its name and values do not show what it is; assume that others know it unless you know better."
-    return _RoleGuess(Role.QUASI_IDENTIFYING, why)
+    return _RoleGuess(Role.QUASI_IDENTIFYING, why, by_counts=True)
 
 
 def _judge_by_name(column: _ColumnProfile) -> _RoleGuess | None:

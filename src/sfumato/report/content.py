@@ -32,16 +32,6 @@ class GateLine:
 
 
 @dataclass(frozen=True)
-class ReportVerdict:
-    """The whole report in one sentence."""
-
-    good: bool
-    headline: str
-    sentence: str
-    warning: str
-
-
-@dataclass(frozen=True)
 class KeyFigure:
     """One key figure."""
 
@@ -86,32 +76,6 @@ def _describe_risk_gate(name: str) -> tuple[str, str]:
         f"Risk by {wording.space_name(attack)}",
         "The share of right guesses, at the upper end of its interval.",
     )
-
-
-def state_verdict(body: Mapping[str, Any]) -> ReportVerdict:
-    """Whether the claims hold and the gate opened."""
-    claims = body["claims"]
-    broken = [claim for claim in claims if claim["holds"] is False]
-    shut = [gate for gate in list_gates(body) if not gate.passed]
-    day = wording.format_moment(body["created"])
-    hold = (
-        f"All {len(claims)} claims hold" if len(claims) > 1 else "The claim holds" if claims else "Nothing was claimed"
-    )
-    warning = (
-        ""
-        if body.get("for_publication", True)
-        else "Not for publication: random numbers came from a seed, and anyone who knows the seed can reproduce them."
-    )
-    if broken:
-        reason = f"{wording.count_noun(len(broken), 'claim does', 'claims do')} not hold on the written file."
-        return ReportVerdict(False, "Broken", f"{reason} {day}.", warning)
-    if shut:
-        which = "; ".join(f"{gate.name.lower()} {gate.found}, limit {gate.limit}" for gate in shut)
-        sentence = f"Refused by the gate ({which}). Nothing was released, although {hold[0].lower()}{hold[1:]}. {day}."
-        return ReportVerdict(False, "Refused by the gate", sentence, warning)
-    measured = ", each measured again on the file as written" if len(claims) > 1 else ""
-    sentence = f"{hold}{measured}. The certificate is signed. {day}."
-    return ReportVerdict(True, hold, sentence, warning)
 
 
 def are_rows_drawn(account: RunAccount) -> bool:

@@ -111,7 +111,12 @@ def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
     risk_text = (
         "kept by the custodian" if most is None else f"at most {wording.format_percent(most)}, at 95 % confidence"
     )
-    return [("Risk", risk_text)]
+    guessing = attack.get("guessing")
+    return [("Risk", risk_text), *([] if guessing is None else [("By blind guessing", _about(guessing))])]
+
+
+def _about(share: float) -> str:
+    return f"about {wording.format_percent(share)}"
 
 
 def _list_attack_counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str, str]]:
@@ -128,6 +133,7 @@ def _list_attack_counts(attack: Mapping[str, Any], tried: str) -> list[tuple[str
             ),
         ),
         ("By blind guessing", wording.format_percent(attack["baseline"] / tries if tries else 0.0)),
+        ("In words", attack["words"]),
     ]
     if attack.get("control") is not None:
         facts.append(("Same guesses about strangers", wording.format_count(attack["control"])))

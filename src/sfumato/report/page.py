@@ -12,7 +12,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sfumato.baskets import Baskets
-from sfumato.report import content, findings, pictures, wording
+from sfumato.report import content, findings, pictures, verdict_words, wording
 from sfumato.report.lattice_picture import draw_lattice
 from sfumato.report.run_account import ReportSection, RunAccount
 
@@ -55,7 +55,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "internal": internal,
         "title": wording.shorten_label(account.title, 120),
         "body": body,
-        "verdict": content.state_verdict(body),
+        "verdict": verdict_words.describe_verdict(body),
         "tiles": content.list_tiles(account),
         "linking": _show_linking(account),
         "crowds": _show_crowds(account),

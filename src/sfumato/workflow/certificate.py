@@ -36,6 +36,7 @@ from sfumato.workflow.leftovers import is_unfinished
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 from sfumato.workflow.signature import check_signature
+from sfumato.workflow.verdict import find_unique_rows, list_objections, split_columns
 
 NAME = "certificate.json"
 MOST_CLAIMS = 5_000
@@ -385,6 +386,19 @@ def _list_claim_problems(certificate: Certificate) -> list[str]:
     return problems
 
 
+def _list_verdict_problems(body: Mapping[str, Any], published: Table) -> list[str]:
+    """Compare what the verdict states about the released file with the file."""
+    verdict = body["verdict"]
+    counted, not_counted = split_columns(body["changes"], published)
+    problems = []
+    unique = [{"columns": list(r.columns), "share": r.share} for r in find_unique_rows(published.frame, counted)]
+    if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != unique:
+        problems.append("the certificate counts other unique rows than the data file has")
+    if objections := list_objections(body["changes"], published, verdict["accepted"]):
+        problems.append(f"the certificate accepts what its rules refuse: {objections[0].reason}")
+    return problems
+
+
 def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
     """Compare the certificate with the data file."""
     data = certificate.body["data"]
@@ -398,6 +412,7 @@ def _list_content_problems(certificate: Certificate, published: Any, findings: t
         column_names = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
         if not column_names <= set(published.frame.columns):
             problems.append("the certificate names columns that the data file does not have")
+        problems += _list_verdict_problems(certificate.body, published)
         if data["missing_mark"] not in MARKS:
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     for finding, certified in zip(findings, certificate.body["claims"], strict=True):

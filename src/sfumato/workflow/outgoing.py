@@ -25,7 +25,7 @@ from sfumato.data.roles import Role
 from sfumato.lazy import find_kind
 from sfumato.table import Missing, Table
 
-FORMAT = "sfumato certificate 2"
+FORMAT = "sfumato certificate 3"
 STEP = 0.05
 """Figures measured against the originals leave in steps of this size."""
 FEWEST = 200
@@ -110,6 +110,8 @@ class CertifiedAttack(_OutgoingPart):
     parameters: Annotated[Mapping[str, Any], OutgoingRule.POLICY]
     risk_at_most: Annotated[float | None, OutgoingRule.COARSE]
     """The upper end of the 95 % interval, rounded up; None if it stays with the custodian."""
+    guessing: Annotated[float | None, OutgoingRule.COARSE]
+    """The success of blind guessing, rounded to a step; None if it stays with the custodian."""
 
 
 class CertifiedLimit(_OutgoingPart):
@@ -129,10 +131,31 @@ class CertifiedSuppression(_OutgoingPart):
     why: Annotated[str, OutgoingRule.RELEASED]
 
 
+class CertifiedUniqueRows(_OutgoingPart):
+    """Published columns, and the share of rows that are unique by them."""
+
+    columns: Annotated[tuple[str, ...], OutgoingRule.RELEASED]
+    share: Annotated[float, OutgoingRule.RELEASED]
+
+
+class CertifiedVerdict(_OutgoingPart):
+    """The verdict on the whole release, without what was measured against the originals."""
+
+    status: Annotated[Literal["passed", "passed with warnings"], OutgoingRule.RELEASED]
+    unique_rows: tuple[CertifiedUniqueRows, ...] = ()
+    """For one, two and three published columns, those by which the most rows are unique."""
+    not_counted: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
+    """Columns of noise, drawn values or codes, by which nobody can look a person up."""
+    accepted: Annotated[Mapping[str, str], OutgoingRule.POLICY] = Field(default_factory=dict)
+    """Column → why it may leave although it contradicts its role, from the policy."""
+    warnings: Annotated[tuple[str, ...], OutgoingRule.COARSE] = ()
+    unchecked: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
+
+
 class OutgoingCertificate(_OutgoingPart):
     """Everything that a release states besides its data."""
 
-    format: Annotated[Literal["sfumato certificate 2"], OutgoingRule.POLICY]
+    format: Annotated[Literal["sfumato certificate 3"], OutgoingRule.POLICY]
     title: Annotated[str, OutgoingRule.POLICY]
     created: Annotated[str, OutgoingRule.POLICY]
     versions: Annotated[Mapping[str, str], OutgoingRule.POLICY]
@@ -156,6 +179,9 @@ class OutgoingCertificate(_OutgoingPart):
     suppression: CertifiedSuppression
     attacks: tuple[CertifiedAttack, ...] = ()
     gate: tuple[CertifiedLimit, ...] = ()
+    verdict: CertifiedVerdict
+    purpose: Annotated[str | None, OutgoingRule.POLICY] = None
+    recipient: Annotated[str | None, OutgoingRule.POLICY] = None
 
 
 LAWS = frozenset({
@@ -177,8 +203,7 @@ def round_up_to_step(risk: float, people: int) -> float | None:
 
 def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> OutgoingCertificate:
     """The certificate that leaves, from the custodian's record of a run and the released data."""
-    kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
-    crowds, people = all(kind is not None and kind.hides_in_crowds for kind in kinds), int(record["data"]["rows"])
+    people = count_hidden_people(record)
     return OutgoingCertificate(
         **{name: record[name] for name in _AS_THEY_ARE if name in record},
         format=FORMAT,
@@ -188,17 +213,24 @@ def build_outgoing_certificate(record: Mapping[str, Any], published: Any) -> Out
         claims=tuple(_build_outgoing_claim(claim, published) for claim in record["claims"]),
         public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
         changes=tuple(_outgoing_change(change) for change in record["changes"]),
-        losses=_select_outgoing_losses(record["losses"], people if crowds else 0),
-        utility=_select_outgoing_utility(record["utility"], people if crowds else 0),
+        losses=_select_outgoing_losses(record["losses"], people),
+        utility=_select_outgoing_utility(record["utility"], people),
         suppression=_build_outgoing_suppression(record),
-        attacks=tuple(_build_outgoing_attack(attack, people if crowds else 0) for attack in record["attacks"]),
+        attacks=tuple(build_outgoing_attack(attack, people) for attack in record["attacks"]),
         gate=tuple(CertifiedLimit(gate=g["gate"], limit=g["limit"], open=g["open"]) for g in record["gate"]),
+        verdict=_build_outgoing_verdict(record["verdict"]),
     )
+
+
+def count_hidden_people(record: Mapping[str, Any]) -> int:
+    """How many people the steps of coarse figures are counted in; 0, so that none leaves, if no crowd hides them."""
+    kinds = [find_kind("method", str(method["method"])) for method in record["methods"]]
+    return int(record["data"]["rows"]) if all(kind is not None and kind.hides_in_crowds for kind in kinds) else 0
 
 
 _AS_THEY_ARE = (
     "title", "created", "versions", "maturity", "for_publication", "input_commitment", "roles", "missing",
-    "removed_columns", "levels", "heights",
+    "removed_columns", "levels", "heights", "purpose", "recipient",
 )  # fmt: skip
 
 
@@ -277,12 +309,23 @@ def _build_outgoing_suppression(record: Mapping[str, Any]) -> CertifiedSuppressi
     )
 
 
-def _build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
+def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAttack:
     """An attack with the upper bound of its risk."""
     kept = select_outgoing_parameters(attack["parameters"])
     kept |= {name: attack[name] for name in _KNOWN if name in kept and attack.get(name)}  # the columns that "all" means
-    risk = round_up_to_step(float(attack["high"]), min(people, int(attack["attempts"])))
-    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk)
+    tries = int(attack["attempts"])
+    risk = round_up_to_step(float(attack["high"]), min(people, tries))
+    guessing = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))
+    return CertifiedAttack(attack=kept.pop("attack"), parameters=kept, risk_at_most=risk, guessing=guessing)
+
+
+def _build_outgoing_verdict(verdict: Mapping[str, Any]) -> CertifiedVerdict:
+    """The verdict, as far as anyone can compute it from the release, and whether there were warnings."""
+    kept = {name: verdict[name] for name in ("status", "not_counted", "accepted", "warnings", "unchecked")}
+    rows = tuple(CertifiedUniqueRows(**unique_rows) for unique_rows in verdict["unique_rows"])
+    if kept["status"] == "refused":  # such a certificate is not written
+        kept["status"] = "passed with warnings"
+    return CertifiedVerdict(**kept, unique_rows=rows)
 
 
 _KNOWN = ("known", "knowledge")

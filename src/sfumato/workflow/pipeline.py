@@ -48,6 +48,7 @@ from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoin
 from sfumato.workflow.policy import DEMO, PATHS, Policy
 from sfumato.workflow.run_summary import gather_account, gather_outgoing_account, measure_utility, summarize_suppression
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.verdict import Objection, Verdict, describe_attack, judge_release
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,10 @@ class Run:
     """Every claim, as measured on the written file."""
     attacks: tuple[tuple[Attack, Outcome], ...]
     """The attacks that ran, with their outcomes."""
-    refusals: tuple[Refusal, ...]
-    """The limits of the gate that were exceeded."""
+    verdict: Verdict
+    """The verdict on the whole release."""
+    refusals: tuple[Refusal | Objection, ...]
+    """The limits of the gate that were exceeded, and columns that contradict their roles."""
     kept: tuple[str, ...] = ()
     """Sentences about files of earlier runs that were kept under another name: keys, and files that a user changed."""
 
@@ -91,6 +94,8 @@ class Run:
             "suppressed_rows": body["suppression"]["rows"],
             "formulas": dict(body["formulas"]),
             "gate": list(body["gate"]),
+            "verdict": self.verdict.as_json(),
+            "refusals": [str(refusal) for refusal in self.refusals],
             "signer": body["signer"],
             "kept": list(self.kept),
         }
@@ -129,7 +134,10 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         record["removed_columns"] = list(original.identifying) if isinstance(original, Table) else []
         record["gate"] = compare_limits(policy, record, attacks)
         record["signer"] = format_public_key(key)
-        refusals = list_refusals(record["gate"])
+        shut = list_refusals(record["gate"])
+        verdict = judge_release(record, published, original, policy.accept, gate_open=not shut)
+        record["verdict"] = verdict.as_json()
+        refusals = (*shut, *verdict.objections)
         run_account = replace(
             gather_account(policy, original, release, published, record, clock.seconds), differences=differences
         )
@@ -146,7 +154,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         if refusals:
             _keep_only_refusal(staging)
         kept = target.publish()
-    return Run(target.named, certificate, record, findings, attacks, refusals, kept)
+    return Run(target.named, certificate, record, findings, attacks, verdict, refusals, kept)
 
 
 def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomness) -> Release:
@@ -241,6 +249,7 @@ def _build_record(
         **description,
         "format": FORMAT,
         "title": policy.title,
+        **policy.about.model_dump(),
         "created": format_timestamp(),
         "versions": list_versions(),
         "maturity": release.method.maturity,
@@ -262,7 +271,12 @@ def _build_record(
         "heights": dict(release.details.get("heights", {})),
         "suppression": summarize_suppression(policy, release),
         "attacks": [
-            {**_describe_step(attack), **outcome.as_json(), "parameters": _describe_step(attack)}
+            {
+                **_describe_step(attack),
+                **outcome.as_json(),
+                "parameters": _describe_step(attack),
+                "words": describe_attack({**_describe_step(attack), **outcome.as_json()}).words,
+            }
             for attack, outcome in attacks
         ],
     }

@@ -136,6 +136,17 @@ class GateSection(Description):
     rule_inference = 0.3 }`. The attack must be listed under `[[attack]]`."""
 
 
+class AboutSection(Description):
+    """What a data protection officer asks about a release."""
+
+    purpose: str | None = Field(default=None, min_length=1)
+    """What the release is for; it is published."""
+    recipient: str | None = Field(default=None, min_length=1)
+    """Who gets it; it is published."""
+    decided_by: str | None = Field(default=None, min_length=1)
+    """Who decided that it may leave: a person or an office. It stays in the internal report."""
+
+
 class MeasureSection(Description):
     """What to measure beyond the claims: the utility of the release."""
 
@@ -182,6 +193,11 @@ class Policy(Description):
     """When to refuse although every claim holds."""
     measure: MeasureSection = MeasureSection()
     """What is measured beyond the claims."""
+    accept: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
+    """Column → why it may leave although it looks as if it named people, or although many people are unique by it and
+    it is called insensitive. Without it such a release is refused. The reason is published."""
+    about: AboutSection = AboutSection()
+    """Purpose, recipient, and who decided."""
     output: OutputSection = OutputSection()
     """Where the release goes."""
 

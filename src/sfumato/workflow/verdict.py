@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: MIT
+"""The verdict on a whole release: passed, passed with warnings, or refused, and why.
+
+Claims cover what a method promises, no more. The verdict looks at the rest of the written file as well: columns that
+look as if they named a person, rows that are unique by a few columns whatever their role, the strongest attack against
+blind guessing, and what nobody checked. It is computed from the written file and the outcomes of the attacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from sfumato.change import ChangeKind
+from sfumato.data.role_proposals import propose_roles
+from sfumato.data.roles import Role
+from sfumato.errors import PolicyError, quote_names
+from sfumato.measure.anonymity.unique_rows import UniqueRows, find_unique_rows
+from sfumato.progress import report_progress
+from sfumato.table import Table
+from sfumato.workflow.outgoing import build_outgoing_attack, count_hidden_people
+
+UNIQUE_LIMIT = 0.1
+"""The share of unique rows from which exact columns are refused or warned of."""
+ALARMING = 0.2
+"""An attack that is right so much more often than blind guessing is alarming."""
+_NOT_ORIGINAL = frozenset({ChangeKind.NOISE, ChangeKind.DRAWN, ChangeKind.CODED})
+"""Cells of these kinds are known to nobody, so that being unique by them singles nobody out."""
+_EXACT = frozenset({ChangeKind.KEPT, ChangeKind.BLANKED})
+_TELLING = _EXACT | {ChangeKind.SWAPPED, ChangeKind.DRAWN, ChangeKind.ANSWERED, ChangeKind.OTHER}
+"""Columns of these kinds publish values of the originals: a name that stands in another row is still a name."""
+
+
+class VerdictStatus(StrEnum):
+    """The verdict in a word or three."""
+
+    PASSED = "passed"
+    WARNED = "passed with warnings"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Columns that contradict their roles. It stops a release unless the policy accepts it by name."""
+
+    columns: tuple[str, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        """The objection, and its cure."""
+        return f"{self.reason} Change the role under [roles], or say why it may leave: [accept] {self.columns[0]} = ..."
+
+
+@dataclass(frozen=True)
+class AttackInWords:
+    """How an attack compares with blind guessing."""
+
+    attack: str
+    risk: float
+    guessing: float
+    words: str
+    alarming: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a whole release; for the custodian."""
+
+    status: VerdictStatus
+    headline: str
+    """The verdict in a few sentences."""
+    unique_rows: tuple[UniqueRows, ...] = ()
+    """For one, two and three published columns, those by which the most rows are unique."""
+    unique_before: tuple[UniqueRows, ...] = ()
+    """The same of the originals, among the same columns: private."""
+    not_counted: tuple[str, ...] = ()
+    """Columns of noise, drawn values or codes, by which nobody can look a person up."""
+    strongest_attack: AttackInWords | None = None
+    """The attack that gains most over blind guessing: private."""
+    accepted: Mapping[str, str] = field(default_factory=dict)
+    """Column → why it may leave although it contradicts its role, from the policy."""
+    warnings: tuple[str, ...] = ()
+    """What everybody should know about the release: computed from what leaves."""
+    alarms: tuple[str, ...] = ()
+    """What only the custodian may know: attacks that are alarming, and whose outcomes do not leave."""
+    objections: tuple[Objection, ...] = ()
+    """Why the release was refused, besides the limits of the gate."""
+    unchecked: tuple[str, ...] = ()
+    """What nobody checked."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The verdict for a script or the custodian's record."""
+        return asdict(self)
+
+
+def judge_release(
+    record: Mapping[str, Any], published: Any, original: Any, accepted: Mapping[str, str], *, gate_open: bool
+) -> Verdict:
+    """Judge a written release from the custodian's record of its run and the two tables."""
+    report_progress("judging the whole release")
+    attack = find_strongest_attack(record["attacks"])
+    verdict = Verdict(VerdictStatus.PASSED, "", strongest_attack=attack)
+    if isinstance(published, Table):
+        _refuse_unknown_columns(accepted, original)
+        verdict = replace(
+            verdict,
+            **_look_at_columns(record["changes"], published, original),
+            accepted=_keep_exact_columns(accepted, record["changes"], published),
+            objections=list_objections(record["changes"], published, accepted),
+        )
+    elif accepted:
+        raise PolicyError("[accept] names columns, and only a table has columns; remove it")
+    verdict = replace(
+        verdict,
+        warnings=_list_warnings(record, verdict),
+        alarms=_list_alarms(record),
+        unchecked=list_unchecked(record, published),
+    )
+    status = _choose_status(verdict, gate_open=gate_open)
+    verdict = replace(verdict, status=status)
+    return replace(verdict, headline=_write_headline(verdict))
+
+
+def _refuse_unknown_columns(accepted: Mapping[str, str], original: Any) -> None:
+    unknown = [name for name in accepted if name not in original.frame.columns]
+    if unknown:
+        raise PolicyError(f"[accept] names {quote_names(unknown)}, which the table does not have")
+
+
+def _keep_exact_columns(
+    accepted: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published: Table
+) -> dict[str, str]:
+    """What was accepted and does leave: not a column that a method removed or changed."""
+    kinds = _gather_kinds(changes)
+    left = published.frame.columns
+    return {name: why for name, why in accepted.items() if name in left and kinds.get(name, _EXACT) <= _TELLING}
+
+
+def _look_at_columns(changes: Iterable[Mapping[str, Any]], published: Table, original: Table) -> dict[str, Any]:
+    """Unique rows by few columns, in the release and in the originals."""
+    counted, not_counted = split_columns(changes, published)
+    known = [name for name in counted if name in original.frame.columns]
+    return {
+        "unique_rows": find_unique_rows(published.frame, counted),
+        "unique_before": find_unique_rows(original.frame, known),
+        "not_counted": not_counted,
+    }
+
+
+def split_columns(changes: Iterable[Mapping[str, Any]], published: Table) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The published columns by which a person could be looked up, and the others."""
+    kinds = _gather_kinds(changes)
+    others = tuple(name for name in published.frame.columns if kinds.get(name, frozenset()) & _NOT_ORIGINAL)
+    return tuple(name for name in published.frame.columns if name not in others), others
+
+
+def _gather_kinds(changes: Iterable[Mapping[str, Any]]) -> dict[str, frozenset[ChangeKind]]:
+    kinds: dict[str, frozenset[ChangeKind]] = {}
+    for change in changes:
+        kinds[change["column"]] = kinds.get(change["column"], frozenset()) | {ChangeKind(change["kind"])}
+    return kinds
+
+
+def list_objections(
+    changes: Iterable[Mapping[str, Any]], published: Table, accepted: Iterable[str] = ()
+) -> tuple[Objection, ...]:
+    """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
+    kinds, fine = _gather_kinds(changes), set(accepted)
+    telling = [n for n in published.frame.columns if n not in fine and kinds.get(n, _EXACT) <= _TELLING]
+    named = [
+        Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
+        for proposal in propose_roles(published.frame.select(telling))
+        if proposal.role is Role.IDENTIFYING and not proposal.by_counts
+    ]
+    fine |= {name for objection in named for name in objection.columns}
+    exact = [n for n in published.frame.columns if n not in fine and kinds.get(n, _EXACT) <= _EXACT]
+    loose = [name for name in exact if published.roles.get(name) is Role.INSENSITIVE]
+    return (*named, *_object_to_unique_rows(find_unique_rows(published.frame, loose, most=2)))
+
+
+def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
+    """The fewest exact columns by which many rows are unique."""
+    for rows in few:
+        if rows.share > UNIQUE_LIMIT:
+            reason = (
+                f"{rows.share:.1%} of the rows are unique by {quote_names(rows.columns)} alone, published exactly "
+                "and called insensitive."
+            )
+            return (Objection(rows.columns, reason),)
+    return ()
+
+
+def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
+    """An attack's outcome in words, against blind guessing or the same guesses about strangers."""
+    tries = attack["attempts"]
+    guessing = max(attack["baseline"], attack.get("control") or 0) / tries if tries else 0.0
+    gain = attack["risk"] - guessing
+    if not tries:
+        words, alarming = "nobody could be tried", False
+    elif attack["low"] <= guessing:
+        words, alarming = "no better than guessing", False
+    else:
+        alarming = gain >= ALARMING
+        words = f"{'alarming: ' if alarming else ''}better than guessing by {_count_points(gain)}"
+    return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming)
+
+
+def _count_points(gain: float) -> str:
+    points = round(100 * gain)
+    return "less than a point" if points < 1 else "1 point" if points == 1 else f"{points} points"
+
+
+def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
+    """The attack that gains most over blind guessing."""
+    told = [describe_attack(attack) for attack in attacks]
+    return max(told, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
+
+
+def _list_warnings(record: Mapping[str, Any], verdict: Verdict) -> tuple[str, ...]:
+    """Warnings that are no refusals, from what leaves alone: a warning must not disclose more than the release."""
+    made = [f'"{name}" leaves as it is, accepted: {reason}' for name, reason in verdict.accepted.items()]
+    made += [text for text in (warn_of_unique_rows(verdict.unique_rows),) if text]
+    people = count_hidden_people(record)
+    for attack in (build_outgoing_attack(attack, people) for attack in record["attacks"]):
+        if attack.risk_at_most is not None and attack.risk_at_most - (attack.guessing or 0.0) > ALARMING:
+            made.append(f"The attack {attack.attack.replace('_', ' ')} may be right much more often than guessing.")
+    if not record["suppression"]["safe"]:
+        made.append(record["suppression"]["why"])
+    if record["maturity"] != "stable":
+        made.append("A method of this release is for study, not for use.")
+    if not record["for_publication"]:
+        made.append("Random numbers came from a seed: not for publication.")
+    return tuple(made)
+
+
+def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
+    told = [describe_attack(attack) for attack in record["attacks"]]
+    return tuple(
+        f"The attack {words.attack.replace('_', ' ')} is right for {words.risk:.1%}, by guessing {words.guessing:.1%}."
+        for words in told
+        if words.alarming
+    )
+
+
+def warn_of_unique_rows(unique: Sequence[UniqueRows]) -> str:
+    """A sentence about the fewest columns by which many rows are unique; empty if there are none."""
+    rows = next((rows for rows in unique if rows.share > UNIQUE_LIMIT), None)
+    if rows is None:
+        return ""
+    return f"{rows.share:.1%} of the published rows are unique by {quote_names(rows.columns)}."
+
+
+def list_unchecked(record: Mapping[str, Any], published: Any) -> tuple[str, ...]:
+    """What no claim and no attack covered, decided without looking at the outcomes."""
+    made = []
+    ran = {str(attack["attack"]) for attack in record["attacks"]}
+    if not ran:
+        made.append("No attack was tried.")
+    if isinstance(published, Table):
+        aims = {name for attack in record["attacks"] for name in _list_aims(attack, published)}
+        unaimed = [name for name in published.sensitive if name not in aims]
+        if unaimed:
+            made.append(f"No attack tried to infer {quote_names(unaimed)}.")
+    if "composition" not in ran:
+        made.append("Whether this release tells more together with other releases was not tried.")
+    private = sum(claim["needs_original"] for claim in record["claims"])
+    if private:
+        claims = "1 claim is" if private == 1 else f"{private} claims are"
+        made.append(f"{claims} about the originals: a recipient cannot check {'it' if private == 1 else 'them'}.")
+    return tuple(made)
+
+
+def _list_aims(attack: Mapping[str, Any], published: Table) -> list[str]:
+    """The columns that an attack tried to infer; one that names none tried every sensitive column."""
+    described = {**(attack.get("parameters") or {}), **attack}
+    named = [described[field] for field in ("column", "columns") if field in described]
+    if named and not any(named):
+        return list(published.sensitive)
+    return [name for field in named for name in ([field] if isinstance(field, str) else field or ())]
+
+
+def _choose_status(verdict: Verdict, *, gate_open: bool) -> VerdictStatus:
+    if verdict.objections or not gate_open:
+        return VerdictStatus.REFUSED
+    return VerdictStatus.WARNED if verdict.warnings else VerdictStatus.PASSED
+
+
+def _write_headline(verdict: Verdict) -> str:
+    """Status, unique rows and the strongest attack, in this order."""
+    sentences = [f"{verdict.status.value.capitalize()}.", *describe_unique_rows(verdict)]
+    if verdict.strongest_attack is not None:
+        told = verdict.strongest_attack
+        sentences.append(
+            f"The strongest attack, {told.attack.replace('_', ' ')}, is right for {told.risk:.1%} of those it tried: "
+            f"{told.words} ({told.guessing:.1%})."
+        )
+    return " ".join(sentences)
+
+
+def describe_unique_rows(verdict: Verdict) -> list[str]:
+    """How many rows are unique by the largest combination of columns, after and before."""
+    if not verdict.unique_rows:
+        return []
+    after, before = verdict.unique_rows[-1], verdict.unique_before[-1:]
+    was = f" ({before[0].share:.1%} of the original rows by {quote_names(before[0].columns)})" if before else ""
+    return [f"{after.share:.1%} of the published rows are unique by {quote_names(after.columns)}{was}."]

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""The verdict on a whole release: what claims do not cover is refused or told, the same in every place."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sfumato as sf
+from sfumato.errors import PolicyError
+from sfumato.measure.anonymity.unique_rows import find_unique_rows
+from sfumato.workflow import verdict
+from sfumato.workflow.pipeline import Run
+from sfumato.workflow.policy import Policy
+from tests.cli.test_cli_mining import ran
+
+PEOPLE = 300
+ROLES = {"quasi_identifying": ["age"], "sensitive": ["ill"]}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+
+
+def make_iban(number: int) -> str:
+    """A valid account number: two check digits make the whole number 1 modulo 97."""
+    account = f"{number:018d}"
+    check = 98 - int(f"{account}131400") % 97  # D and E are 13 and 14
+    return f"DE{check:02d}{account}"
+
+
+def policy(folder: Path, insensitive: dict[str, list[Any]], **more: Any) -> Policy:
+    frame = pl.DataFrame(
+        {"age": [20 + n % 4 for n in range(PEOPLE)], "ill": [("flu", "gout")[n % 2] for n in range(PEOPLE)]}
+        | insensitive
+    )
+    frame.write_csv(folder / "people.csv")
+    fields = {
+        "data": {"path": str(folder / "people.csv")},
+        "roles": ROLES | {"insensitive": list(insensitive)},
+        "protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 5}]}],
+        "measure": {"queries": 0},
+    }
+    return Policy.model_validate(fields | more)
+
+
+def release(folder: Path, insensitive: dict[str, list[Any]], **more: Any) -> Run:
+    return sf.run(policy(folder, insensitive, **more), folder / "out")
+
+
+IBANS = {"konto": [make_iban(n) for n in range(PEOPLE)]}
+PAIR = {"balance": [n % 20 for n in range(PEOPLE)], "duration": [n // 20 for n in range(PEOPLE)]}
+
+
+def test_account_numbers_under_a_harmless_name_are_refused(tmp_path: Path) -> None:
+    done = release(tmp_path, IBANS)
+    assert not done.published and not (tmp_path / "out" / "release").exists()
+    assert done.verdict.status == "refused"
+    (refusal,) = done.refusals
+    assert "konto" in str(refusal) and "IBAN" in str(refusal) and "[accept]" in str(refusal)
+    assert not any(number in str(refusal) for number in IBANS["konto"])
+
+
+def test_two_exact_columns_by_which_people_are_unique_are_refused(tmp_path: Path) -> None:
+    done = release(tmp_path, PAIR)
+    (refusal,) = done.refusals
+    assert isinstance(refusal, verdict.Objection)
+    assert set(refusal.columns) == {"balance", "duration"}
+    assert "100.0%" in str(refusal)
+
+
+def test_what_the_policy_accepts_is_printed_everywhere(tmp_path: Path) -> None:
+    why = "the numbers are drawn anew every year"
+    done = release(tmp_path, PAIR, accept={"balance": why, "duration": why})
+    assert done.published and done.verdict.status == "passed with warnings"
+    body = json.loads((tmp_path / "out/release/certificate.json").read_text())
+    assert body["verdict"]["status"] == "passed with warnings"
+    assert body["verdict"]["accepted"] == {"balance": why, "duration": why}
+    for page in ("release", "private"):
+        text = (tmp_path / "out" / page / "report.html").read_text()
+        assert why in text and "Passed with warnings." in text
+    assert sf.verify(tmp_path / "out").holds
+
+
+def test_a_column_that_is_removed_or_noisy_needs_no_acceptance(tmp_path: Path) -> None:
+    noise = {"method": "add_noise", "columns": ["balance"], "privacy": 0.5, "ranges": {"balance": [0, 300]}}
+    done = release(tmp_path, {"balance": list(range(PEOPLE))}, protect=[noise])
+    assert done.published
+    assert done.verdict.not_counted == ("balance",)
+
+
+def test_an_acceptance_of_no_column_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PolicyError, match='"balanse", which the table does not have'):
+        release(tmp_path, PAIR, accept={"balanse": "a slip"})
+
+
+def test_a_harmless_release_passes_and_says_what_nobody_checked(tmp_path: Path) -> None:
+    done = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]})
+    assert done.verdict.status == "passed" and not done.verdict.warnings
+    assert any("ill" in sentence for sentence in done.verdict.unchecked)
+    inferring = {"attack": [{"attack": "homogeneity", "column": "ill"}]}
+    asked = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]}, **inferring)
+    assert not any("ill" in sentence for sentence in asked.verdict.unchecked)
+
+
+def test_rows_unique_by_sensitive_columns_are_warned_of(tmp_path: Path) -> None:
+    roles = ROLES | {"sensitive": ["ill", "balance", "duration"]}
+    done = release(tmp_path, PAIR, roles=roles)
+    assert done.published and done.verdict.status == "passed with warnings"
+    assert "100.0% of the published rows are unique" in done.verdict.warnings[0]
+
+
+def test_the_terminal_the_json_and_the_certificate_agree(tmp_path: Path) -> None:
+    policy(tmp_path, {"visit": [1] * PEOPLE})
+    (tmp_path / "policy.toml").write_text(
+        '[data]\npath = "people.csv"\n'
+        '[roles]\nquasi_identifying = ["age"]\nsensitive = ["ill"]\ninsensitive = ["visit"]\n'
+        '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
+    )
+    shown = ran(tmp_path, "run", "policy.toml")
+    told = json.loads(ran(tmp_path, "run", "policy.toml", "--json").stdout)
+    body = json.loads((tmp_path / "out/release/certificate.json").read_text())
+    assert told["verdict"]["status"] == body["verdict"]["status"] == "passed"
+    assert "Verdict: Passed." in shown.stdout
+
+
+def test_a_certificate_with_other_unique_rows_is_not_as_certified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]})
+    monkeypatch.setattr(
+        "sfumato.workflow.certificate.find_unique_rows",
+        lambda frame, columns: find_unique_rows(frame.head(10), columns),
+    )
+    assert any("unique rows" in problem for problem in sf.verify(tmp_path / "out").problems)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(*[st.sampled_from([None, "a", "b", "c"])] * 4), min_size=1, max_size=12), st.integers(1, 4))
+def test_unique_rows_are_those_of_the_worst_combination(rows: list[tuple[Any, ...]], most: int) -> None:
+    frame = pl.DataFrame(rows, schema=dict.fromkeys("wxyz", pl.String), orient="row")
+    for size, found in enumerate(find_unique_rows(frame, most=most), 1):
+        shares = {}
+        for chosen in combinations(range(4), size):
+            cells = [tuple(row[n] for n in chosen) for row in rows]
+            shares["".join("wxyz"[n] for n in chosen)] = sum(cells.count(cell) == 1 for cell in cells) / len(rows)
+        assert found.share == max(shares.values()) == shares["".join(found.columns)]
+
+
+def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(find_unique_rows.__globals__, "MOST_CELLS", 0)
+    frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 1]})
+    assert [rows.share for rows in find_unique_rows(frame)] == [0.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("successes", "baseline", "words", "alarming"),
+    [
+        (97, 97, "no better than guessing", False),
+        (30, 18, "better than guessing by 12 points", False),
+        (90, 10, "alarming: better than guessing by 80 points", True),
+        (0, 0, "no better than guessing", False),
+    ],
+)
+def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
+    outcome = sf.attack.Outcome(100, successes, baseline)
+    told = verdict.describe_attack({"attack": "linking", **outcome.as_json()})
+    assert (told.words, told.alarming) == (words, alarming)
