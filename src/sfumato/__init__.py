@@ -65,14 +65,14 @@ if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit as Audit
     from sfumato.workflow.audit import audit as audit
     from sfumato.workflow.certificate import Certificate as Certificate
-    from sfumato.workflow.certificate import Verification as Verification
     from sfumato.workflow.certificate import check as check
-    from sfumato.workflow.certificate import read_release as read_release
-    from sfumato.workflow.certificate import verify as verify
     from sfumato.workflow.compare import compare as compare
     from sfumato.workflow.pipeline import Run as Run
     from sfumato.workflow.pipeline import run as run
     from sfumato.workflow.policy import Policy as Policy
+    from sfumato.workflow.verification import Verification as Verification
+    from sfumato.workflow.verification import read_release as read_release
+    from sfumato.workflow.verification import verify as verify
 
 __version__ = "0.1.0"
 

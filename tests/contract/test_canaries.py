@@ -11,8 +11,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.data.rebuild import rebuild_frame
-from sfumato.workflow.certificate import read_release
 from sfumato.workflow.file_shapes import find_shape, get_shape
+from sfumato.workflow.verification import read_release
 from tests.contract.canaries import (
     bytes_in_python,
     bytes_of_arrow,

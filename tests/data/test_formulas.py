@@ -18,8 +18,8 @@ from sfumato.attack.anonymity.composition import read_other
 from sfumato.cli.messages import describe_formulas
 from sfumato.data.formulas import count_formulas, escape_words, find_formulas, unescape_words
 from sfumato.data.table_reader import read_frame
-from sfumato.workflow.certificate import read_release
 from sfumato.workflow.file_shapes import describe_text_format, find_shape
+from sfumato.workflow.verification import read_release
 
 FORMULAS = ["=cmd()", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", '"=1', "-", "+49 30", "-1,5", "＝1"]
 PLAIN = ["-5", "+3.2", "-.5", "1e5", "-1e-5", "", "a=b", "'-5", "5-3", "[-5, 3)", " x", "*", "'quoted'"]

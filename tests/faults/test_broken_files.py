@@ -19,9 +19,9 @@ import pytest
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError
-from sfumato.workflow.certificate import verify
 from sfumato.workflow.pipeline import Run, run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.verification import verify
 
 CANARY = "ZZSECRETZZ"
 HEAD = "name,age,zip,disease\n"

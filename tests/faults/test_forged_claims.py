@@ -15,9 +15,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.anonymity.crowd_sizes import _match_classes_by_pattern, match_class_pairs
-from sfumato.workflow.certificate import show_input, verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.verification import show_input, verify
 from tests.faults.test_tampering import refused, resign
 
 Change = Callable[[dict[str, Any]], None]

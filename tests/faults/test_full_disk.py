@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.certificate import verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signature import load_signing_key
+from sfumato.workflow.verification import verify
 
 CANARY = "ZZSECRETZZ"
 

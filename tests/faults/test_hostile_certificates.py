@@ -16,10 +16,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import sfumato as sf
 from sfumato.measure.checks import CHECKS
-from sfumato.workflow.certificate import MOST_CLAIMS, MOST_FILES, MOST_PROBLEMS, verify
+from sfumato.workflow.certificate import MOST_CLAIMS, MOST_FILES
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.verification import MOST_PROBLEMS, verify
 from tests.faults.test_tampering import body_of, refused, resign, set_in
 
 Release = dict[str, bytes]
@@ -248,7 +249,8 @@ HUGE: dict[str, Callable[[dict[str, Any]], None]] = {
     "a checksum in capitals": set_in("files", "report.html", value="A" * 64),
     "itself among the files": set_in("files", "certificate.json", value="0" * 64),
     "format 1": set_in("format", value="sfumato certificate 1"),
-    "format 3": set_in("format", value="sfumato certificate 3"),
+    "format 2": set_in("format", value="sfumato certificate 2"),
+    "format 4": set_in("format", value="sfumato certificate 4"),
     "losses of text": set_in("losses", value={"loss": "none"}),
     "public of text": set_in("public", value="everything"),
 }
@@ -260,15 +262,16 @@ def test_fields_out_of_bounds(out: Path, invoke: Callable[..., Any], name: str) 
     refused(invoke, out)
 
 
-def test_the_older_form_is_named(out: Path) -> None:
-    resign(out, HUGE["format 1"])
+@pytest.mark.parametrize("older", ["format 1", "format 2"])
+def test_an_older_form_is_named(out: Path, older: str) -> None:
+    resign(out, HUGE[older])
     assert "older form" in verify(out).problems[0]
 
 
 def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of claims that ask the same cost one measure."""
     from sfumato.measure.checks import measure_claim
-    from sfumato.workflow import certificate
+    from sfumato.workflow import verification
 
     asked: list[Any] = []
 
@@ -276,12 +279,18 @@ def test_many_claims_are_measured_once(out: Path, monkeypatch: pytest.MonkeyPatc
         asked.append(claim)
         return measure_claim(claim, evidence)
 
-    monkeypatch.setattr(certificate, "measure_claim", count)
+    monkeypatch.setattr(verification, "measure_claim", count)
     resign(out, lambda body: body.update(claims=body["claims"][:1] * 2000 + body["claims"][1:]))
     checked = verify(out)
     assert checked.holds, checked.problems
     assert len(checked.findings) > 2000
     assert len(asked) == len({(one.measure, str(one.arguments)) for one in asked}) < 10
+
+
+def test_claims_that_take_too_long_are_a_problem(out: Path) -> None:
+    (problem,) = verify(out, seconds=0.0).problems
+    assert "longer than 0 seconds: 0 of" in problem
+    assert "--seconds" in problem
 
 
 def test_many_strangers_are_counted(out: Path) -> None:

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.certificate import verify
 from sfumato.workflow.leftovers import finish_interrupted
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.verification import verify
 
 pytestmark = pytest.mark.usefixtures("plain_report")
 

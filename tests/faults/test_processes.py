@@ -21,11 +21,11 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.certificate import verify
 from sfumato.workflow.leftovers import finish_interrupted
 from sfumato.workflow.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.verification import verify
 
 pytestmark = pytest.mark.usefixtures("plain_report")
 PLAIN = "import sfumato.report.page as page; page.page = lambda account: '<!doctype html>'"

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from sfumato.workflow.certificate import verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signature import format_public_key, load_signing_key, sign_certificate
+from sfumato.workflow.verification import verify
 
 CANARY = "ZZSECRETZZ"
 Edit = Callable[[Path], None]

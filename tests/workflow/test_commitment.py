@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.workflow.certificate import show_input
 from sfumato.workflow.commitment import commit_to_files, does_opening_match
+from sfumato.workflow.verification import show_input
 
 POLICY = """
 data = { path = "people.csv" }

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
-from sfumato.workflow.certificate import verify
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.verification import verify
 
 CANARY = "ZZSECRETZZ"
 POLICY = """\

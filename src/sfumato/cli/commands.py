@@ -58,9 +58,9 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     from importlib.resources import files
 
     from sfumato.workflow.audit import audit
-    from sfumato.workflow.certificate import verify
     from sfumato.workflow.pipeline import run
     from sfumato.workflow.policy import Policy
+    from sfumato.workflow.verification import verify
 
     target = out or Path("sfumato-demo")
     policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
@@ -175,12 +175,13 @@ def verify_command(
     opening: Annotated[
         Path | None, typer.Option(help="The custodian's input_opening.json, which opens the commitment to the input.")
     ] = None,
+    seconds: Annotated[float, typer.Option(min=0, help="How long measuring the claims may take.")] = 600.0,
     as_json: Json = False,
 ) -> None:
     """Check a release from its files alone: signature, checksums, claims."""
     from sfumato.errors import PolicyError
-    from sfumato.workflow.certificate import show_input, verify
     from sfumato.workflow.signature import read_signer
+    from sfumato.workflow.verification import show_input, verify
 
     if (given is None) != (opening is None):
         raise PolicyError(
@@ -189,9 +190,9 @@ def verify_command(
     with show_progress(as_json):
         trusted = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:
-            checked = show_input(folder, given, opening, trusted)
+            checked = show_input(folder, given, opening, trusted, seconds)
         else:
-            checked = verify(folder, trusted)
+            checked = verify(folder, trusted, seconds)
     if as_json:
         print_json(checked.as_json())
     else:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from sfumato.attack import Attack, Outcome
     from sfumato.workflow.audit import Audit
-    from sfumato.workflow.certificate import Verification
     from sfumato.workflow.compare import Comparison
     from sfumato.workflow.pipeline import Run
+    from sfumato.workflow.verification import Verification
 
 
 def _make_grid(*columns: str, title: str | None = None) -> Any:

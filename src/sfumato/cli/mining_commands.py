@@ -90,7 +90,8 @@ def _mine_noisy_columns(
     from sfumato.errors import PolicyError
     from sfumato.mine.noise.estimates import estimate_released_columns
     from sfumato.mine.noise.tree_on_noise import train_tree_on_noise
-    from sfumato.workflow.certificate import read_release, refuse_hostile
+    from sfumato.workflow.certificate import refuse_hostile
+    from sfumato.workflow.verification import read_release
 
     if columns and target is not None:
         raise PolicyError("--column asks for a distribution, --target for a tree; use only one of them")

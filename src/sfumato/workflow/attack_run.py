@@ -19,8 +19,9 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.progress import report_progress
 from sfumato.release import Release
 from sfumato.table import Table
-from sfumato.workflow.certificate import find_release_folder, read_unchanged_certificate
+from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.verification import read_unchanged_certificate
 
 _TOLD = ("sensitive", "private", "derived", "holdout", "training")
 """The method's decisions that attacks use, besides its frames."""

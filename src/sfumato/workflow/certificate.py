@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The certificate: claims measured on the written file, attacks, losses, checksums, a signature.
-
-`check` measures a release in memory, `verify` a folder on disk. `verify` needs only the folder, and says which claims
-it cannot check without the originals.
-"""
+"""The certificate: claims measured on the written file, attacks, losses, checksums, a signature."""
 
 from __future__ import annotations
 
 import os
 import platform
-import re
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,33 +17,20 @@ from typing import Any
 from pydantic import Field, ValidationError, model_validator
 
 from sfumato.change import Change, ChangeKind
-from sfumato.data.table_reader import list_input_files
-from sfumato.data.table_writer import MARKS
-from sfumato.details import Details
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
-from sfumato.measure.checks import Evidence, has_known_form, measure_claim
-from sfumato.release import Claim, Finding, Number, Release
+from sfumato.measure.checks import Evidence, measure_claim
+from sfumato.release import Claim, Finding, Release
 from sfumato.table import Table
 from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
-from sfumato.workflow.commitment import does_opening_match
-from sfumato.workflow.file_shapes import find_shape, get_shape
-from sfumato.workflow.leftovers import is_unfinished
-from sfumato.workflow.manifest import hash_file
+from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
-from sfumato.workflow.signature import check_signature
-from sfumato.workflow.verdict import find_unique_rows, list_objections, split_columns
 
 NAME = "certificate.json"
+_OLDER = ("sfumato certificate 1", "sfumato certificate 2")
 MOST_CLAIMS = 5_000
 """The most claims of one certificate."""
 MOST_FILES = 100
 """The most files of one release."""
-MOST_PROBLEMS = 20
-"""How many problems are listed; the rest are counted."""
-
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_HOLES = 1000
-"""A file this many times longer than its space on disk is sparse, and reading it would take forever."""
 
 
 class _DataFile(DataFile):
@@ -93,10 +75,10 @@ class Certificate:
         path = folder / NAME
         try:
             certificate = cls.of(_read_certificate(path))
-            if certificate.body.get("format") == "sfumato certificate 1":
+            if certificate.body.get("format") in _OLDER:
                 raise CertificateRefused(
-                    "this certificate has the older form 1, whose signature does not cover its bytes; run the policy "
-                    "again with this version"
+                    "this certificate has an older form, which states no verdict on the whole release; run the policy "
+                    "again"
                 )
             _CertificateBody.model_validate(certificate.body)
         except ValidationError as error:
@@ -149,28 +131,6 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     return tuple(measure_claim(claim, evidence) for claim in release.claims)
 
 
-def read_release(folder: str | Path) -> Release:
-    """A release as its recipient has it: the data, its claims, what was done to each column, and the laws of chance.
-
-    The method stays with the custodian, so `method` is None. A folder that was changed after it was signed is refused;
-    `verify` measures the claims.
-    """
-    root = find_release_folder(Path(folder))
-    certificate = read_unchanged_certificate(root)
-    details = Details(public=certificate.body.get("public", {}))
-    losses = certificate.body.get("losses", {})
-    data = _read_published(root, certificate)
-    return Release(data, None, certificate.claims(), losses, details, certificate.changes())
-
-
-def read_unchanged_certificate(root: Path) -> Certificate:
-    """The certificate of a release folder, refused if anything in the folder was changed after it was signed."""
-    certificate = Certificate.read(root)
-    if problems := _list_signature_problems(certificate, None) + _list_file_problems(root, certificate):
-        raise CertificateRefused(f"{root}: {problems[0]}; it cannot be trusted")
-    return certificate
-
-
 def get_population(method: Any) -> Table | None:
     """The population of a method's models."""
     populations = [population for model in getattr(method, "models", ()) for population in model.populations()]
@@ -193,115 +153,6 @@ def format_timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-@dataclass(frozen=True)
-class Verification:
-    """An auditor's re-check of a release folder."""
-
-    problems: tuple[str, ...]
-    """What contradicts the certificate, one sentence each."""
-    findings: tuple[Finding, ...]
-    """The claims, measured where the files allow it."""
-    signer: str | None
-    """The public key that signed, if the signature is valid."""
-    signer_known: bool
-    """Whether the auditor gave the signer; otherwise anyone could have signed."""
-    for_publication: bool | None = None
-    """False if the certificate says "not for publication"; None without a certificate."""
-    input_shown: bool | None = None
-    """Whether an opening proved that the release was made from a given input; None if none was given."""
-
-    @property
-    def holds(self) -> bool:
-        """Whether there are no problems."""
-        return not self.problems
-
-    def as_json(self) -> dict[str, Any]:
-        """The verification as JSON."""
-        return {
-            "holds": self.holds,
-            "for_publication": self.for_publication,
-            "problems": list(self.problems),
-            "claims": [asdict(finding) for finding in self.findings],
-            "unchecked": [finding.property for finding in self.findings if finding.measured is None],
-            "signer": self.signer,
-            "signer_known": self.signer_known,
-            "input_shown": self.input_shown,
-        }
-
-
-def show_input(folder: str | Path, given: str | Path, opening: str | Path, signer: str | None = None) -> Verification:
-    """Verify a release, and check with the custodian's opening that it was made from the given file or glob."""
-    checked = verify(folder, signer)
-    if not checked.holds:
-        return checked
-    commitment = Certificate.read(find_release_folder(Path(folder))).body["input_commitment"]
-    if commitment is not None and does_opening_match(commitment, Path(opening), list_input_files(given)):
-        return replace(checked, input_shown=True)
-    problem = "the opening does not show that the release was made from this input"
-    return replace(checked, input_shown=False, problems=(problem,))
-
-
-def verify(folder: str | Path, signer: str | None = None) -> Verification:
-    """Check a release folder from its files alone: signature, checksums, and every claim that they suffice for.
-
-    Never raises for a bad folder: a file or a claim that cannot be checked is a problem.
-    """
-    root = find_release_folder(Path(folder))
-    try:
-        certificate = Certificate.read(root)
-    except SfumatoError as error:
-        return Verification((str(error), *_hint_unfinished(root)), (), None, False)
-    problems = _list_signature_problems(certificate, signer)
-    key = None if problems else certificate.body["signer"]
-    findings: tuple[Finding, ...] = ()
-    try:
-        problems += _list_file_problems(root, certificate) + _list_claim_problems(certificate)
-        if not problems:
-            published = _read_published(root, certificate)
-            findings = _measure_claims(certificate, published)
-            problems = _list_content_problems(certificate, published, findings)
-    except (SfumatoError, OSError) as error:
-        reason = str(error) if isinstance(error, SfumatoError) else f"a file cannot be read ({error.strerror})"
-        problems = [reason]
-    shown = (*_count_rest(problems), *(_hint_unfinished(root) if problems else ()))
-    return Verification(shown, findings, key, signer is not None, certificate.body["for_publication"])
-
-
-def _hint_unfinished(root: Path) -> tuple[str, ...]:
-    """Why a folder may be incomplete. It is only reported: a check must not move files."""
-    if not is_unfinished(root):
-        return ()
-    return ("a run into this folder was interrupted during publication; the next run into it finishes that",)
-
-
-def _count_rest(problems: list[str]) -> list[str]:
-    left = len(problems) - MOST_PROBLEMS
-    return problems if left <= 0 else [*problems[:MOST_PROBLEMS], f"and {left} more problems, not listed"]
-
-
-def _read_published(root: Path, certificate: Certificate) -> Any:
-    """The data of an untrusted release: any failure is a problem of the release."""
-    with (root / certificate.body["data"]["file"]).open("rb") as file:
-        if file.read(2) == b"\x1f\x8b":
-            raise CertificateRefused("the data file is compressed with gzip, which sfumato does not do")
-    with refuse_hostile("the data file cannot be read as the certificate describes it"):
-        return certificate.published(root)
-
-
-def _measure_claims(certificate: Certificate, published: Any) -> tuple[Finding, ...]:
-    """Measure every claim; a claim that is made twice is measured once."""
-    evidence = Evidence(published)
-    seen: dict[str, Number | None] = {}
-    findings = []
-    for number, claim in enumerate(certificate.claims()):
-        with refuse_hostile(f"the claim number {number + 1} cannot be measured on the data file"):
-            question = claim.model_dump_json(include={"measure", "arguments", "needs_original"})
-            if question not in seen:
-                seen[question] = measure_claim(claim, evidence).measured
-            findings.append(Finding.of(claim, seen[question]))
-    return tuple(findings)
-
-
 @contextmanager
 def refuse_hostile(why: str) -> Iterator[None]:
     """Turn any failure on an untrusted release into a refusal: it can neither crash nor pass a check."""
@@ -321,107 +172,3 @@ def find_release_folder(folder: Path) -> Path:
         raise DataError(f"{folder}: there is no such folder")
     inner = folder / "release"
     return inner if not (folder / NAME).exists() and inner.is_dir() else folder
-
-
-def _list_signature_problems(certificate: Certificate, signer: str | None) -> list[str]:
-    if check_signature(certificate.raw):
-        if signer is not None and not check_signature(certificate.raw, signer):
-            return ["the certificate is signed by another key than the one you gave"]
-        return []
-    return ["the signature does not fit the certificate: it was changed after it was signed, or never signed"]
-
-
-def _list_file_problems(root: Path, certificate: Certificate) -> list[str]:
-    """A release folder has only regular files, each listed with its checksum; nothing outside is opened."""
-    expected: Mapping[str, str] = certificate.body["files"]
-    if any(
-        Path(name).name != name or name in ("", ".", "..") for name in (*expected, certificate.body["data"]["file"])
-    ):
-        return ["the certificate names a file outside the release folder"]
-    if NAME in expected or not all(_DIGEST.fullmatch(digest) for digest in expected.values()):
-        return ["the certificate lists itself, or an invalid checksum"]
-    present = {entry.name: entry for entry in root.iterdir()}
-    problems = [
-        f"{name}: this is not a regular file"
-        for name, e in sorted(present.items())
-        if e.is_symlink() or not e.is_file()
-    ]
-    if problems:
-        return problems
-    if hollow := [name for name, entry in sorted(present.items()) if _is_hollow(entry)]:
-        return [f"{name}: the file is sparse; it is not read" for name in hollow]
-    problems += [f"{name}: the file is missing" for name in expected if name not in present]
-    problems += [
-        f"{name}: the file was changed after it was certified"
-        for name, digest in expected.items()
-        if name in present and hash_file(present[name]) != digest
-    ]
-    if certificate.body["data"]["file"] not in expected:
-        problems.append("the certificate does not cover the data file")
-    strangers = sorted(set(present) - {*expected, NAME})
-    return problems + [f"{name}: the certificate does not list this file" for name in strangers]
-
-
-def _is_hollow(path: Path) -> bool:
-    facts = path.stat()
-    return facts.st_size > 1 << 30 and facts.st_size > facts.st_blocks * 512 * _HOLES
-
-
-def _list_claim_problems(certificate: Certificate) -> list[str]:
-    """Claims that no method makes, and roles and limits that contradict a release."""
-    body = certificate.body
-    problems = [
-        f"the claim number {number} is not one that sfumato makes: its property, measure and bound do not match"
-        for number, claim in enumerate(body["claims"], 1)
-        if not has_known_form(claim)
-    ]
-    kept = [claim["holds"] is True for claim in body["claims"]] + [limit["open"] for limit in body.get("gate", ())]
-    if not all(kept):
-        problems.append("the certificate itself says that a claim or a limit was broken")
-    roles, removed = body.get("roles", {}), set(body.get("removed_columns", ()))
-    promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
-    claimed_names = {name for arguments in promises for name in arguments.get("names", ())}
-    if "identifying" in roles.values() or removed & roles.keys() or not removed <= claimed_names:
-        problems.append("the certificate has identifying columns without a claim that they were removed")
-    return problems
-
-
-def _list_verdict_problems(body: Mapping[str, Any], published: Table) -> list[str]:
-    """Compare what the verdict states about the released file with the file."""
-    verdict = body["verdict"]
-    counted, not_counted = split_columns(body["changes"], published)
-    problems = []
-    unique = [{"columns": list(r.columns), "share": r.share} for r in find_unique_rows(published.frame, counted)]
-    if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != unique:
-        problems.append("the certificate counts other unique rows than the data file has")
-    if objections := list_objections(body["changes"], published, verdict["accepted"]):
-        problems.append(f"the certificate accepts what its rules refuse: {objections[0].reason}")
-    return problems
-
-
-def _list_content_problems(certificate: Certificate, published: Any, findings: tuple[Finding, ...]) -> list[str]:
-    """Compare the certificate with the data file."""
-    data = certificate.body["data"]
-    description = find_shape(published).described(published, data["format"])["data"]
-    problems = []
-    if any(data.get(name) != description[name] for name in ("rows", "columns", "items") if name in description):
-        problems.append("the certificate states another number of rows or columns than the data file has")
-    if certificate.body.get("formulas") not in (None, find_shape(published).count_formulas(published)):
-        problems.append("the certificate's count of formulas differs from the data file's")
-    if isinstance(published, Table):
-        column_names = {*data.get("numbers", ()), *data.get("integers", ()), *certificate.body.get("roles", ())}
-        if not column_names <= set(published.frame.columns):
-            problems.append("the certificate names columns that the data file does not have")
-        problems += _list_verdict_problems(certificate.body, published)
-        if data["missing_mark"] not in MARKS:
-            problems.append("the certificate describes missing cells in a way that sfumato does not write")
-    for finding, certified in zip(findings, certificate.body["claims"], strict=True):
-        if finding.holds is False:
-            problems.append(
-                f'the claim "{finding.property}" is broken: promised {finding.threshold}, measured {finding.measured}'
-            )
-        elif certified["threshold"] != finding.threshold or (
-            finding.measured is not None and certified["measured"] != finding.measured
-        ):
-            problems.append(f'the certificate\'s figures for "{finding.property}" differ from those of the data file')
-    return problems

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.workflow.certificate import Certificate, Verification, find_release_folder, refuse_hostile, verify
+from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
+from sfumato.workflow.verification import Verification, verify
 
 Cell = float | int | str | None
 _ORDER = ("data", "claim", "loss", "level", "attack")
