@@ -136,7 +136,7 @@ def _read_certificate(path: Path) -> bytes:
 def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release in memory; claims about the originals need `original`."""
     evidence = Evidence(
-        release.data, original, release.details.get("rows"), get_population(release.method), release.details
+        release.data, original, release.details.get("rows"), release.details.get("population"), release.details
     )
     return tuple(measure_claim(claim, evidence) for claim in release.claims)
 
@@ -160,12 +160,6 @@ def read_unchanged_certificate(root: Path) -> Certificate:
     if problems := _list_signature_problems(certificate, None) + _list_file_problems(root, certificate):
         raise CertificateRefused(f"{root}: {problems[0]}; it cannot be trusted")
     return certificate
-
-
-def get_population(method: Any) -> Table | None:
-    """The population of a method's models."""
-    populations = [population for model in getattr(method, "models", ()) for population in model.populations()]
-    return populations[0] if populations else None
 
 
 def describe_finding(claim: Claim, finding: Finding) -> dict[str, Any]:
