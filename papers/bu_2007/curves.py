@@ -57,7 +57,7 @@ Bars = Mapping[str, MedianRisk]
 
 def count_pieces(attribute: Attribute) -> int:
     """How many pieces ChooseMaxMP makes; ChooseBP gets as many, and both at least twenty."""
-    return max(PIECES, len(choose_max_mp().drawn(attribute.ranks, np.random.default_rng(SEED)).starts))
+    return max(PIECES, len(choose_max_mp().draw_key(attribute.ranks, np.random.default_rng(SEED)).starts))
 
 
 def _measure_bars(attribute: Attribute, many: int, radius: float) -> Bars:
@@ -242,7 +242,7 @@ def _measure_venn(attribute: Attribute, many: int) -> dict[str, float]:
     for trial in range(many):
         report_progress("trials of three curves", trial, many)
         column, _ = attribute.encoded(choose_max_mp(), chance)
-        points = KnowledgePoints.drawn(column, 4, 0, RADIUS, 1, chance)
+        points = KnowledgePoints.draw(column, 4, 0, RADIUS, 1, chance)
         which = sum(
             column.cracked(fit_curve(points, column.codes, fit)[0], RADIUS) << at for at, fit in enumerate(FITS)
         )

@@ -86,7 +86,7 @@ class Attribute:
 
     def encoded(self, method: EncodeForTrees, chance: np.random.Generator) -> tuple[CodedColumn, Ints]:
         """Codes drawn anew, and the number of each value's code among the sorted codes."""
-        key = method.drawn(self.ranks, chance)
+        key = method.draw_key(self.ranks, chance)
         order = np.argsort(key.codes)
         values = self.ranks.values[order]
         number = np.empty(len(order), dtype=np.int64)
@@ -166,6 +166,6 @@ def domain_risks(
     for trial in range(many):
         report_progress("trials of an encoding", trial, many)
         column, _ = attribute.encoded(method, chance)
-        points = KnowledgePoints.drawn(column, good, bad, radius, 1, chance)
+        points = KnowledgePoints.draw(column, good, bad, radius, 1, chance)
         shares[trial] = column.cracked(fit_curve(points, column.codes, fit), radius).mean()
     return shares

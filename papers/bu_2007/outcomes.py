@@ -52,7 +52,7 @@ def _crack_values(attribute: Attribute, number: int, chance: np.random.Generator
     if number == 2:
         guesses = spread_evenly(len(column.codes), column.domain[0], column.domain[-1])
     else:
-        points = KnowledgePoints.drawn(column, 4, 0, RADIUS, 1, chance)
+        points = KnowledgePoints.draw(column, 4, 0, RADIUS, 1, chance)
         guesses = fit_curve(points, column.codes, "polyline")[0]
     return column.cracked(guesses, RADIUS)[order]
 
@@ -173,7 +173,7 @@ def _guess_paths(setting: Setting) -> list[PathRisk]:
     risks = []
     for trial in range(count_trials(setting)):
         report_progress("trials of paths", trial, count_trials(setting))
-        guess = [_reader(KnowledgePoints.drawn(one, INSIDER, 0, PATH_RADIUS, 1, chance)) for one in columns]
+        guess = [_reader(KnowledgePoints.draw(one, INSIDER, 0, PATH_RADIUS, 1, chance)) for one in columns]
         risks.append(path_risk(provider, decoded, guess, [one.width for one in columns], PATH_RADIUS))
     return risks
 

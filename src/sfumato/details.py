@@ -95,6 +95,8 @@ class AnonymityDetails(Details):
     seconds: float | None = None
     limits: Mapping[str, Any] | None = None
     """Column → the values that it was capped at."""
+    population: Any = None
+    """The table of people that a model compares with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,14 +242,19 @@ class CodeDetails(Details):
 
 @dataclass(frozen=True, eq=False)
 class ChainDetails(Details):
-    """Decisions of several methods, in terms of the rows of the last release. A key returns the last method's value."""
+    """Decisions of several methods, in terms of the rows of the last release.
+
+    A key returns the last method's value, and `sensitive` the secrets of all of them.
+    """
 
     steps: tuple[Details, ...] = ()
 
     def __getitem__(self, name: str) -> Any:
-        """The value of the last method that sets it."""
+        """The value of the last method that sets it; secrets of all methods are secrets."""
         if name in ("rows", "public"):
             return super().__getitem__(name)
+        if name == "sensitive" and (secrets := [step["sensitive"] for step in self.steps if "sensitive" in step]):
+            return tuple(secret for part in secrets for secret in part)
         for step in reversed(self.steps):
             if (value := step.get(name)) is not None:
                 return value

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
-from sfumato.arrays import Flags
+from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchy import spell_cells
 from sfumato.data.table_reader import TextFormat, read_frame
 from sfumato.description import Description
@@ -91,6 +91,11 @@ class PrivateEntries(Description):
         """How the entries are specified, without any entry."""
         ways = ("columns", "where", "share", "cells", "file", "mask")
         return " and ".join(name for name in ways if getattr(self, name) is not None)
+
+    def take_rows(self, rows: Ints) -> PrivateEntries:
+        """A mask for some of its rows, in their order."""
+        assert self.mask is not None
+        return PrivateEntries(mask=self.mask[rows], mask_columns=self.mask_columns)
 
     def mask_frame(
         self,
@@ -217,6 +222,18 @@ def require_private_mask(
             _refuse_nothing_private(source, f"{which} ({entry.describe_way()}) fits no published cell that has a value")
         mask |= chosen
     return mask
+
+
+def settle_private_entries(
+    entries: Sequence[PrivateEntries],
+    frame: pl.DataFrame,
+    chance: np.random.Generator,
+    source: str,
+    published: Sequence[str],
+) -> PrivateEntries:
+    """The same entries as a mask of the published columns, which stays right when other cells change."""
+    mask = require_private_mask(entries, frame, chance, source, published)
+    return PrivateEntries(mask=mask[:, np.isin(frame.columns, list(published))], mask_columns=tuple(published))
 
 
 def _refuse_nothing_private(source: str, why: str) -> NoReturn:

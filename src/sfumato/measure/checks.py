@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.arrays import Ints
+from sfumato.details import ChainDetails
 from sfumato.errors import PolicyError
 from sfumato.lazy import find_checks
 from sfumato.release import Claim, Finding, Number
@@ -42,11 +43,19 @@ class Evidence:
     def knows(self, claim: Claim) -> bool:
         """Whether the data that the claim's measure compares with is available."""
         private = CHECKS[claim.measure].private
-        return not claim.needs_original or (self.original is not None if private is None else private in self.details)
+        if not claim.needs_original or private is None:
+            return not claim.needs_original or self.original is not None
+        return private in self.at_step(claim.arguments.get("step")).details
 
     def all_rows(self) -> Ints:
         """The original row of each published row; by default the same rows."""
         return np.arange(len(self.published)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
+
+    def at_step(self, step: Any) -> Evidence:
+        """The same evidence with the secrets of one of several methods, by its number in the policy."""
+        if step is None or not isinstance(self.details, ChainDetails):
+            return self
+        return replace(self, details=self.details.steps[int(step)])
 
     def without(self, columns: Any) -> Evidence:
         """The same evidence, as if some columns had been published unchanged: another method accounts for their
@@ -151,6 +160,7 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
         return Finding.of(claim, None)
     check, arguments = CHECKS[claim.measure], dict(claim.arguments)
     seen = evidence.without(arguments.pop("besides", ())) if check.of_the_rest else evidence
+    seen = seen.at_step(arguments.pop("step", None)) if check.private is not None else seen
     try:
         return Finding.of(claim, check(seen, arguments))
     except (KeyError, TypeError, ValueError):

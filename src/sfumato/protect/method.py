@@ -6,8 +6,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Literal
 
+from sfumato.arrays import Ints
 from sfumato.description import Description
 from sfumato.key import Key
+from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
@@ -46,6 +48,28 @@ class Method(Description, ABC):
     they are about the secret itself and stay private.
     """
 
+    @property
+    def alone(self) -> bool:
+        """Whether it must be the only method of a policy: its claims compare all that is published with the originals.
+
+        Two methods on baskets, which have no columns, can be listed together only if neither is alone.
+        """
+        return self.shape != "table"
+
+    def footprint(self, data: Any) -> Footprint:
+        """What it touches of a table, before it runs; by default everything, so that no other method fits beside it."""
+        return trace_all_columns(data)
+
+    def settle(self, original: Any, randomness: Randomness) -> Method:
+        """The same method, with what it says about rows of the originals looked up there; an earlier method may drop
+        rows.
+        """
+        return self
+
+    def follow_rows(self, rows: Ints) -> Method:
+        """The settled method for data whose rows are these original ones."""
+        return self
+
     @abstractmethod
     def protect(self, data: Any, randomness: Randomness | None = None) -> Release:
         """Make a release without changing the data; raise `ImpossibleRelease` if there is none."""
@@ -63,6 +87,11 @@ class Method(Description, ABC):
 
 class KeyedMethod(Method):
     """A protection method with a secret: a key that is drawn first, stays private and decodes what is mined."""
+
+    @property
+    def alone(self) -> bool:
+        """Codes stand for the originals, and nothing else could be checked or decoded."""
+        return True
 
     @abstractmethod
     def new_key(self, data: Any, randomness: Randomness | None = None) -> Key:

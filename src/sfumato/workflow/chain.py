@@ -11,17 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from sfumato.arrays import Ints
 from sfumato.change import Change, ChangeKind
 from sfumato.details import ChainDetails
-from sfumato.errors import PolicyError, quote_names
+from sfumato.errors import quote_names
 from sfumato.key import Key
 from sfumato.measure.checks import CHECKS
 from sfumato.protect.method import KeyedMethod
-from sfumato.protect.swapping.swap_confidential import SwapConfidential
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
-from sfumato.workflow.file_shapes import find_shape
+from sfumato.workflow.method_order import refuse_misfits
 from sfumato.workflow.policy import Policy
 
 
@@ -36,17 +38,27 @@ class ProtectedData:
 
 def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> ProtectedData:
     """Apply the methods in order; the claims of all of them are claims of the last release."""
+    methods = policy.methods()
+    refuse_misfits(methods, original)
+    for method in methods:
+        method.refuse_undeclared(original)
+    # Rows and conditions are about the originals: a later method must not look for them in what is left.
+    settled = [method.settle(original, randomness) if number else method for number, method in enumerate(methods)]
     release, keys = Release(original, None, (), {}), {}
-    for method in policy.methods():
-        _refuse_late_swaps(method, release)
-        method.refuse_undeclared(release.data)
-        if isinstance(method, KeyedMethod):
-            keys[method.model_dump()["method"]] = key = method.new_key(release.data, randomness)
-            next_release = method.protect(release.data, key, randomness=randomness)
+    for number, method in enumerate(methods):
+        step = settled[number].follow_rows(_require_rows(release)) if number else method
+        if isinstance(step, KeyedMethod):
+            keys[method.model_dump()["method"]] = key = step.new_key(release.data, randomness)
+            next_release = step.protect(release.data, key, randomness=randomness)
         else:
-            next_release = method.protect(release.data, randomness=randomness)
-        release = _chain_releases(release, _state_unknown(next_release))
+            next_release = step.protect(release.data, randomness=randomness)
+        release = _chain_releases(release, _state_unknown(replace(next_release, method=method)))
     return ProtectedData(release, keys)
+
+
+def _require_rows(release: Release) -> Ints:
+    rows = release.details.rows
+    return np.arange(len(release.data), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64)
 
 
 def _state_unknown(release: Release) -> Release:
@@ -59,25 +71,12 @@ def _state_unknown(release: Release) -> Release:
     return replace(release, changes=(*release.changes, *unknown)) if unknown else release
 
 
-def _refuse_late_swaps(method: Any, release: Release) -> None:
-    """Swapping promises something of records found by their originals, so nothing may have changed these before."""
-    if not isinstance(method, SwapConfidential) or release.method is None:
-        return
-    pattern = method.pattern or release.data.quasi_identifying
-    if changed := [name for name in _changed_columns(release) if name in pattern]:
-        names_text = quote_names(changed)
-        raise PolicyError(
-            f"swap_confidential finds records by {names_text}, which another method changed; put it first"
-        )
-
-
 def _chain_releases(first: Release, then: Release) -> Release:
     """Combine two releases in a row: they are checked with the last data and the first originals only."""
     if first.method is None:
         return then
-    claims = _merge_unchanged_claims(first.claims, _changed_columns(then), then)
-    if find_shape(first.data) is not find_shape(then.data):
-        claims = ()  # the intermediate data is not published, and nobody could check it
+    steps = first.details.steps if isinstance(first.details, ChainDetails) else (first.details,)
+    claims = _merge_unchanged_claims(_name_step(first.claims, 0), _changed_columns(then), then)
     return Release(
         then.data,
         then.method,
@@ -85,13 +84,23 @@ def _chain_releases(first: Release, then: Release) -> Release:
             *claims,
             *(
                 c
-                for c in _merge_unchanged_claims(then.claims, _changed_columns(first), then)
+                for c in _merge_unchanged_claims(_name_step(then.claims, len(steps)), _changed_columns(first), then)
                 if not _is_already_claimed(c, claims)
             ),
         ),
         _combine_losses(first.losses, then.losses),
         _chain_details(first, then),
         (*first.changes, *then.changes),
+    )
+
+
+def _name_step(claims: tuple[Claim, ...], step: int) -> tuple[Claim, ...]:
+    """Claims about secrets, with the number of the method whose secrets they are about."""
+    return tuple(
+        claim.model_copy(update={"arguments": {**claim.arguments, "step": step}})
+        if CHECKS[claim.measure].private is not None and "step" not in claim.arguments
+        else claim
+        for claim in claims
     )
 
 
@@ -102,15 +111,15 @@ def _chain_details(first: Release, then: Release) -> ChainDetails:
     rows = None if order is None else earlier.rows
     steps = earlier.steps if isinstance(earlier, ChainDetails) else (earlier,)
     last = then.details if rows is None else replace(then.details, rows=rows)
-    return ChainDetails(rows=rows, public=_merge_public_facts(first, then), steps=(*steps, last))
+    return ChainDetails(rows=rows, public={**first.public, **then.public}, steps=(*steps, last))
 
 
 def _combine_losses(first: Mapping[str, Number], then: Mapping[str, Number]) -> dict[str, Number]:
-    """Losses of two methods: privacy budgets add up, and the loss is the larger one."""
+    """Losses of two methods: privacy budgets and counts add up, and the loss is the larger one."""
     losses = {**first, **then}
     if "loss" in first and "loss" in then:
         losses["loss"] = max(first["loss"], then["loss"])
-    for name in ("epsilon", "suppressed_rows", "dropped_rows"):
+    for name in ("epsilon", "suppressed_rows", "dropped_rows", "changes", "added", "removed", "exposed_rules"):
         if name in first and name in then:
             losses[name] = first[name] + then[name]
     return losses
@@ -151,13 +160,3 @@ def _is_already_claimed(claim: Claim, already: tuple[Claim, ...]) -> bool:
 def _get_besides(claim: Claim) -> tuple[str, ...]:
     besides = claim.arguments.get("besides", ())
     return besides if isinstance(besides, tuple) else ()
-
-
-def _merge_public_facts(first: Release, then: Release) -> dict[str, Any]:
-    """How each column was randomized; two methods on one column cannot be estimated from."""
-    if twice := first.public.keys() & then.public.keys():
-        names_text = ", ".join(f'"{name}"' for name in sorted(twice))
-        raise PolicyError(
-            f"two methods randomize {names_text}, so nothing can be estimated from it; name it in one of them only"
-        )
-    return {**first.public, **then.public}

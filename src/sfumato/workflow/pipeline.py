@@ -35,7 +35,6 @@ from sfumato.workflow.certificate import (
     Certificate,
     describe_finding,
     format_timestamp,
-    get_population,
     list_versions,
 )
 from sfumato.workflow.chain import apply_methods
@@ -198,7 +197,7 @@ def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolde
 def _measure_written_claims(release: Release, original: Any, published: Any) -> tuple[Finding, ...]:
     report_progress("measuring claims on the written file")
     evidence = Evidence(
-        published, original, release.details.get("rows"), get_population(release.method), release.details
+        published, original, release.details.get("rows"), release.details.get("population"), release.details
     )
     findings = tuple(measure_claim(claim, evidence) for claim in release.claims)
     broken = [finding for finding in findings if not finding.holds]

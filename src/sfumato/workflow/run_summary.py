@@ -127,11 +127,10 @@ def _measure_chance_utility(published: Table, original: Table, release: Release)
 def _measure_basket_utility(published: Any, original: Any, release: Release) -> dict[str, float]:
     """Side effects of hiding, counted on the published baskets; the loss is the method's own."""
     figures = {name: float(release.losses[name]) for name in ("loss",) if name in release.losses}
-    hiding = release.details.part(HidingDetails)
-    if isinstance(published, Baskets) and hiding is not None:
+    if isinstance(published, Baskets) and release.details.part(HidingDetails) is not None:
         method = release.method
         effects = measure.side_effects(
-            original, published, method.min_support, method.min_confidence, hiding.sensitive or (), MARK
+            original, published, method.min_support, method.min_confidence, release.details.get("sensitive", ()), MARK
         )
         figures |= {name: float(value) for name, value in asdict(effects).items()}
     return figures

@@ -53,7 +53,7 @@ def test_a_polyline_by_numpy_and_a_regression_by_hand() -> None:
 @pytest.mark.parametrize("radius", [0.01, 0.02, 0.05])
 def test_good_points_are_near_and_bad_ones_are_far(radius: float) -> None:
     one = column(LINE, LINE * 7 - 3)
-    points = KnowledgePoints.drawn(one, 3, 2, radius, 200, np.random.default_rng(2))
+    points = KnowledgePoints.draw(one, 3, 2, radius, 200, np.random.default_rng(2))
     off = np.abs(points.values - (points.codes + 3) / 7)
     reach = radius * one.width
     assert ((off <= reach).sum(axis=1) == 3).all() and ((off > 5 * reach).sum(axis=1) == 2).all()
@@ -62,11 +62,11 @@ def test_good_points_are_near_and_bad_ones_are_far(radius: float) -> None:
 
 def test_no_more_points_than_codes_and_none_at_all() -> None:
     one = column([1.0, 2.0, 4.0])
-    points = KnowledgePoints.drawn(one, 8, 0, 0.01, 3, np.random.default_rng(0))
+    points = KnowledgePoints.draw(one, 8, 0, 0.01, 3, np.random.default_rng(0))
     assert points.codes.shape == (3, 3)
-    nothing = KnowledgePoints.drawn(one, 0, 0, 0.01, 3, np.random.default_rng(0))
+    nothing = KnowledgePoints.draw(one, 0, 0, 0.01, 3, np.random.default_rng(0))
     assert fit_curve(nothing, one.codes, "polyline").tolist() == [[1.0, 2.0, 4.0]] * 3
-    single = KnowledgePoints.drawn(one, 1, 0, 0.01, 3, np.random.default_rng(0))
+    single = KnowledgePoints.draw(one, 1, 0, 0.01, 3, np.random.default_rng(0))
     assert fit_curve(single, one.codes, "spline").shape == (3, 3)
 
 

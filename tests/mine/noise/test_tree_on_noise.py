@@ -288,7 +288,7 @@ def test_walking_and_pruning(seed: int) -> None:
     rows = np.where(chance.random((40, 3)) < 0.1, np.nan, chance.random((40, 3)))
     classes = chance.integers(0, 2, 40)
     assert nodes.reached(rows).tolist() == [walked(nodes, row) for row in rows]
-    seen = nodes.counted(rows, classes)
+    seen = nodes.count_classes(rows, classes)
     assert seen[0].tolist() == np.bincount(classes, minlength=2).tolist()
     pruned = nodes.pruned(seen)
     wrong = int((pruned.told[pruned.reached(rows)] != classes).sum())

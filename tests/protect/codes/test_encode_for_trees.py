@@ -126,7 +126,7 @@ def test_widths_of_pieces_do_not_tell_what_they_hold() -> None:
 def test_every_curve_rises_from_0_to_1(curve: Any) -> None:
     share = np.linspace(0, 1, 50)
     for seed in range(20):
-        bends = PieceCurves.drawn(1, (curve,), chance(seed))
+        bends = PieceCurves.draw(1, (curve,), chance(seed))
         bent = bends.bend_shares(share, np.zeros(50, dtype=np.int64))
         assert bent[0] == pytest.approx(0) and bent[-1] == pytest.approx(1)
         assert (np.diff(bent) >= 0).all() and (np.diff(bent) > 0).sum() > 10
@@ -303,7 +303,7 @@ def test_the_class_of_a_value_by_hand() -> None:
 
 def test_a_column_key_survives_a_file() -> None:
     ranks = RankedColumn.of(some_table(), "pay", (some_table().frame["risk"] == "low").cast(pl.Int64).to_numpy())
-    one = EncodeForTrees(target="risk").drawn(ranks, chance())
+    one = EncodeForTrees(target="risk").draw_key(ranks, chance())
     other = ColumnKey.from_secret("pay", one.as_secret())
     for name in ("values", "codes", "starts", "pure"):
         assert np.array_equal(getattr(one, name), getattr(other, name))

@@ -66,7 +66,7 @@ class CurveFitting(Attack):
         return attack_code_columns(release, truth, control, self.column, self.radius, self.trials, cracking, facts)
 
     def _guess_by_curve(self, column: CodedColumn, trials: int, chance: np.random.Generator) -> Floats:
-        points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
+        points = KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
         return fit_curve(points, column.codes, self.fit)
 
 
@@ -113,7 +113,7 @@ class CurveCombination(Attack):
     def _try_curves(
         self, column: CodedColumn, judge: CodedColumn, trials: int, chance: np.random.Generator
     ) -> _CurveTrials:
-        points = KnowledgePoints.drawn(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
+        points = KnowledgePoints.draw(column, POINTS[self.knowledge], self.bad, self.radius, trials, chance)
         which = np.zeros((trials, len(column.codes)), dtype=np.int64)
         guesses = {fit: fit_curve(points, column.codes, fit) for fit in FITS}
         for number, guess in enumerate(guesses.values()):

@@ -15,7 +15,7 @@ KEPT, ENTRIES = 0, 1
 
 
 @record
-class Intervals(NamedTuple):
+class ItemIntervals(NamedTuple):
     """Interval i is the bits `inner[i]` and `outer[i]`, and its outer set once more in `codes`."""
 
     inner: WordGrid
@@ -37,7 +37,7 @@ class KeptIntervals(NamedTuple):
     state: Ints
 
 
-@compile_cached("void(Intervals, KeptIntervals, int64, int64, uint8[::1])")
+@compile_cached("void(ItemIntervals, KeptIntervals, int64, int64, uint8[::1])")
 def keep_widest(intervals, lists, begin, end, kept):  # type: ignore[no-untyped-def]
     """Mark in `kept` which intervals from `begin` up to `end` lie inside none; wider ones come before narrower ones."""
     inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes

@@ -53,15 +53,15 @@ class _WordBlocks:
         self._builder = builder
         self._data = context.make_array(kind)(context, builder, value).data
 
-    def _place(self, begin: Any, offset: Any) -> Any:
+    def _locate(self, begin: Any, offset: Any) -> Any:
         builder = self._builder
         return builder.bitcast(builder.gep(self._data, [builder.add(begin, offset)]), _WORDS.as_pointer())
 
     def load(self, begin: Any, offset: Any) -> Any:
-        return self._builder.load(self._place(begin, offset), align=8)
+        return self._builder.load(self._locate(begin, offset), align=8)
 
     def store(self, block: Any, begin: Any, offset: Any) -> None:
-        self._builder.store(block, self._place(begin, offset), align=8)
+        self._builder.store(block, self._locate(begin, offset), align=8)
 
 
 def _make_counter(stores: bool) -> Any:

@@ -241,7 +241,7 @@ class _CoveringColumn:
             table.missing,
         )
 
-    def at(self, level: int) -> pl.Series:
+    def generalize(self, level: int) -> pl.Series:
         """The distinct values as they would be published at a level."""
         if level == _ANYTHING:
             return pl.repeat(SUPPRESSED, len(self.values), eager=True)
@@ -263,7 +263,7 @@ class _CoveringColumn:
         elif level == _LOOSE:
             fits = _flag_loose_values(self.values, label)
         else:
-            fits = (self.at(level) == label).fill_null(False)
+            fits = (self.generalize(level) == label).fill_null(False)
         return np.asarray((fits | (blank & matches_any)).to_numpy())
 
 
@@ -315,7 +315,7 @@ class _ClassFit:
         """For classes whose labels are all at the same levels: generalize the people, and join."""
         names = self.classes.columns
         labels = [
-            column.at(int(level)).gather(column.codes).alias(name)
+            column.generalize(int(level)).gather(column.codes).alias(name)
             for name, column, level in zip(names, self.columns, signature, strict=True)
         ]
         there = pl.DataFrame(labels).with_columns(pl.Series("\0people", self.weights)).with_row_index("\0person")

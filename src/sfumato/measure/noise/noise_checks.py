@@ -149,7 +149,7 @@ def measure_noise_dependence(
     taken = align_originals(original, published, rows)
     true, added = _compute_added_noise(taken, published.frame, column)
     law = StatedLaw(kind, _choose_noise_scale(taken, column, scale, **variance), step)
-    places = np.array((law.place(added), law.place_size(added)))
+    places = np.array((law.rank(added), law.rank_size(added)))
     deviations = [_measure_noise_association(np.array(_standardize_values(true)), places)]
     for name in others:
         values, theirs = _compute_added_noise(taken, published.frame, name)

@@ -36,11 +36,11 @@ class StatedLaw:
         """The probability that noise is further from 0."""
         return np.where(size <= 0, 1.0, 2 * self.below(-np.abs(size)))
 
-    def place(self, added: Floats) -> Floats:
+    def rank(self, added: Floats) -> Floats:
         """The rank of noise in its distribution, from −½ to ½; rounded noise in the middle of its possible ranks."""
         return (self.below(added - self.step / 2) + self.below(added + self.step / 2) - 1) / 2
 
-    def place_size(self, added: Floats) -> Floats:
+    def rank_size(self, added: Floats) -> Floats:
         """The rank of the size of noise in its distribution, from −½ to ½."""
         size = np.abs(added)
         return (

@@ -100,7 +100,7 @@ def estimate_joint(release: Release, columns: tuple[str, str], confidence: float
         raise DataError(f'no row has an answer in both "{columns[0]}" and "{columns[1]}"')
     first, two = first.where(answered), two.where(answered)
     together = _count_joint_answers(first, two) / n
-    raw, square = _estimate_unbiased(together, first.said, two.said, first.pq, two.pq)
+    raw, square = _estimate_unbiased(together, first.answer_shares, two.answer_shares, first.pq, two.pq)
     repeats = max(side.channel.repeats if side.channel else 1.0 for side in (first, two))
     variance = np.maximum(square - raw**2, 0.0) * repeats / n
     reach = NormalDist().inv_cdf((1 + _check_confidence(confidence)) / 2) * np.sqrt(variance)
@@ -201,7 +201,7 @@ class _AnswerSide:
         return (self.channel.p, self.channel.q) if self.channel else (1.0, 0.0)
 
     @property
-    def said(self) -> Floats:
+    def answer_shares(self) -> Floats:
         """The share of rows with each category as answer."""
         if self.answers.ndim == 2:
             return np.asarray(self.answers.mean(axis=0))

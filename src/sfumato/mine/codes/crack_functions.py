@@ -31,7 +31,7 @@ class KnowledgePoints:
     values: Floats
 
     @classmethod
-    def drawn(
+    def draw(
         cls, column: CodedColumn, good: int, bad: int, radius: float, trials: int, chance: np.random.Generator
     ) -> KnowledgePoints:
         """Points at random distinct codes: all of them, if there are fewer codes."""

@@ -174,7 +174,7 @@ class _TreeTextReader:
 
     def _node(self, depth: int) -> int:
         """A leaf, or the first of a node's two tests."""
-        parsed_test = self._said(depth)
+        parsed_test = self._take_line(depth)
         node = len(self.told)
         leaf, test = _LEAF.match(parsed_test), _TEST.match(parsed_test)
         if leaf is None and (test is None or test["sign"] != "<="):
@@ -189,11 +189,11 @@ class _TreeTextReader:
 
     def _next(self, depth: int, node: int) -> None:
         """The second test of a node, the opposite of the first; its branch is one level deeper."""
-        test = _TEST.match(self._said(depth))
+        test = _TEST.match(self._take_line(depth))
         if test is None or test["sign"] != "> " or test["name"] != self.names[node]:
             self._refuse()
 
-    def _said(self, depth: int) -> str:
+    def _take_line(self, depth: int) -> str:
         if self.at >= len(self.lines) or self.lines[self.at][0] != depth:
             self._refuse()
         self.at += 1

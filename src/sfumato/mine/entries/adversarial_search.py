@@ -98,7 +98,7 @@ def find_adversarial_rules(
     shares = _split_first_items(packed) if touched is None and packed.cell.size >= WORTH_THREADS else []
     if len(shares) < 2:
         run = _KernelSearch(packed, settings, np.ones(packed.items, dtype=bool))
-        return run.found(complete=run.run(budget))
+        return run.collect_rules(complete=run.run(budget))
     # Of several searches that share the work, only the first reports the rules of the empty antecedent.
     others = settings._replace(prior=0)
     searches = [_KernelSearch(packed, settings if index == 0 else others, share) for index, share in enumerate(shares)]
@@ -140,7 +140,7 @@ def _run_searches(searches: list[_KernelSearch], budget: SearchBudget) -> list[R
         finally:
             for search in searches:
                 search.halted = True
-    return [search.found(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
+    return [search.collect_rules(complete=run.result()) for search, run in zip(searches, runs, strict=True)]
 
 
 def _pack_table(
@@ -305,7 +305,7 @@ class _KernelSearch:
         own = sum(array.nbytes for array in (*self._stacks, *self._room, *self._found))
         return own + self._packed.cell.nbytes + self._packed.earlier.nbytes
 
-    def found(self, *, complete: bool) -> RuleArrays:
+    def collect_rules(self, *, complete: bool) -> RuleArrays:
         """The rules found, those of an antecedent in the order of their targets."""
         from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
 

@@ -77,7 +77,7 @@ class TreeOnNoise:
 
     def predict(self, records: Any) -> npt.NDArray[Any]:
         """The class of each record of a table or frame with true values."""
-        return np.asarray(self.classes_[self.nodes.told[self._leaves(records)]])
+        return np.asarray(self.classes_[self.nodes.predictions[self._leaves(records)]])
 
     def predict_proba(self, records: Any) -> Floats:
         """Records × classes: the class shares of the training rows at each record's leaf."""
@@ -92,7 +92,7 @@ class TreeOnNoise:
         truth = frame.filter(pl.col(self.target).is_not_null())
         if truth.is_empty():
             raise DataError(f'"{self.target}" is missing in all {frame.height} rows; nothing can be compared')
-        predicted = spell_cells(pl.Series(self.classes_))[self.nodes.told[self._leaves(truth)]]
+        predicted = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._leaves(truth)]]
         return float((predicted == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
 
     def rules(self) -> str:
@@ -182,7 +182,7 @@ def _grow_tree(
         nodes, seen = grower.grow(np.flatnonzero(~held), np.flatnonzero(held))
         return nodes.pruned(seen) if held.any() else nodes
     nodes = grow_nodes(cells[~held], labels.codes[~held], count, min_rows, max_depth)
-    return nodes.pruned(nodes.counted(cells[held], labels.codes[held])) if held.any() else nodes
+    return nodes.pruned(nodes.count_classes(cells[held], labels.codes[held])) if held.any() else nodes
 
 
 def _check_tree_arguments(

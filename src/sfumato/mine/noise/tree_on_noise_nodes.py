@@ -43,7 +43,7 @@ class TreeNodes:
         return int(depth.max())
 
     @property
-    def told(self) -> Ints:
+    def predictions(self) -> Ints:
         """The class that each node predicts."""
         return np.asarray(self.tally.argmax(axis=1))
 
@@ -59,7 +59,7 @@ class TreeNodes:
             going = going[self.feature[nodes[going]] != LEAF]
         return nodes
 
-    def counted(self, rows: Floats, classes: Ints) -> Ints:
+    def count_classes(self, rows: Floats, classes: Ints) -> Ints:
         """Nodes × classes: how many of some rows pass."""
         width = self.tally.shape[1]
         flat = np.bincount(self.reached(rows) * width + classes, minlength=self.tally.size)
@@ -118,7 +118,7 @@ class TreeNodes:
                 lines.append("|   " * (depth - 1) + f"|--- {test}")
             if self.feature[node] == LEAF:
                 rows = int(self.tally[node].sum())
-                lines.append("|   " * depth + f"|--- {target}: {classes[int(self.told[node])]} ({rows} rows)")
+                lines.append("|   " * depth + f"|--- {target}: {classes[int(self.predictions[node])]} ({rows} rows)")
             else:
                 low, high = columns[int(self.feature[node])].test(float(self.threshold[node]))
                 stack.append((int(self.right[node]), depth + 1, high))

@@ -63,7 +63,7 @@ def build_channel_frame(known: KnownSets, records: Ints, items: Items, maximal: 
 
 def find_widest_channels(known: KnownSets, records: Ints) -> Ints:
     """Which channels lie inside no other, as indices of the records."""
-    from sfumato.kernels.baskets.intervals import Intervals, KeptIntervals, keep_widest
+    from sfumato.kernels.baskets.intervals import ItemIntervals, KeptIntervals, keep_widest
     from sfumato.kernels.patterns.small_patterns import MASK, NODE
 
     sizes = np.diff(known.offsets)[records[:, NODE]]
@@ -73,7 +73,7 @@ def find_widest_channels(known: KnownSets, records: Ints) -> Ints:
     inner = _list_set_members(known, nodes, masks)
     count = int(known.item.max(initial=0)) + 1
     kept = np.zeros(len(order), dtype=np.uint8)
-    intervals = Intervals(_pack_item_bits(inner, count), _pack_item_bits(outer, count), outer.offsets, outer.codes)
+    intervals = ItemIntervals(_pack_item_bits(inner, count), _pack_item_bits(outer, count), outer.offsets, outer.codes)
     lists = KeptIntervals(
         head=np.full(count, -1, dtype=np.int64),
         counts=np.zeros(count, dtype=np.int64),

@@ -46,6 +46,7 @@ from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.node_classes import NodeVerdict
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within
+from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -105,6 +106,15 @@ class Generalize(Method):
             raise ValueError("a model compares classes with the whole table, so suppressed rows must stay: use star")
         return self
 
+    def footprint(self, data: Table) -> Footprint:
+        """The quasi-identifying columns, and those that the models judge."""
+        return trace_classes(
+            data,
+            (name for model in self.models for name in model.columns()),
+            drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
+            survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
+        )
+
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, and suppress the rows in classes that are still refused."""
         table, numbers = select_participants(data, overlapping=True)
@@ -128,6 +138,7 @@ class Generalize(Method):
         if self.weights:
             losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
         details = _collect_generalization_details(table, best, grouping, rows, numbers[suppressed])
+        details = replace(details, population=judge.find_population())
         return Release(
             data=published,
             method=self,

@@ -28,6 +28,7 @@ from sfumato.protect.anonymity.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
+from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -67,6 +68,10 @@ class KOptimize(Method):
         if self.metric == "classification" and self.target is None:
             raise ValueError("the classification metric needs a target, the column to predict")
         return self
+
+    def footprint(self, data: Table) -> Footprint:
+        """The quasi-identifying columns, and the target, by which cuts are chosen."""
+        return trace_classes(data, () if self.target is None else (self.target,), survives_blanks=True)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, and star the rows in small classes."""

@@ -24,6 +24,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -64,6 +65,10 @@ class Microaggregate(Method):
     """`mdav` over the whole table; `fast` over blocks of neighbours; `auto` is MDAV up to 50,000 rows."""
     centre: Centre = "mean"
     """What a group publishes for its numbers: the mean, or the lower median, which is a value that occurs."""
+
+    def footprint(self, data: Table) -> Footprint:
+        """The columns that are aggregated."""
+        return trace_classes(data, further=self._names(data), survives_blanks=True)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""

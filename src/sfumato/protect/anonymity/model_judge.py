@@ -64,12 +64,17 @@ class ModelJudge:
 
     def grouping(self, table: Table) -> Grouping:
         """The table, ready to be grouped at any node and judged by these models."""
-        populations = [population for model in self.models for population in model.populations()]
-        if len({population.source for population in populations}) > 1:
-            raise PolicyError("all models that compare with a population must name the same one")
-        if populations and table.missing is Missing.MATCHES_ANY:
+        population = self.find_population()
+        if population is not None and table.missing is Missing.MATCHES_ANY:
             raise PolicyError("a population cannot be used if missing cells match anything")
-        return Grouping.of(table, self.columns(), populations[0] if populations else None)
+        return Grouping.of(table, self.columns(), population)
+
+    def find_population(self) -> Table | None:
+        """The one population that models compare with; tables are the same if their cells are."""
+        populations = [population for model in self.models for population in model.populations()]
+        if any(population != populations[0] for population in populations[1:]):
+            raise PolicyError("all models that compare with a population must name the same one")
+        return populations[0] if populations else None
 
 
 def judge_groups(table: Table, models: Sequence[PrivacyModel], of_row: Codes) -> Flags:

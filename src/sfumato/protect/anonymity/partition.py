@@ -25,11 +25,13 @@ from sfumato.errors import ImpossibleRelease
 from sfumato.progress import report_progress
 from sfumato.protect.anonymity.any_model import AnyModel
 from sfumato.protect.anonymity.k_member import choose_block_size, cluster_in_blocks, list_nested_blocks
+from sfumato.protect.anonymity.models import KAnonymity
 from sfumato.protect.anonymity.participants import select_participants
 from sfumato.protect.anonymity.partition_columns import PartitionColumns, PartLabels, Publish
 from sfumato.protect.anonymity.parts import GroupJudge, RowParts, cut_into_parts
 from sfumato.protect.anonymity.sensitive_values import SensitiveColumn
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
+from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -62,6 +64,11 @@ class Partition(Method):
     """`ranges`: numbers as ranges, others as sets; `hierarchy`: the lowest label that covers a class's values."""
     refine: bool = True
     """Whether the rows of small parts are clustered instead of cut, if that loses less."""
+
+    def footprint(self, data: Table) -> Footprint:
+        """The quasi-identifying columns, and those that the models judge."""
+        judged = (name for model in self.models for name in model.columns())
+        return trace_classes(data, judged, survives_blanks=all(isinstance(model, KAnonymity) for model in self.models))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""

@@ -22,6 +22,7 @@ from sfumato.data.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -59,6 +60,10 @@ class TopCode(Method):
     @classmethod
     def _several(cls, given: Any) -> Any:
         return (given,) if isinstance(given, str) else given
+
+    def footprint(self, data: Table) -> Footprint:
+        """The coded columns."""
+        return trace_columns(self.columns)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Choose the limits of each column, and clip it."""

@@ -30,6 +30,7 @@ from sfumato.progress import report_progress
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open_memory, read_memory
 from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.public.answer_channel import (
     NO_ANSWER,
@@ -128,6 +129,12 @@ class RandomizeResponse(Method):
             "answers in "
             'a separate [[protect]]; or, if it may be public which values occur, set categories = "from_data"'
         )
+
+    def footprint(self, data: Table) -> Footprint:
+        """The columns of answers, and those that identify a person if answers are repeatable."""
+        repeatable = self.memory is not None or self.person is not None
+        answers = trace_columns(self._columns(data), self._choose_person_column(data) if repeatable else ())
+        return replace(answers, hides=answers.changes)
 
     def new_key(self, data: Table | Randomness | None = None, randomness: Randomness | None = None) -> Key:
         """Draw a secret that makes answers the same in every release; `memory` keeps it in a file.

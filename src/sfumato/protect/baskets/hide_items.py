@@ -65,6 +65,11 @@ class HideItems(Method):
         """The published algorithms are known to leave rules."""
         return "for study" if self.strategy in ("islf", "dsrf") else "stable"
 
+    @property
+    def alone(self) -> bool:
+        """The published algorithms also add items, which could bring back what another method hid."""
+        return self.strategy in ("islf", "dsrf")
+
     def described(self) -> dict[str, Any]:
         """The method without the items: naming them in a certificate would disclose what to look for."""
         return self.model_dump(mode="json", exclude={"items"}) | {"items": len(self.items)}

@@ -123,6 +123,11 @@ class HideRules(Method):
             raise ValueError("rules have a support and a confidence: give min_confidence, too")
         return self
 
+    @property
+    def alone(self) -> bool:
+        """Items can be hidden beside rules, but not among items that were made unknown."""
+        return self.strategy == "block"
+
     def described(self) -> dict[str, Any]:
         """The method without what it hides: naming it in a certificate would disclose it."""
         description = self.model_dump(mode="json", exclude={"rules", "itemsets", "file"})
@@ -133,7 +138,7 @@ class HideRules(Method):
         """Find the baskets of each rule, and change some of them until none shows."""
         if not len(data):
             raise DataError("there are no baskets to hide anything in")
-        rules, itemsets = self._list_secrets()
+        rules, itemsets = self.list_secrets()
         secret = number_secret_rules(data, rules, itemsets)
         thresholds = HidingThresholds(
             compute_least_count(self.min_support, len(data)), parse_exact_confidence(self.min_confidence or 1.0)
@@ -160,7 +165,7 @@ class HideRules(Method):
             ),
         )
 
-    def _list_secrets(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
+    def list_secrets(self) -> tuple[tuple[NamedRule, ...], tuple[Items, ...]]:
         """Everything to hide, including the file's."""
         if self.file is None:
             return self.rules, self.itemsets

@@ -109,7 +109,7 @@ class EncodeForTrees(KeyedMethod):
         columns: dict[str, Any] = {}
         for done, column in enumerate(ranked_columns):
             report_progress("drawing codes", done, len(ranked_columns))
-            columns[column.name] = self.drawn(column, chance).as_secret()
+            columns[column.name] = self.draw_key(column, chance).as_secret()
         renamed = {name: _draw_value_names(data.frame[name], chance) for name in self._list_category_columns(data)}
         secret = {
             "target": self.target,
@@ -214,7 +214,7 @@ class EncodeForTrees(KeyedMethod):
             )
         return _rank_classes(table.frame[self.target])
 
-    def drawn(self, column: RankedColumn, chance: np.random.Generator) -> ColumnKey:
+    def draw_key(self, column: RankedColumn, chance: np.random.Generator) -> ColumnKey:
         """Break a column into pieces, and draw the codes of its values."""
         rising = self.direction == "monotone" or bool(chance.integers(2))
         if not len(column.labels):

@@ -42,7 +42,7 @@ class PieceCurves:
     """Whether a curve is reflected, so that it bends the other way."""
 
     @classmethod
-    def drawn(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> PieceCurves:
+    def draw(cls, pieces: int, curves: tuple[Curve, ...], chance: np.random.Generator) -> PieceCurves:
         """One or two curves of random strength for each piece."""
         chosen = chance.integers(len(curves), size=(2, pieces))
         chosen[1, chance.integers(2, size=pieces) == 0] = -1
@@ -104,7 +104,7 @@ def draw_value_codes(
     piece = np.repeat(np.arange(len(sizes)), sizes)
     room = np.arange(len(values)) - pieces.starts[piece]
     shuffled = np.asarray(pieces.pure[piece] & permute)
-    wanted = _place_in_pieces(values, pieces, piece, PieceCurves.drawn(len(sizes), curves, chance))
+    wanted = _place_in_pieces(values, pieces, piece, PieceCurves.draw(len(sizes), curves, chance))
     wanted[shuffled] = chance.random(int(shuffled.sum()))
     free = widths[piece] - sizes[piece]
     slack = np.clip(np.rint(wanted * (widths[piece] - 1)).astype(np.int64) - np.where(shuffled, 0, room), 0, free)

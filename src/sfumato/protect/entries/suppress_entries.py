@@ -19,12 +19,12 @@ import numpy as np
 import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from sfumato.arrays import Flags
+from sfumato.arrays import Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cell_types import type_by_content
 from sfumato.data.discretization import cut_at, cut_equal_width
 from sfumato.data.hierarchy import spell_cells
-from sfumato.data.private_entries import AnyEntries, require_private_mask
+from sfumato.data.private_entries import AnyEntries, require_private_mask, settle_private_entries
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.adversarial_rules import count_sensitive_entries
@@ -36,6 +36,7 @@ from sfumato.protect.entries.entry_ledger import DerivedEntries, RuleMining, Rul
 from sfumato.protect.entries.exact_entries import find_exact_entries
 from sfumato.protect.entries.grades import run_grades
 from sfumato.protect.entries.grades_plus import run_grades_plus
+from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.protect.method import Method
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
@@ -126,6 +127,20 @@ class SuppressEntries(Method):
         """The method without the entries: naming them in a certificate would disclose them."""
         description = self.model_dump(mode="json", exclude={"private"})
         return description | {"private": sorted({entry.describe_way() for entry in self.private})}
+
+    def footprint(self, data: Table) -> Footprint:
+        """Every column: rules look at all of them."""
+        return trace_all_columns(data, blanks=not self.discretize)
+
+    def settle(self, original: Table, randomness: Randomness) -> SuppressEntries:
+        """Find the private entries in the originals, where rows are counted and conditions are read."""
+        names = [name for name in original.frame.columns if name not in original.identifying]
+        found = settle_private_entries(self.private, original.frame, randomness.generator(), original.source, names)
+        return self.model_copy(update={"private": (found,)})
+
+    def follow_rows(self, rows: Ints) -> SuppressEntries:
+        """The entries in the rows that are left."""
+        return self.model_copy(update={"private": tuple(entries.take_rows(rows) for entries in self.private)})
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Mine the rules that predict private entries, blank entries until none is left, and publish the rest."""

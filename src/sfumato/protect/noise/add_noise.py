@@ -27,6 +27,7 @@ from sfumato.details import NoiseDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named
+from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.noise.noise_claims import list_noise_claims
 from sfumato.protect.noise.noise_columns import (
@@ -161,6 +162,10 @@ class AddNoise(Method):
                     "published numbers have decimals must not depend on the data. Write the ends with a point, as in "
                     "[0.0, 120.0], or round the column"
                 )
+
+    def footprint(self, data: Table) -> Footprint:
+        """The noisy columns."""
+        return trace_columns(self._names())
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""

@@ -12,7 +12,7 @@ protection in data mining* (ICIS 2004).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ from sfumato.details import SwapDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.footprint import Footprint, may_drop_rows, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
@@ -86,6 +87,12 @@ class SwapConfidential(Method):
     the counts stay, and swapped records are drawn at random, so that they cannot be inferred from the values."""
     seconds: float = Field(default=60.0, gt=0.0)
     """How long `optimal` may take to prove optimality after it has found a good solution."""
+
+    def footprint(self, data: Table) -> Footprint:
+        """The swapped columns, and the pattern by which records are found."""
+        names = self._columns(data)
+        swapped = trace_columns(names, self._choose_pattern(data, names))
+        return replace(swapped, reads=swapped.needs, drops_rows=may_drop_rows(data))
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the identifiable records, estimate posteriors, and swap; one confidential column after another."""

@@ -145,7 +145,7 @@ class UndecidedCore:
         return self.own[self.of_kind]
 
     @property
-    def counted(self) -> Flags:
+    def counting_changes(self) -> Flags:
         """Which options are changes that count."""
         return np.asarray(self.free[self.of_kind] & (self.takes != self.gives))
 
@@ -259,7 +259,7 @@ def _build_sum_matrix(core: UndecidedCore, categories: int) -> Any:
 def list_sum_entries(core: UndecidedCore, categories: int) -> tuple[Ints, Ints, Floats]:
     """The entries of the sums over a core's options: the shift of each category, the changes, each kind's copies."""
     places = np.arange(len(core.takes))
-    moving, counts_change = core.takes != core.gives, core.counted
+    moving, counts_change = core.takes != core.gives, core.counting_changes
     rows = [core.takes[moving], core.gives[moving], np.full(int(counts_change.sum()), categories)]
     columns = [places[moving], places[moving], places[counts_change], places]
     signs = [

@@ -26,6 +26,7 @@ from sfumato.details import SynthesisDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
 from sfumato.progress import report_progress
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
+from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.synthesis.number_spelling import NumberSpelling
 from sfumato.protect.synthesis.sequential_trees import ColumnModel, TreeGrowth, draw_rows, fit_models
@@ -130,6 +131,19 @@ class Synthesize(Method):
     @property
     def _set_aside(self) -> float:
         return (0.0 if self.kind == "partial" else 0.2) if self.holdout is None else self.holdout
+
+    @property
+    def alone(self) -> bool:
+        """A full release has no row of the originals."""
+        return self.kind == "full"
+
+    def footprint(self, data: Table) -> Footprint:
+        """The drawn columns; what is drawn depends on all of them."""
+        everything = trace_all_columns(data)
+        if self.kind == "full":
+            return everything
+        drawn = trace_columns(self.columns or (*data.quasi_identifying, *data.sensitive))
+        return replace(drawn, reads=everything.reads)
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Set people aside, grow a tree for each column on the earlier columns, and draw."""

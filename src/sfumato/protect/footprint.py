@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""What of a table a method touches, known before it runs: this decides which methods can be listed in one policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sfumato.table import Missing, Table
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Columns by what a method does with them, from its parameters and the roles alone."""
+
+    changes: frozenset[str]
+    """Columns that it changes, and whose published cells its claims describe."""
+    needs: frozenset[str]
+    """Columns that must be as in the originals: it works on them, or its claims compare with them."""
+    reads: frozenset[str]
+    """Columns whose values decide what is published, in whatever column."""
+    promises: frozenset[str] = frozenset()
+    """Further columns whose published cells its claims describe."""
+    hides: frozenset[str] = frozenset()
+    """Columns whose true cells it promises to hide whatever else is known."""
+    drops_rows: bool = False
+    """Whether it may leave rows out."""
+    blanks: bool = False
+    """Whether it only blanks cells."""
+    survives_blanks: bool = False
+    """Whether its claims still hold if cells are blanked later."""
+
+
+def trace_columns(columns: Iterable[str], needs: Iterable[str] = ()) -> Footprint:
+    """The footprint of a method that treats some columns, each cell by itself; `needs` are further ones it looks up."""
+    own = frozenset(columns)
+    return Footprint(changes=own, needs=own | frozenset(needs), reads=own)
+
+
+def trace_all_columns(table: Table, *, blanks: bool = False) -> Footprint:
+    """The footprint of a method that may look at every cell that is published, and change it."""
+    every = frozenset(table.frame.columns) - (frozenset(table.identifying) if table.roles else frozenset())
+    return Footprint(changes=every, needs=every, reads=every, blanks=blanks)
+
+
+def trace_classes(
+    table: Table,
+    judged: Iterable[str] = (),
+    further: Iterable[str] = (),
+    *,
+    drops_rows: bool = False,
+    survives_blanks: bool = False,
+) -> Footprint:
+    """The footprint of a method that puts people into classes; `judged` columns are those that models look at.
+
+    `further` columns are changed as well, besides the quasi-identifying ones.
+    """
+    changed, looked_at = frozenset((*table.quasi_identifying, *further)), frozenset(judged)
+    return Footprint(
+        changes=changed,
+        needs=changed | looked_at,
+        reads=changed | looked_at,
+        promises=looked_at,
+        drops_rows=drops_rows or may_drop_rows(table),
+        survives_blanks=survives_blanks,
+    )
+
+
+def may_drop_rows(table: Table) -> bool:
+    """Whether rows with missing cells are left out."""
+    return table.missing is Missing.DROP

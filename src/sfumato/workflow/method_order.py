@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""Which methods can be listed in one policy, and in which order: decided before any of them runs.
+
+Whoever checks a release has the published data and the first originals, and nothing of what was in between. So a method
+may neither change what another promises about, nor look at what another changed; a truth that answers are to hide may
+not have decided what an earlier method publishes; and only the first method may leave rows out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+from sfumato.errors import PolicyError, quote_names
+from sfumato.protect.baskets.hide_items import HideItems
+from sfumato.protect.baskets.hide_rules import HideRules
+from sfumato.protect.method import Method
+from sfumato.table import Table
+
+
+def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
+    """Raise a `PolicyError` if the claims of these methods, in this order, could not all be true and checked."""
+    if len(methods) < 2:
+        return
+    for method in methods:
+        if method.alone:
+            others = [_get_tag(other) for other in methods if other is not method]
+            raise PolicyError(
+                f"{_get_tag(method)} must be the only method of a policy, because its claims compare all that is "
+                f"published with the originals; remove {', '.join(others)}"
+            )
+    for first, then in combinations(methods, 2):
+        clash = (
+            _explain_table_clash(first, then, original)
+            if isinstance(original, Table)
+            else _explain_hiding_clash(first, then)
+        )
+        if clash is not None:
+            raise PolicyError(f"{_get_tag(then)} cannot follow {_get_tag(first)}: {clash}")
+
+
+def _explain_table_clash(first: Method, then: Method, original: Table) -> str | None:
+    """Why two methods do not fit in this order, and what to do; None if they do."""
+    before, after = first.footprint(original), then.footprint(original)
+    if after.drops_rows:
+        return f"it may leave rows out, which {_get_tag(first)} made promises about; put it first"
+    if after.blanks and before.survives_blanks:
+        return None
+    if names := after.changes & (before.changes | before.promises):
+        return f"it would change {_quote(names)}, about which {_get_tag(first)} promises something; {_APART}"
+    if names := (before.changes | frozenset(original.identifying)) & after.needs:
+        return (
+            f"it needs {_quote(names)} as in the originals, and {_get_tag(first)} changes or removes it; put "
+            f"{_get_tag(then)} first, or {_APART}"
+        )
+    if names := before.reads & after.hides:
+        return (
+            f"it is to hide {_quote(names)}, whose true values decide what {_get_tag(first)} publishes; put "
+            f"{_get_tag(then)} first, or {_APART}"
+        )
+    return None
+
+
+def _explain_hiding_clash(first: Method, then: Method) -> str | None:
+    """To remove an item lowers every support, and so the confidence of rules that do not have it on the left."""
+    if not (isinstance(first, HideRules) and isinstance(then, HideItems)):
+        return "it could bring back what was hidden; hide rules first, then items"
+    lefts = {str(item) for left, _ in first.list_secrets()[0] for item in left}
+    if count := len({str(item) for item in then.items} & lefts):
+        return (
+            f"{count} items that it removes are on the left of secret rules, whose confidence could rise again; hide "
+            "only items on the right, or remove one of the methods"
+        )
+    return None
+
+
+_APART = "give each method columns of its own, or remove one of them"
+
+
+def _quote(names: Iterable[str]) -> str:
+    return quote_names(sorted(names))
+
+
+def _get_tag(method: Method) -> str:
+    return str(method.model_dump(include={"method"})["method"])

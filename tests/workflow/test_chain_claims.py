@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Methods in a row: each claim is checked with its own secrets, about the right rows, or the policy is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.randomness import Randomness
+from sfumato.release import Release
+from sfumato.workflow.chain import apply_methods
+from sfumato.workflow.policy import DataSection
+from tests.contract.runs import GivenPolicy
+
+
+def chain(data: Any, *methods: Any) -> Release:
+    policy = GivenPolicy(data=DataSection(path="unread"), protect=methods)
+    return apply_methods(policy, data, Randomness.seeded(2)).release
+
+
+def patients() -> sf.Table:
+    """Row 0 is unlike all others, so it is the one that is suppressed."""
+    count = 24
+    frame = pl.DataFrame(
+        {
+            "age": [93, *(20 + at % 4 for at in range(1, count))],
+            "town": ["Aton" if at % 2 else "Belham" for at in range(count)],
+            "ill": [("flu", "hiv", "cold")[at % 3] for at in range(count)],
+            "pay": [1000 + 10 * at for at in range(count)],
+        }
+    )
+    roles = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive", "pay": "insensitive"}
+    return sf.Table.of(frame, roles)
+
+
+DROP = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.2, metric="height", suppressed_rows="drop")
+ANSWERS = sf.RandomizeResponse(column="ill", epsilon=1.0, categories=("flu", "hiv", "cold"))
+
+
+def hide_entries(private: Any) -> sf.SuppressEntries:
+    return sf.SuppressEntries(private=private, confidence=0.9, min_support=20)
+
+
+@pytest.mark.parametrize(
+    ("private", "row"),
+    [([(7, "ill")], 7), ({"columns": ["ill"], "where": {"age": 22, "pay": 1100}}, 10)],
+    ids=["row number", "condition on a generalized column"],
+)
+def test_private_entries_are_those_of_the_originals(private: Any, row: int) -> None:
+    """Once row 0 was dropped, number 7 was the neighbour: the private value was published, under a claim that held."""
+    data = patients()
+    release = chain(data, DROP, hide_entries(private))
+    rows = list(release.details.rows)
+    assert 0 not in rows
+    assert release.data.frame["ill"][rows.index(row)] is None
+    assert release.data.frame["ill"].null_count() == 1
+    assert all(finding.holds for finding in sf.check(release, data))
+
+
+def test_a_condition_that_nobody_fits_is_refused_before_rows_are_dropped() -> None:
+    with pytest.raises(sf.PolicyError, match="nothing would be private"):
+        chain(patients(), DROP, hide_entries({"columns": ["ill"], "where": {"age": "[20, 23]"}}))
+
+
+def test_each_hiding_method_is_checked_with_its_own_secrets() -> None:
+    """The second list of secrets used to stand for both: rules of the first one were certified hidden unseen."""
+    held = [["tea", "milk"], ["tea", "milk"], ["tea", "milk"], ["rum", "ice"], ["rum"], ["rum"], ["ice"], ["milk"]]
+    data = sf.Baskets.of(held)
+    rules = sf.HideRules(rules=("tea ==> milk",), min_support=2, min_confidence=0.6)
+    items = sf.HideItems(items=("ice",), min_support=2, min_confidence=0.6)
+    release = chain(data, rules, items)
+    assert all(finding.holds for finding in sf.check(release, data))
+    assert release.details["sensitive"] == ((("tea",), ("milk",)), "ice")
+    shown = [finding for finding in sf.check(replace(release, data=data), data) if finding.property == "hidden_rules"]
+    assert [finding.measured for finding in shown] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        sf.Generalize(models=(sf.LDiversity(l=2, column="ill"),), suppression_limit=0.2),
+        sf.Synthesize(kind="partial", columns=("pay",), min_leaf=5),
+        sf.SwapConfidential(column="pay", share=0.5, pattern=("ill",), search="random"),
+    ],
+    ids=lambda method: type(method).__name__,
+)
+def test_an_epsilon_is_not_promised_for_a_truth_that_chose_what_is_published(first: Any) -> None:
+    with pytest.raises(sf.PolicyError, match=r'randomize_response cannot follow .*"ill"'):
+        chain(patients(), first, ANSWERS)
+
+
+@pytest.mark.parametrize(
+    "first", [DROP, sf.AddNoise(columns="pay", ranges={"pay": (0, 2000)})], ids=["classes", "noise"]
+)
+def test_an_epsilon_is_promised_beside_methods_that_do_not_look_at_the_truth(first: Any) -> None:
+    release = chain(patients(), first, ANSWERS)
+    assert "epsilon" in {claim.property for claim in release.claims}
+    assert all(finding.holds for finding in sf.check(release, patients()))
+
+
+def test_what_is_randomized_first_may_be_looked_at_later() -> None:
+    release = chain(patients(), ANSWERS, sf.Synthesize(kind="partial", columns=("pay",), min_leaf=5))
+    assert "epsilon" in {claim.property for claim in release.claims}
+
+
+@pytest.mark.parametrize(
+    ("methods", "words"),
+    [
+        ((hide_entries([(7, "ill")]), ANSWERS), "would change .*about which suppress_entries promises"),
+        ((hide_entries([(7, "ill")]), DROP), "may leave rows out"),
+        ((ANSWERS, hide_entries([(7, "ill")])), "would change .*about which randomize_response promises"),
+        ((DROP, sf.AddNoise(columns="age", ranges={"age": (0, 120)})), 'would change "age"'),
+        ((sf.EncodeForTrees(target="ill"), ANSWERS), "encode_for_trees must be the only method"),
+        ((sf.TopCode(columns=("pay",), k=3), sf.SwapConfidential(column="ill", share=0.5, pattern=("pay",))), "needs"),
+    ],
+    ids=str,
+)
+def test_methods_that_do_not_fit_are_refused(methods: tuple[Any, ...], words: str) -> None:
+    with pytest.raises(sf.PolicyError, match=words):
+        chain(patients(), *methods)
+
+
+@pytest.mark.parametrize(
+    ("items", "order", "words"),
+    [(("ice",), -1, "hide rules first"), (("tea",), 1, "1 items that it removes are on the left")],
+)
+def test_hiding_that_could_bring_rules_back_is_refused(items: tuple[str, ...], order: int, words: str) -> None:
+    data = sf.Baskets.of([["tea", "milk", "ice"], ["tea", "milk"], ["tea", "milk"], ["ice"]])
+    methods = (
+        sf.HideRules(rules=("tea ==> milk",), min_support=2, min_confidence=0.6),
+        sf.HideItems(items=items, min_support=2, min_confidence=0.6),
+    )
+    with pytest.raises(sf.PolicyError, match=words):
+        chain(data, *methods[::order])
+
+
+def test_two_populations_given_as_tables_are_not_one() -> None:
+    data = patients()
+    twice = sf.Table.of(pl.concat([data.frame, data.frame]), data.roles)
+    models = (sf.KMap(k=3, population=data), sf.DeltaPresence(high=0.9, population=twice))
+    with pytest.raises(sf.PolicyError, match="must name the same one"):
+        sf.Generalize(models=models, suppression_limit=0.2).protect(data)
+
+
+def test_a_population_is_still_known_after_a_second_method() -> None:
+    data = patients()
+    people = sf.Table.of(pl.concat([data.frame, data.frame]), data.roles)
+    models = (sf.KMap(k=4, population=people), sf.KMap(k=3, population=sf.Table.of(people.frame, data.roles)))
+    noise = sf.AddNoise(columns="pay", ranges={"pay": (0, 2000)})
+    release = chain(data, sf.Generalize(models=models, suppression_limit=0.2), noise)
+    findings = {finding.property: finding for finding in sf.check(release, data)}
+    assert findings["k_map"].holds
+
+
+def test_a_whole_run_of_two_hiding_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report and the record know the secrets of both."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    (tmp_path / "bought.dat").write_text("tea milk\n" * 6 + "rum ice\n" * 4 + "rum\n" * 2)
+    (tmp_path / "policy.toml").write_text(
+        '[data]\npath = "bought.dat"\n'
+        '[[protect]]\nmethod = "hide_rules"\nrules = ["tea ==> milk"]\nmin_support = 2\nmin_confidence = 0.6\n'
+        '[[protect]]\nmethod = "hide_items"\nitems = ["ice"]\nmin_support = 2\nmin_confidence = 0.6\n'
+    )
+    run = sf.run(sf.Policy.read(tmp_path / "policy.toml"), tmp_path / "out")
+    assert [finding.holds for finding in run.findings if finding.property == "hidden_rules"] == [True, True]
+    assert run.record["utility"]["sensitive"] > 1
+    assert run.record["utility"]["exposed"] == 0
