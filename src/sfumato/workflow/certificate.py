@@ -131,34 +131,6 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     return tuple(measure_claim(claim, evidence) for claim in release.claims)
 
 
-<<<<<<< HEAD
-def get_population(method: Any) -> Table | None:
-    """The population of a method's models."""
-    populations = [population for model in getattr(method, "models", ()) for population in model.populations()]
-    return populations[0] if populations else None
-=======
-def read_release(folder: str | Path) -> Release:
-    """A release as its recipient has it: the data, its claims, and the published noise parameters.
-
-    The method stays with the custodian, so `method` is None. A folder that was changed after it was signed is refused;
-    `verify` measures the claims.
-    """
-    root = find_release_folder(Path(folder))
-    certificate = read_unchanged_certificate(root)
-    details = Details(public=certificate.body.get("public", {}))
-    losses = certificate.body.get("losses", {})
-    return Release(_read_published(root, certificate), None, certificate.claims(), losses, details)
-
-
-def read_unchanged_certificate(root: Path) -> Certificate:
-    """The certificate of a release folder, refused if anything in the folder was changed after it was signed."""
-    certificate = Certificate.read(root)
-    if problems := _list_signature_problems(certificate, None) + _list_file_problems(root, certificate):
-        raise CertificateRefused(f"{root}: {problems[0]}; it cannot be trusted")
-    return certificate
->>>>>>> claims
-
-
 def describe_finding(claim: Claim, finding: Finding) -> dict[str, Any]:
     """A claim and its measured value, as JSON."""
     return {**asdict(finding), "measure": claim.measure, "arguments": claim.model_dump(mode="json")["arguments"]}
