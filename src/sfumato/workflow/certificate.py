@@ -20,7 +20,6 @@ from sfumato.change import Change, ChangeKind
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.release import Claim, Finding, Release
-from sfumato.table import Table
 from sfumato.workflow.certificate_text import LARGEST_CERTIFICATE, parse_certificate
 from sfumato.workflow.file_shapes import get_shape
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
