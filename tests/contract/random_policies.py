@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Policies drawn at random, run as a user runs them, and an independent look at whatever they publish.
+
+The look reads the release folder with the standard library alone. It knows the meaning of claims from the docs, and
+shares no code with the methods, the measures or the certificate.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import polars as pl
+
+import sfumato as sf
+from sfumato.workflow.policy import Policy
+
+CANARY = "Zzyzxq"
+"""Every name begins with it; no message and no released byte may."""
+Cells = dict[str, list[str]]
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one policy."""
+
+    kind: str
+    """`released`, `refused` (by a limit, a claim or a role), or `rejected` before anything was written."""
+    message: str
+    problems: tuple[str, ...]
+
+
+def draw_people(chance: random.Random, folder: Path) -> Cells:
+    """A small table of invented people, with gaps."""
+    size = chance.choice((12, 30, 60, 150))
+    gaps = chance.choice((0.0, 0.0, 0.05, 0.3))
+
+    def column(draw: Callable[[], str], holed: bool = True) -> list[str]:
+        return ["" if holed and chance.random() < gaps else draw() for _ in range(size)]
+
+    people = {
+        "name": [f"{CANARY}{number}" for number in range(size)],
+        "age": column(lambda: str(chance.randrange(20, 60, chance.choice((1, 5))))),
+        "zip": column(lambda: f"4{chance.choice('12')}{chance.choice('0123')}"),
+        "sex": column(lambda: chance.choice("fm"), holed=False),
+        "ill": column(lambda: chance.choice(("flu", "flu", "gout", "asthma", "ulcer")), holed=chance.random() < 0.2),
+        "pay": column(lambda: str(chance.randrange(10, 99))),
+    }
+    with (folder / "people.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(people)
+        writer.writerows(zip(*people.values(), strict=True))
+    return people
+
+
+def draw_roles(chance: random.Random) -> dict[str, list[str]]:
+    known = chance.choice((["age", "zip", "sex"], ["age", "sex"], ["zip"], ["age", "zip", "sex", "pay"]))
+    secret = chance.choice((["ill"], ["ill", "pay"], []))
+    secret = [name for name in secret if name not in known]
+    rest = [name for name in ("age", "zip", "sex", "ill", "pay") if name not in (*known, *secret)]
+    return {"identifying": ["name"], "quasi_identifying": known, "sensitive": secret, "insensitive": rest}
+
+
+def draw_model(chance: random.Random, roles: Fields) -> Fields:
+    if not roles["sensitive"] or chance.random() < 0.5:
+        return {"model": "k_anonymity", "k": chance.choice((2, 3, 5))}
+    column = roles["sensitive"][0]
+    models: Sequence[Fields] = (
+        {"model": "l_diversity", "l": 2, "column": column},
+        {"model": "t_closeness", "t": chance.choice((0.3, 0.6)), "column": column},
+        {"model": "alpha_k_anonymity", "k": 2, "alpha": 0.7, "column": column},
+    )
+    return chance.choice(models)
+
+
+def draw_method(chance: random.Random, roles: Fields) -> Fields:
+    """One method with parameters that are sometimes unsuitable."""
+    models = [draw_model(chance, roles) for _ in range(chance.choice((1, 1, 2)))]
+    limit = chance.choice((0.0, 0.1, 0.5))
+    rows = chance.choice(("star", "drop"))
+    some = chance.choice(("age", "pay"))
+    methods: Sequence[Fields] = (
+        {"method": "generalize", "models": models, "suppression_limit": limit},
+        {"method": "generalize", "models": models, "suppression_limit": limit, "suppressed_rows": rows},
+        {"method": "generalize", "models": models, "suppression_limit": limit, "recoding": "local"},
+        {"method": "partition", "models": models},
+        {"method": "k_optimize", "k": chance.choice((2, 3)), "seconds": 0.2},
+        {"method": "microaggregate", "k": chance.choice((2, 4))},
+        {"method": "top_code", "columns": [some], "k": 3},
+        {"method": "add_noise", "columns": [some], "privacy": 0.4, "ranges": {some: [0, 100]}},
+        {"method": "randomize_response", "column": "ill", "epsilon": 1.0, "categories": "from_data"},
+        {"method": "swap_confidential", "column": "ill", "share": 0.5, "search": "random"},
+        {"method": "synthesize", "kind": "partial", "columns": ["ill"], "min_leaf": 3},
+        {"method": "synthesize", "min_leaf": 3},
+        {
+            "method": "suppress_entries",
+            "private": {"columns": ["ill"], "where": {"sex": chance.choice(("f", "x"))}},
+            "confidence": 0.7,
+            "min_support": 2,
+            "seconds": 0.2,
+        },
+    )
+    return chance.choice(methods)
+
+
+def draw_policy(chance: random.Random, folder: Path) -> tuple[Fields, Cells]:
+    """A policy and the people it is about."""
+    people, roles = draw_people(chance, folder), draw_roles(chance)
+    attacks = (
+        {"attack": "homogeneity"},
+        {"attack": "linking"},
+        {"attack": "inference", "column": "ill", "attempts": 20},
+    )
+    fields: Fields = {
+        "data": {
+            "path": str(folder / "people.csv"),
+            "missing": chance.choice(("own_value", "own_value", "matches_any", "never_matches", "drop")),
+        },
+        "roles": roles,
+        "hierarchies": {"zip": {"kind": "prefix", "keep": [2, 1]}, "age": {"kind": "intervals", "widths": [10, 20]}},
+        "protect": [draw_method(chance, roles) for _ in range(chance.choice((1, 1, 2)))],
+        "attack": chance.sample(attacks, chance.choice((0, 0, 1))),
+        "measure": {"queries": 0},
+        "output": {"format": "csv", "order": chance.choice(("as_read", "shuffled"))},
+    }
+    if chance.random() < 0.5:
+        fields["accept"] = dict.fromkeys(roles["insensitive"], "invented people")
+    if chance.random() < 0.2:
+        fields["gate"] = {"max_linking_risk": chance.choice((0.05, 0.5))}
+    fields["hierarchies"] = {n: h for n, h in fields["hierarchies"].items() if chance.random() < 0.8}
+    return fields, people
+
+
+def run_policy(fields: Fields, people: Cells, folder: Path) -> Outcome:
+    """Run a policy, and look at everything it says and writes."""
+    out = folder / "out"
+    try:
+        policy = Policy.model_validate(fields)
+        with mock.patch("sfumato.report.page.render_page", lambda account: "<!doctype html>"):
+            done = sf.run(policy, out)
+    except (sf.SfumatoError, ValueError) as error:
+        message = str(error)
+        problems = [] if not out.exists() or not any(out.iterdir()) else ["something was written"]
+        problems += ["a name is in the message"] if CANARY in message else []
+        problems += [] if len(message) > 20 else ["the message says nothing"]
+        return Outcome("rejected", message, tuple(problems))
+    if not done.published:
+        message = "; ".join(map(str, done.refusals))
+        problems = ["there is a release"] if (out / "release").exists() else []
+        return Outcome(
+            "refused", message, tuple(problems + (["a name is in the message"] if CANARY in message else []))
+        )
+    return Outcome("released", "", tuple(look_at_release(out, fields, people)))
+
+
+def look_at_release(out: Path, fields: Fields, people: Cells) -> list[str]:
+    """Every sentence of a certificate that plain code can check, and what is wrong with it."""
+    body = json.loads((out / "release" / "certificate.json").read_text())
+    with (out / "release" / "data.csv").open(newline="") as file:
+        first, *rows = list(csv.reader(file))
+    cells = {name: [row[place] for row in rows] for place, name in enumerate(first)}
+    problems = [f"{claim['property']} does not hold" for claim in body["claims"] if claim["holds"] is not True]
+    told = [path.name for path in (out / "release").iterdir() if CANARY.encode() in path.read_bytes()]
+    problems += [f"a name is in {name}" for name in told]
+    problems += look_at_claims(body, cells, fields)
+    problems += look_at_changes(body, cells, people, out)
+    problems += look_at_verdict(body, cells)
+    if not sf.verify(out).holds:
+        problems.append("verify finds a problem")
+    return problems
+
+
+def look_at_claims(body: Fields, cells: Cells, fields: Fields) -> list[str]:
+    """k-anonymity, diversity and suppression, by counting."""
+    known = [name for name, role in body["roles"].items() if role == "quasi_identifying"]
+    size = len(next(iter(cells.values())))
+    keys = [tuple(cells[name][row] for name in known) for row in range(size)]
+    starred = [bool(known) and all(cell == "*" for cell in key) for key in keys]
+    problems = []
+    for claim in body["claims"]:
+        arguments, name = claim["arguments"], claim["property"]
+        apart = arguments.get("starred_rows") == "suppressed"
+        inside = [row for row in range(size) if not (apart and starred[row])]
+        own = fields["data"]["missing"] == "own_value" or not any("" in keys[row] for row in inside)
+        if name == "k_anonymity" and own:
+            least = min(Counter(keys[row] for row in inside).values(), default=claim["threshold"])
+            problems += [] if least >= claim["threshold"] else [f"k is {least}"]
+        if name == "suppressed_share" and not claim["needs_original"]:
+            share = sum(starred) / size if size else 0.0
+            problems += [] if abs(share - claim["measured"]) < 1e-9 else [f"{share} of rows are starred"]
+        if claim["measure"] == "distinct_l" and own:
+            classes: dict[tuple[str, ...], set[str]] = {}
+            for row in inside:
+                classes.setdefault(keys[row], set()).add(cells[arguments["column"]][row])
+            least = min(map(len, classes.values()), default=claim["threshold"])
+            problems += [] if least >= claim["threshold"] else [f"l is {least}"]
+        if name == "identifying_columns" and "name" in cells:
+            problems.append("a column of names is published")
+    return problems
+
+
+def look_at_changes(body: Fields, cells: Cells, people: Cells, out: Path) -> list[str]:
+    """Columns that are said to be kept are kept, cell by cell."""
+    changed = {change["column"] for change in body["changes"] if change["kind"] != "kept" or change["starred"]}
+    path = out / "private" / "rows.parquet"
+    if not path.exists():
+        return []
+    rows = pl.read_parquet(path)["original_row"].to_list()
+    wrong = [name for name in cells if name not in changed and cells[name] != [people[name][row] for row in rows]]
+    missing = [
+        name for name in people if name not in cells and name not in body["removed_columns"] and name not in changed
+    ]
+    return [f"{name} is not as it was" for name in wrong] + [f"{name} is gone unsaid" for name in missing]
+
+
+def look_at_verdict(body: Fields, cells: Cells) -> list[str]:
+    """Unique rows by every combination of up to three columns."""
+    verdict = body["verdict"]
+    counted = [name for name in cells if name not in verdict["not_counted"]]
+    problems = []
+    for size, stated in enumerate(verdict["unique_rows"], 1):
+        shares = []
+        for chosen in combinations(counted, size):
+            keys = Counter(zip(*(cells[name] for name in chosen), strict=True))
+            shares.append(sum(count == 1 for count in keys.values()) / max(1, keys.total()))
+        if abs(max(shares) - stated["share"]) > 1e-9:
+            problems.append(f"{max(shares)} of the rows are unique by {size} columns, not {stated['share']}")
+    if any(stated["share"] > 0.1 for stated in verdict["unique_rows"]) and verdict["status"] == "passed":
+        problems.append("many rows are unique, and nothing warns of it")
+    return problems
