@@ -21,6 +21,7 @@ from sfumato.attack.anonymity.likelihood import (
     price_by_law,
     price_covering,
     price_loosely,
+    price_means,
     price_nearness,
 )
 from sfumato.attack.anonymity.links import Links, linked
@@ -92,6 +93,9 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
         yield weigh(columns.price_certain(release))
     if columns.loose:
         yield weigh(columns.price_all(release))
+    drawn = _list_columns_of(release, names, ChangeKind.DRAWN)
+    if drawn and len(drawn) < len(names):  # drawn values are nobody's
+        yield weigh({name: price for name, price in columns.price_all(release).items() if name not in drawn})
     if columns.loose or not laws:
         yield weigh(dict.fromkeys(names, price_agreement) | laws)
     yield weigh(dict.fromkeys(names, price_nearness))
@@ -141,7 +145,13 @@ class _ColumnKinds(NamedTuple):
 
     def price_all(self, release: Release) -> dict[str, Pricing]:
         """What each cell costs, by all that is known about its column."""
-        return self.price_certain(release) | dict.fromkeys(self.loose, price_loosely)
+        means = _list_columns_of(release, self.loose, ChangeKind.MEANS)
+        loosely = dict.fromkeys(self.loose, price_loosely) | dict.fromkeys(means, price_means(len(means)))
+        return self.price_certain(release) | loosely
+
+
+def _list_columns_of(release: Release, names: Sequence[str], kind: ChangeKind) -> tuple[str, ...]:
+    return tuple(name for name in names if any(change.kind is kind for change in release.changes_of(name)))
 
 
 def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
