@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Ints
+from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.likelihood import (
     Pricing,
     price_agreement,
@@ -81,10 +81,10 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], found: Lin
     columns = _ColumnKinds.of(release, people, names)
     if published.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda others: _match_equal(published, others, names).or_else(cover_all(others))
-    truthful: dict[str, Pricing] = dict.fromkeys(columns.truthful, price_covering)
-    if len(truthful) == len(names) and bool((found.counts > 0).all()):
+    if len(columns.truthful) == len(names) and bool((found.counts > 0).all()):
         if bool((found.counts > _count_equal_rows(published, names)).any()):
-            yield weigh(truthful)
+            widths = _measure_widths(published, people, names)
+            yield lambda others: cover_all(others).keep_cheapest(widths)
         return
     if 0 < len(columns.truthful) < len(names):
         yield cover(columns.truthful)
@@ -174,6 +174,15 @@ def cap_values(release: Release, people: Table, names: Sequence[str]) -> Table:
         if cells.dtype.is_numeric() and values.dtype.is_numeric() and len(cells):
             capped.append(values.clip(cells.min(), cells.max()))
     return people.with_frame(people.frame.with_columns(capped)) if capped else people
+
+
+def _measure_widths(published: Table, people: Table, names: Sequence[str]) -> Floats:
+    """How many tuples of values each row covers, as a logarithm: one that fits few people is more likely theirs."""
+    widths = np.zeros(len(published))
+    for name in names:
+        labels = LabelColumn.of(published, name)
+        widths += np.log(labels.count_values(people.frame[name]))[labels.codes]
+    return widths
 
 
 def _count_equal_rows(published: Table, names: Sequence[str]) -> Ints:
