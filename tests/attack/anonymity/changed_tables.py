@@ -11,6 +11,7 @@ import polars as pl
 
 import sfumato as sf
 from sfumato.change import Change, ChangeKind
+from sfumato.details import Details
 
 NUMBERS = ("age", "income")
 WORDS = ("job", "town")
@@ -48,6 +49,10 @@ def draw_people(chance: np.random.Generator, rows: int) -> sf.Table:
     return sf.Table.of(frame, roles, dict.fromkeys(WORDS, TREE))
 
 
+def measure_range(column: pl.Series) -> float:
+    return float(np.ptp(column.to_numpy()))
+
+
 def keep(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:
     return ChangedColumn(column)
 
@@ -57,19 +62,19 @@ def generalize(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:
 
 
 def form_ranges(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:
-    width = float(column.max() - column.min()) / 8  # type: ignore[operator]
+    width = measure_range(column) / 8
     low = (column.cast(pl.Float64) / width).floor() * width
     return ChangedColumn(pl.Series(column.name, [f"[{begin:g}, {begin + width * 1.01:g}]" for begin in low]))
 
 
 def add_noise(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:
-    scale = 0.05 * float(column.max() - column.min())  # type: ignore[operator]
+    scale = 0.05 * measure_range(column)
     noisy = column.cast(pl.Float64) + chance.normal(0, scale, len(column))
     return ChangedColumn(noisy, {"kind": "gaussian", "scale": scale})
 
 
 def add_flat_noise(column: pl.Series, chance: np.random.Generator) -> ChangedColumn:
-    scale = 0.1 * float(column.max() - column.min())  # type: ignore[operator]
+    scale = 0.1 * measure_range(column)
     noisy = column.cast(pl.Float64) + chance.uniform(-scale, scale, len(column))
     return ChangedColumn(noisy, {"kind": "uniform", "scale": scale})
 
@@ -129,7 +134,7 @@ def draw_changed_table(seed: int, rows: int = 30) -> ChangedTable:
     """People, and a release of which each known column is changed in a way that is drawn."""
     chance = np.random.default_rng(seed)
     people = draw_people(chance, rows)
-    columns, kinds, laws = [], {}, {}
+    columns, kinds, laws = list[pl.Series](), dict[str, ChangeKind](), dict[str, Any]()
     for name in KNOWN:
         ways = OF_NUMBERS if name in NUMBERS else OF_WORDS
         change = list(ways)[chance.integers(len(ways))]
@@ -140,4 +145,4 @@ def draw_changed_table(seed: int, rows: int = 30) -> ChangedTable:
     kinds["disease"] = ChangeKind.KEPT
     published = people.with_frame(people.frame.with_columns(columns))
     changes = tuple(Change(name, kind, "mixed") for name, kind in kinds.items())
-    return ChangedTable(sf.Release(published, None, (), {}, {"public": laws}, changes), people, kinds)
+    return ChangedTable(sf.Release(published, None, (), {}, Details(public=laws), changes), people, kinds)

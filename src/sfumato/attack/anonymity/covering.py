@@ -15,7 +15,8 @@ import polars as pl
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
 from sfumato.data.hierarchy import SUPPRESSED, Hierarchy, spell_cells
-from sfumato.data.published_labels import Domain, LabelCover, parse_range, parse_set
+from sfumato.data.label_cover import LabelCover
+from sfumato.data.published_labels import Domain, parse_range, parse_set
 from sfumato.table import Missing, Table
 
 

@@ -69,7 +69,7 @@ class Links:
         """Of each person's rows only those of least cost."""
         lists = [_CheapestRows.of(part, costs) for part in self.parts]
         least = np.min([rows.least for rows in lists], axis=0) if lists else np.zeros(0)
-        parts = tuple((rows.order, rows.start, np.where(rows.least <= least + _TIE, rows.count, 0)) for rows in lists)
+        parts = tuple((rows.order, rows.start, np.where(rows.least <= least + _TIE, rows.size, 0)) for rows in lists)
         return Links(parts, np.sum([count for _, _, count in parts], axis=0) if parts else self.counts)
 
     def or_else(self, others: Links) -> Links:
@@ -84,7 +84,7 @@ class _CheapestRows(NamedTuple):
 
     order: Ints
     start: Ints
-    count: Ints
+    size: Ints
     least: Floats
     """The cost of each person's rows; infinite for none."""
 
